@@ -1,0 +1,90 @@
+"""Work that is due: timers as data, in the order of (due time, creation).
+
+A timer names its kind and plain arguments, never a closure, so it can be listed, saved, restored and
+repeated. The heap is only an index: the rows in the store are the truth, a heap entry without its row is
+skipped.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field
+from typing import Any
+
+from simulator.kernel.store import Store, Table
+
+
+@dataclass(frozen=True, slots=True)
+class Timer:
+    """Due work: when, its creation number, what kind, on which resource, with which further arguments."""
+
+    key: str
+    due_at_ms: int
+    number: int
+    kind: str
+    target: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+class Agenda:
+    """The timers of one world."""
+
+    __slots__ = ("_heap", "_rows", "_sequences")
+
+    def __init__(self, store: Store) -> None:
+        self._rows: Table[Timer] = store.table("timers")
+        self._sequences: Table[int] = store.table("sequences")
+        self._heap: list[tuple[int, int, str]] = []
+
+    def plan(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> None:
+        """Plan the one timer of this kind for a resource; an earlier one of the same kind is replaced."""
+        self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
+
+    def plan_another(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> str:
+        """Plan one more timer of a kind of which a resource may have several; answers its key."""
+        number = (self._sequences.get("timer") or 0) + 1
+        return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments)
+
+    def _add(self, key: str, due_at_ms: int, kind: str, target: str, arguments: dict[str, Any]) -> str:
+        number = (self._sequences.get("timer") or 0) + 1
+        self._sequences.put("timer", number)
+        self._rows.put(key, Timer(key, due_at_ms, number, kind, target, arguments))
+        heapq.heappush(self._heap, (due_at_ms, number, key))
+        return key
+
+    def cancel(self, kind: str, target: str) -> None:
+        """Forget the timer of this kind for a resource; none is no error."""
+        self.cancel_key(f"{kind}:{target}")
+
+    def cancel_key(self, key: str) -> None:
+        if key in self._rows:
+            self._rows.delete(key)
+
+    def next(self) -> Timer | None:
+        """The timer that fires next, without firing it."""
+        while self._heap:
+            due_at_ms, number, key = self._heap[0]
+            row = self._rows.get(key)
+            if row is not None and row.number == number and row.due_at_ms == due_at_ms:
+                return row
+            heapq.heappop(self._heap)
+        return None
+
+    def take(self, timer: Timer) -> None:
+        """Remove a timer because it fires now; inside a change."""
+        self._rows.delete(timer.key)
+
+    def planned(self, kind: str, target: str) -> Timer | None:
+        """The timer of this kind for a resource, if one is planned."""
+        return self._rows.get(f"{kind}:{target}")
+
+    def in_firing_order(self) -> list[Timer]:
+        return sorted(self._rows.values(), key=lambda row: (row.due_at_ms, row.number))
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def rebuild(self) -> None:
+        """Make the index anew from the rows, after the store was replaced."""
+        self._heap = [(row.due_at_ms, row.number, row.key) for row in self._rows.values()]
+        heapq.heapify(self._heap)

@@ -1,0 +1,134 @@
+"""Simulated time: an integer number of milliseconds since 1970-01-01T00:00:00Z.
+
+The clock of a world is set, never read from the machine. Timestamps follow decision H10, durations
+the `by` rule of the control interface.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from functools import lru_cache
+
+SECOND_MS = 1_000
+MINUTE_MS = 60 * SECOND_MS
+HOUR_MS = 60 * MINUTE_MS
+DAY_MS = 24 * HOUR_MS
+
+MODES = ("real", "manual", "scaled")
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_TIMESTAMP = re.compile(
+    r"(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?([Zz]|[+-]\d{2}:?\d{2})", re.ASCII
+)
+_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})", re.ASCII)
+_SUM = re.compile(r"(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+", re.ASCII)
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
+_ISO_DURATION = re.compile(
+    r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII
+)
+_UNIT_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
+
+
+class Clock:
+    """The time of one world. It never runs backwards; what moves it is a driver or a control call."""
+
+    __slots__ = ("mode", "now_ms", "rate")
+
+    def __init__(self, now_ms: int, mode: str = "manual", rate: Decimal = Decimal(1)) -> None:
+        self.now_ms = now_ms
+        self.mode = mode
+        self.rate = rate
+
+    def move_to(self, at_ms: int) -> None:
+        """Set the time; ValueError when `at_ms` lies in the past of this clock."""
+        if at_ms < self.now_ms:
+            raise ValueError("the clock never moves back")
+        self.now_ms = at_ms
+
+
+def to_ms(moment: datetime) -> int:
+    """Milliseconds since the epoch of an aware datetime, rounded down."""
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def to_datetime(at_ms: int) -> datetime:
+    """The aware UTC datetime of a moment in milliseconds."""
+    return _EPOCH + timedelta(milliseconds=at_ms)
+
+
+LAST_MS = to_ms(datetime(9999, 1, 1, tzinfo=UTC)) - 1
+"""The last moment a clock may reach: the end of the year 9998."""
+
+
+@lru_cache(maxsize=4096)
+def format_timestamp(at_ms: int) -> str:
+    """`YYYY-MM-DDTHH:MM:SS.mmmZ` (decision H10)."""
+    return to_datetime(at_ms).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at_ms % 1000:03d}Z"
+
+
+def parse_timestamp(text: str) -> int:
+    """Milliseconds of an ISO 8601 timestamp with a zone; ValueError otherwise. Below a millisecond is cut off."""
+    match = _TIMESTAMP.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not an ISO 8601 timestamp with a zone: {text!r}")
+    year, month, day, hour, minute, second, fraction, zone = match.groups()
+    moment = datetime(int(year), int(month), int(day), int(hour), int(minute), int(second or 0), tzinfo=UTC)
+    at_ms = to_ms(moment) + int((fraction or "0").ljust(3, "0")[:3])
+    if zone not in "Zz":
+        digits = zone[1:].replace(":", "")
+        hours, minutes = int(digits[:2]), int(digits[2:])
+        if hours > 23 or minutes > 59:
+            raise ValueError(f"not a zone offset: {zone!r}")
+        offset_ms = hours * HOUR_MS + minutes * MINUTE_MS
+        at_ms += -offset_ms if zone[0] == "+" else offset_ms
+    return at_ms
+
+
+def parse_date(text: str) -> int:
+    """Milliseconds of the start of a UTC day given as YYYY-MM-DD; ValueError otherwise."""
+    match = _DATE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"not a date: {text!r}")
+    return to_ms(datetime(*(int(part) for part in match.groups()), tzinfo=UTC))  # type: ignore[misc,arg-type]
+
+
+def parse_duration(value: object) -> int:
+    """Milliseconds of `500ms`, `20s`, `10m`, `2h30m`, `3d` and sums, ISO 8601 up to days, or a number of seconds.
+
+    ValueError for anything else (negative, blank, months). Below a millisecond is cut off.
+    """
+    try:
+        total = _duration(value)
+    except InvalidOperation as error:
+        raise ValueError(f"not a duration: {value!r}") from error
+    if total is None or not total.is_finite() or total < 0 or total > LAST_MS:
+        raise ValueError(f"not a duration: {value!r} (write for example 20s, 2h30m, PT90S, or seconds as a number)")
+    return int(total)
+
+
+def _duration(value: object) -> Decimal | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int | float | Decimal):
+        return Decimal(str(value)) * SECOND_MS
+    if not isinstance(value, str) or not value:
+        return None
+    if _SUM.fullmatch(value):
+        return sum((Decimal(number) * _UNIT_MS[unit] for number, unit in _PART.findall(value)), Decimal(0))
+    match = _ISO_DURATION.fullmatch(value)
+    if match is None or value.endswith(("P", "T")):
+        return None
+    scales = (DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS)
+    return sum((Decimal(part) * scale for part, scale in zip(match.groups(), scales, strict=True) if part), Decimal(0))
+
+
+def format_duration(span_ms: int) -> str:
+    """The shortest sum of units, for people: 9000 → `9s`, 5400000 → `1h30m`."""
+    parts = []
+    for unit in ("d", "h", "m", "s", "ms"):
+        count, span_ms = divmod(span_ms, _UNIT_MS[unit])
+        if count:
+            parts.append(f"{count}{unit}")
+    return "".join(parts) or "0s"

@@ -1,0 +1,66 @@
+"""Named streams of chance, all derived from the seed of a world.
+
+A draw is a hash of seed, stream name and the number of draws made from that stream so far. A draw in
+one room therefore never shifts another's, and the whole state of chance is one counter per name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+from simulator.kernel.store import Store
+
+_ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+ID_LENGTH = 20
+
+
+def text_of(raw: bytes, length: int = ID_LENGTH) -> str:
+    """`length` characters of Crockford's base 32 (lower case) made from bytes."""
+    number = int.from_bytes(raw, "big")
+    letters = []
+    for _ in range(length):
+        number, index = divmod(number, 32)
+        letters.append(_ALPHABET[index])
+    return "".join(letters)
+
+
+class Streams:
+    """The seeded streams of one world; the counters live in its store, so a rolled back change draws again."""
+
+    __slots__ = ("_counts", "_key", "seed")
+
+    def __init__(self, store: Store, seed: int) -> None:
+        self.seed = seed
+        self._key = hashlib.sha256(str(seed).encode()).digest()
+        self._counts = store.table("streams")
+
+    def draw(self, stream: str) -> bytes:
+        """The next 32 bytes of a stream."""
+        count: int = self._counts.get(stream) or 0
+        self._counts.put(stream, count + 1)
+        return hashlib.blake2b(f"{stream}/{count}".encode(), digest_size=32, key=self._key).digest()
+
+    def identifier(self, prefix: str, stream: str) -> str:
+        """A fresh id: the prefix and 20 characters, for example `txn_0k3…`."""
+        return prefix + text_of(self.draw(stream))
+
+    def uuid(self, stream: str) -> str:
+        """A fresh UUID of version 4, seeded."""
+        raw = bytearray(self.draw(stream)[:16])
+        raw[6] = raw[6] & 0x0F | 0x40
+        raw[8] = raw[8] & 0x3F | 0x80
+        digits = raw.hex()
+        return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+    def below(self, limit: int, stream: str) -> int:
+        """A whole number from 0 to limit - 1."""
+        return int.from_bytes(self.draw(stream)[:16], "big") % limit
+
+    def fraction(self, stream: str) -> float:
+        """A number at least 0 and below 1, in steps of 2^-53."""
+        return (int.from_bytes(self.draw(stream)[:8], "big") >> 11) / (1 << 53)
+
+
+def derive(*parts: object) -> bytes:
+    """32 bytes fixed by the given parts alone: keys and tokens of a world, ids made of other ids."""
+    return hashlib.sha256("\x00".join(str(part) for part in parts).encode()).digest()

@@ -1,0 +1,111 @@
+"""What happened: every event envelope, the moves of every resource, and the interface calls that were made.
+
+Events are never lost; the journal of calls is bounded (the oldest go first).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.kernel.store import Store, Table
+
+DEFAULT_REQUESTS_KEPT = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why something happened: `kind` is request, law, action, rule or start; `name` says which one.
+
+    `reference` points at the request id, or at the rule of a scenario (file and line).
+    """
+
+    kind: str
+    name: str
+    reference: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An emitted event: its envelope's raw bytes are made once and never again (decision W7)."""
+
+    id: str
+    sequence: int
+    environment: str
+    type: str
+    object_id: str
+    at_ms: int
+    raw: bytes
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One move in the history of a resource: the state it reached, when, by which trigger, and why."""
+
+    state: str
+    at_ms: int
+    trigger: str
+    cause: Cause
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One interface call and its answer, as the request journal keeps it (secrets already masked)."""
+
+    id: str
+    at_ms: int
+    environment: str
+    public_key: str | None
+    method: str
+    path: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    status: int
+    response: bytes
+    duration_ms: float
+    advice: tuple[str, ...] = ()
+    operation: str = ""
+
+
+class Journal:
+    """The journal of one world."""
+
+    __slots__ = ("_events", "_histories", "requests")
+
+    def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
+        self._events: Table[Event] = store.table("events")
+        self._histories: Table[tuple[Step, ...]] = store.table("histories")
+        self.requests: deque[Exchange] = deque(maxlen=requests_kept)
+
+    def append(self, event: Event) -> None:
+        self._events.put(event.id, event)
+
+    def event(self, event_id: str) -> Event | None:
+        return self._events.get(event_id)
+
+    def events(self) -> Iterator[Event]:
+        """Every event, oldest first."""
+        return iter(self._events.values())
+
+    def events_newest_first(self) -> Iterator[Event]:
+        return self._events.newest_first()
+
+    @property
+    def event_count(self) -> int:
+        return len(self._events)
+
+    def record_step(self, resource_id: str, step: Step) -> None:
+        self._histories.put(resource_id, (*(self._histories.get(resource_id) or ()), step))
+
+    def history(self, resource_id: str) -> tuple[Step, ...]:
+        return self._histories.get(resource_id) or ()
+
+
+def newest(items: list[Any], limit: int | None) -> list[Any]:
+    """The newest `limit` of a list that is oldest first, still oldest first."""
+    if limit is None:
+        return items
+    return items[-limit:] if limit else []

@@ -1,0 +1,165 @@
+"""Double-entry bookkeeping with holds (decisions M10 and M11).
+
+Every movement is one balanced entry: its postings sum to zero in each currency. An account is a pot of
+an owner (`<owner>/available`, `<owner>/held`) or one of the service's own (`fees`, `world`). The outside
+world and the fees may go below zero, an owner's pots never do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.kernel.money import ZERO, add
+from simulator.kernel.store import Store, Table
+
+OUTSIDE = "world"
+FEES = "fees"
+
+
+class Unbalanced(Exception):
+    """The postings of an entry do not sum to zero in every currency."""
+
+
+class Overdrawn(Exception):
+    """An owner's pot would fall below zero."""
+
+
+@dataclass(frozen=True, slots=True)
+class Posting:
+    """One side of an entry: `amount` is added to the account (negative: taken from it)."""
+
+    account: str
+    currency: str
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A movement: its number, the moment, what it was for, the resource it belongs to, its postings."""
+
+    number: int
+    at_ms: int
+    purpose: str
+    resource_id: str
+    postings: tuple[Posting, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """An amount moved aside for a resource: `pending`, then `posted` (spent) or `voided` (given back)."""
+
+    id: str
+    owner: str
+    currency: str
+    amount: Decimal
+    status: str
+
+
+def available(owner: str) -> str:
+    return f"{owner}/available"
+
+
+def held(owner: str) -> str:
+    return f"{owner}/held"
+
+
+class Ledger:
+    """The books of one world."""
+
+    __slots__ = ("_balances", "_entries", "_holds")
+
+    def __init__(self, store: Store) -> None:
+        self._balances: Table[Decimal] = store.table("ledger.balances")
+        self._entries: Table[Entry] = store.table("ledger.entries")
+        self._holds: Table[Hold] = store.table("ledger.holds")
+
+    def balance(self, account: str, currency: str) -> Decimal:
+        return self._balances.get(f"{account}|{currency}") or ZERO
+
+    def entries(self) -> Iterable[Entry]:
+        return self._entries.values()
+
+    def holds(self) -> Iterable[Hold]:
+        return self._holds.values()
+
+    def totals(self) -> dict[str, Decimal]:
+        """The sum over all accounts by currency: zero in each, always."""
+        sums: dict[str, Decimal] = {}
+        for key, amount in self._balances.items():
+            currency = key.rpartition("|")[2]
+            sums[currency] = add(sums.get(currency, ZERO), amount)
+        return sums
+
+    def post(self, at_ms: int, purpose: str, resource_id: str, *postings: Posting) -> Entry:
+        """Write one entry; Unbalanced or Overdrawn, with nothing written, when it may not be."""
+        sums: dict[str, Decimal] = {}
+        for posting in postings:
+            sums[posting.currency] = add(sums.get(posting.currency, ZERO), posting.amount)
+        if any(sums.values()):
+            raise Unbalanced(f"{purpose} of {resource_id}: {sums}")
+        after: dict[str, Decimal] = {}
+        for posting in postings:
+            key = f"{posting.account}|{posting.currency}"
+            before = after[key] if key in after else self._balances.get(key) or ZERO
+            after[key] = add(before, posting.amount)
+        for key, amount in after.items():
+            if amount < 0 and "/" in key.partition("|")[0]:
+                raise Overdrawn(f"{purpose} of {resource_id}: {key} would be {amount}")
+        for key, amount in after.items():
+            self._balances.put(key, amount)
+        entry = Entry(len(self._entries) + 1, at_ms, purpose, resource_id, postings)
+        self._entries.put(str(entry.number), entry)
+        return entry
+
+    def move(
+        self, at_ms: int, purpose: str, resource_id: str, currency: str, amount: Decimal, source: str, target: str
+    ) -> None:
+        """Move an amount between two accounts; nothing is written for zero."""
+        if amount:
+            self.post(
+                at_ms,
+                purpose,
+                resource_id,
+                Posting(source, currency, -amount),
+                Posting(target, currency, amount),
+            )
+
+    def hold(self, at_ms: int, resource_id: str, owner: str, currency: str, amount: Decimal) -> None:
+        """Put an amount aside for a resource: available to held."""
+        self.move(at_ms, "hold", resource_id, currency, amount, available(owner), held(owner))
+        self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
+
+    def post_hold(self, at_ms: int, resource_id: str, fee: Decimal = ZERO) -> None:
+        """Spend what is held for a resource: `fee` to the fees, the rest to the outside world."""
+        hold = self._pending(resource_id)
+        pot = held(hold.owner)
+        self.post(
+            at_ms,
+            "post",
+            resource_id,
+            Posting(pot, hold.currency, -hold.amount),
+            Posting(OUTSIDE, hold.currency, add(hold.amount, -fee)),
+            Posting(FEES, hold.currency, fee),
+        )
+        self._settle(hold, "posted")
+
+    def void_hold(self, at_ms: int, resource_id: str) -> None:
+        """Give back what is held for a resource: held to available."""
+        hold = self._pending(resource_id)
+        self.move(at_ms, "void", resource_id, hold.currency, hold.amount, held(hold.owner), available(hold.owner))
+        self._settle(hold, "voided")
+
+    def pending_hold(self, resource_id: str) -> Hold | None:
+        hold = self._holds.get(resource_id)
+        return hold if hold is not None and hold.status == "pending" else None
+
+    def _pending(self, resource_id: str) -> Hold:
+        hold = self.pending_hold(resource_id)
+        if hold is None:
+            raise KeyError(f"nothing is held for {resource_id}")
+        return hold
+
+    def _settle(self, hold: Hold, status: str) -> None:
+        self._holds.put(hold.id, Hold(hold.id, hold.owner, hold.currency, hold.amount, status))

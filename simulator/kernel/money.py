@@ -1,0 +1,104 @@
+"""Decimal money: a currency with its precision, declared rounding, and printing (decisions H7 to H9).
+
+What a customer receives is rounded down, what a customer pays is rounded up. All arithmetic runs in a
+context wide enough that a product of two amounts is exact.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+
+ZERO = Decimal(0)
+_PRECISION = 96
+_DOWN = Context(prec=_PRECISION, rounding=ROUND_DOWN)
+_UP = Context(prec=_PRECISION, rounding=ROUND_UP)
+_EXACT = Context(prec=_PRECISION)
+_RATE = Context(prec=10, rounding=ROUND_HALF_EVEN)
+
+
+@dataclass(frozen=True, slots=True)
+class Currency:
+    """A fiat currency (network None) or an asset on one network, for example USDC on stellar."""
+
+    code: str
+    decimals: int
+    network: str | None = None
+
+    @property
+    def is_fiat(self) -> bool:
+        return self.network is None
+
+    @property
+    def key(self) -> str:
+        """The name of this currency in the ledger: `KES`, `USDC.stellar`."""
+        return self.code if self.network is None else f"{self.code}.{self.network}"
+
+    @property
+    def unit(self) -> Decimal:
+        """The smallest amount of this currency."""
+        return Decimal(1).scaleb(-self.decimals)
+
+    def round_down(self, value: Decimal) -> Decimal:
+        return value.quantize(self.unit, context=_DOWN)
+
+    def round_up(self, value: Decimal) -> Decimal:
+        return value.quantize(self.unit, context=_UP)
+
+    def accepts(self, text: str) -> bool:
+        """Whether an amount as written has no more decimals than this currency (trailing zeros count)."""
+        _, _, fraction = text.partition(".")
+        return len(fraction) <= self.decimals
+
+    def format(self, value: Decimal) -> str:
+        """Fiat with 2 decimals; assets without trailing zeros but with at least 2 decimals (decision H8)."""
+        if self.is_fiat:
+            return f"{value:.{self.decimals}f}"
+        return format_decimal(value)
+
+
+def format_decimal(value: Decimal) -> str:
+    """Without exponent, trailing zeros trimmed down to two decimals."""
+    whole, _, fraction = f"{value:f}".partition(".")
+    return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
+
+
+def plain(value: Decimal) -> str:
+    """Without exponent and without trailing zeros: the way a rate is printed."""
+    text = f"{value:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def rate_of(value: Decimal) -> Decimal:
+    """A rate as printed: at most 10 significant digits, half-even (decision H8)."""
+    return Decimal(plain(_RATE.plus(value)))
+
+
+def inverse_of(rate: Decimal) -> Decimal:
+    """1/rate to 10 significant digits, half-even (decision H8)."""
+    return Decimal(plain(_RATE.divide(Decimal(1), rate)))
+
+
+def add(*values: Decimal) -> Decimal:
+    total = ZERO
+    for value in values:
+        total = _EXACT.add(total, value)
+    return total
+
+
+def subtract(left: Decimal, right: Decimal) -> Decimal:
+    return _EXACT.subtract(left, right)
+
+
+def multiply(left: Decimal, right: Decimal) -> Decimal:
+    return _EXACT.multiply(left, right)
+
+
+def divide_down(left: Decimal, right: Decimal) -> Decimal:
+    """The quotient cut off far below any currency's unit, so that a later round_down is exact."""
+    return _DOWN.divide(left, right)
+
+
+def divide_up(left: Decimal, right: Decimal) -> Decimal:
+    """The quotient rounded up far below any currency's unit, so that a later round_up is exact."""
+    return _UP.divide(left, right)

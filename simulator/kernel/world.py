@@ -1,0 +1,124 @@
+"""A world: one isolated simulation, its parts, and the two ways in which it changes.
+
+It changes by `change()` (a request or an action: all or nothing) and by `fire_next()` (a timer at exactly
+its due time). What timers do and who listens to events is wired once by the composition root; this module
+knows no resource.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from simulator.kernel.agenda import Agenda, Timer
+from simulator.kernel.clock import Clock
+from simulator.kernel.ids import Streams
+from simulator.kernel.journal import Cause, Event, Journal
+from simulator.kernel.ledger import Ledger
+from simulator.kernel.store import Store
+
+ENVIRONMENTS = ("sandbox", "production")
+
+TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
+EventListener: TypeAlias = "Callable[[World, Event, Any], None]"
+CreationListener: TypeAlias = "Callable[[World, str, Any, str], None]"
+
+
+@dataclass(frozen=True)
+class Wiring:
+    """What the composition root connects to every world.
+
+    `timers`: the handler of each kind of timer. `on_event`: called for every emitted event, with the object
+    it carries, inside the change that emitted it. `on_created`: called with environment, object and id of a
+    resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name.
+    """
+
+    timers: Mapping[str, TimerHandler] = field(default_factory=dict)
+    on_event: tuple[EventListener, ...] = ()
+    on_created: tuple[CreationListener, ...] = ()
+    kinds: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What the request that made a resource carried: its body, and the scenario it chose for it ("" = none)."""
+
+    body: Mapping[str, Any]
+    scenario: str = ""
+
+
+_START = Cause("start", "world")
+_NO_ORIGIN = Origin({})
+
+
+class World:
+    """The parts of one simulation. See the modules of the kernel for each.
+
+    `directory` is shared by all worlds of a process: which world a public key or a token belongs to.
+    """
+
+    def __init__(
+        self,
+        world_id: str,
+        seed: int,
+        clock: Clock,
+        wiring: Wiring,
+        directory: dict[str, str] | None = None,
+        requests_kept: int = 10_000,
+    ) -> None:
+        self.id = world_id
+        self.seed = seed
+        self.clock = clock
+        self.started_at_ms = clock.now_ms
+        self.wiring = wiring
+        self.directory = {} if directory is None else directory
+        self.store = Store()
+        self.streams = Streams(self.store, seed)
+        self.agenda = Agenda(self.store)
+        self.ledger = Ledger(self.store)
+        self.journal = Journal(self.store, requests_kept)
+        self.cause = _START
+        self.origin = _NO_ORIGIN
+
+    @property
+    def now_ms(self) -> int:
+        return self.clock.now_ms
+
+    def next_sequence(self, name: str) -> int:
+        """The next number of a named count, from 1."""
+        sequences = self.store.table("sequences")
+        number: int = (sequences.get(name) or 0) + 1
+        sequences.put(name, number)
+        return number
+
+    @contextmanager
+    def change(self, cause: Cause, origin: Origin = _NO_ORIGIN) -> Iterator[None]:
+        """One change with its cause: everything in the block happens, or nothing when it raises."""
+        before = self.cause, self.origin
+        self.cause, self.origin = cause, origin
+        try:
+            with self.store.change():
+                yield
+        finally:
+            self.cause, self.origin = before
+
+    def fire_next(self, until_ms: int) -> Timer | None:
+        """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none."""
+        timer = self.agenda.next()
+        if timer is None or timer.due_at_ms > until_ms:
+            return None
+        self.clock.move_to(max(timer.due_at_ms, self.clock.now_ms))
+        with self.change(Cause("law", timer.kind)):
+            self.agenda.take(timer)
+            self.wiring.timers[timer.kind](self, timer)
+        return timer
+
+    def fire_due(self, until_ms: int | None = None) -> int:
+        """Fire every timer due at or before a moment (default: now); answers how many fired."""
+        until = self.now_ms if until_ms is None else until_ms
+        fired = 0
+        while self.fire_next(until) is not None:
+            fired += 1
+        return fired

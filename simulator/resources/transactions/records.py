@@ -1,0 +1,95 @@
+"""The one record of everything that moves money: ramps, wallet operations and deposits.
+
+An order is the same record seen as an order (decision S18), so its number and internal id live here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.world import World
+from simulator.resources.fees import Fee
+from simulator.wire.records import Record, birth
+
+TABLE = "transactions"
+TYPES = ("onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap")
+RAMP_TYPES = ("onramp", "offramp")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One side of a movement: a currency (canonical network, None for fiat) and how much of it."""
+
+    code: str
+    network: str | None
+    amount: Decimal
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Transaction(Record):
+    """A movement of money. `paid` is what the customer gives in all, `received` what is delivered after fees.
+
+    `amount` is the figure that lists sort and filter by (decision L3). Networks are canonical names.
+    `counted` is what the account limits were charged with: (currency, amount, day, month), None when nothing.
+    """
+
+    type: str
+    order_id: str
+    order_uuid: str
+    paid: Side
+    received: Side
+    amount: Decimal
+    net_amount: Decimal
+    fee: Fee
+    rate: Decimal | None = None
+    quote_id: str | None = None
+    reference: str | None = None
+    description: str | None = None
+    method: str | None = None
+    country: str | None = None
+    sender_address: str | None = None
+    recipient_address: str | None = None
+    memo: str | None = None
+    account_number: str | None = None
+    beneficiary_id: str | None = None
+    refund_address: str | None = None
+    payment_instructions: dict[str, Any] | None = None
+    expires_at_ms: int | None = None
+    tx_hash: str | None = None
+    failure_code: str | None = None
+    funds_received: Decimal | None = None
+    counted: tuple[str, Decimal, str, str] | None = None
+    counterparty: str | None = None
+    lightning: str | None = None
+    deposit_id: str | None = None
+    recurring_payment_id: str | None = None
+    run_number: int | None = None
+    slippage: Decimal | None = None
+
+    @property
+    def kind(self) -> str:
+        return "deposit_transaction" if self.type == "deposit" else self.type
+
+    def networks(self) -> Iterator[str]:
+        """The canonical networks of both sides."""
+        for side in (self.paid, self.received):
+            if side.network is not None:
+                yield side.network
+
+    def currencies(self) -> tuple[str, str]:
+        return self.paid.code, self.received.code
+
+
+def order_birth(world: World, environment: str) -> dict[str, Any]:
+    """The members that every new transaction has: id, times, order number and the order's internal UUID."""
+    members = birth(world, environment, "txn_", "ids.transaction")
+    number = world.next_sequence(f"order.{environment}")
+    return members | {"order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
+
+
+def holder(environment: str, owner: str = "") -> str:
+    """The owner's name in the ledger: the account itself ("") or another platform user, in one environment."""
+    return f"{environment}:{owner or 'account'}"

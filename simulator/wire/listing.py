@@ -1,0 +1,208 @@
+"""Lists: the common parameters, filters, sorting and the page envelope, once for every list.
+
+Subsection "Common list parameters" of the specification, decisions L1, L2 and L6.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from itertools import islice
+from typing import Any
+
+from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
+from simulator.kernel.store import Table
+from simulator.wire.errors import ApiError, invalid
+from simulator.wire.json import JsonObject
+
+DEFAULT_SIZE = 20
+MAX_SIZE = 100
+MIN_SEARCH = 2
+
+_WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
+_NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A query parameter that narrows a list.
+
+    `choices` are its valid values (None: any text); `many` allows a comma-separated list. `match` gets a record
+    and the set of values asked for. `number` makes it a bound: `match` then gets a Decimal.
+    """
+
+    name: str
+    match: Callable[[Any, Any], bool]
+    choices: tuple[str, ...] | None = None
+    many: bool = False
+    number: bool = False
+
+    def parse(self, text: str) -> Any:
+        if self.number:
+            if _NUMBER.fullmatch(text) is None:
+                raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
+            return Decimal(text)
+        values = text.split(",") if self.many else [text]
+        if self.choices is not None:
+            for value in values:
+                if value not in self.choices:
+                    raise invalid(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
+        return frozenset(values)
+
+
+def by_field(name: str, choices: tuple[str, ...] | None = None, *, many: bool = False) -> Filter:
+    """A filter that compares a record's field of the same name."""
+    return Filter(name, lambda record, values: getattr(record, name) in values, choices, many)
+
+
+def _created(record: Any) -> int:
+    created: int = record.created_at_ms
+    return created
+
+
+def _updated(record: Any) -> int:
+    updated: int = record.updated_at_ms
+    return updated
+
+
+DATES: Mapping[str, Callable[[Any], Any]] = {"created_at": _created, "updated_at": _updated}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """What one list offers beyond page and size.
+
+    `search` answers the texts of a record that are searched; `sorts` the sortable fields; `statuses` the valid
+    values of `status`. `common` is False where a list has only page, size, limit and its own filters (fees).
+    """
+
+    filters: tuple[Filter, ...] = ()
+    search: Callable[[Any], Iterable[str | None]] | None = None
+    sorts: Mapping[str, Callable[[Any], Any]] | None = None
+    statuses: tuple[str, ...] = ()
+    common: bool = True
+
+    @property
+    def sortable(self) -> Mapping[str, Callable[[Any], Any]]:
+        return DATES if self.sorts is None else self.sorts
+
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all query parameters this list knows."""
+        common = ("search", "start_date", "end_date", "sort_by", "sort_order", "status") if self.common else ()
+        own = tuple(filter_.name for filter_ in self.filters)
+        return tuple(dict.fromkeys(("page", "size", "limit", *common, *own)))
+
+
+@dataclass(frozen=True)
+class ListRequest:
+    """The validated query of a list."""
+
+    page: int
+    size: int
+    tests: tuple[Callable[[Any], bool], ...]
+    sort: Callable[[Any], Any] | None
+    descending: bool
+
+
+def parse_list(listing: Listing, query: Mapping[str, str]) -> ListRequest:
+    """Validate a query string (empty values already dropped); ApiError invalid_parameter or invalid_date_range."""
+    page = _whole(query, "page", 1, None)
+    size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
+    tests: list[Callable[[Any], bool]] = []
+    sort: Callable[[Any], Any] | None = None
+    descending = True
+    if listing.common:
+        tests += _search(listing, query)
+        tests += _dates(query)
+        sort_by = query.get("sort_by", "created_at")
+        if sort_by not in listing.sortable:
+            raise invalid("sort_by", f"this list sorts by {', '.join(listing.sortable)}")
+        sort = None if sort_by == "created_at" else listing.sortable[sort_by]
+        sort_order = query.get("sort_order", "desc")
+        if sort_order not in ("asc", "desc"):
+            raise invalid("sort_order", "it is asc or desc")
+        descending = sort_order == "desc"
+        if "status" in query and not any(filter_.name == "status" for filter_ in listing.filters):
+            tests.append(_test(by_field("status", listing.statuses, many=True), query["status"]))
+    tests += [_test(filter_, query[filter_.name]) for filter_ in listing.filters if filter_.name in query]
+    return ListRequest(page, size, tuple(tests), sort, descending)
+
+
+def _test(filter_: Filter, text: str) -> Callable[[Any], bool]:
+    wanted = filter_.parse(text)
+    return lambda record: filter_.match(record, wanted)
+
+
+def _whole(query: Mapping[str, str], name: str, default: int, largest: int | None) -> int:
+    text = query.get(name)
+    if text is None:
+        return default
+    if _WHOLE.fullmatch(text) is None or int(text) < 1 or (largest is not None and int(text) > largest):
+        limits = "at least 1" if largest is None else f"from 1 to {largest}"
+        raise invalid(name, f"it must be a whole number, {limits}")
+    return int(text)
+
+
+def _search(listing: Listing, query: Mapping[str, str]) -> list[Callable[[Any], bool]]:
+    text = query.get("search")
+    if text is None:
+        return []
+    if len(text) < MIN_SEARCH:
+        raise invalid("search", f"it needs at least {MIN_SEARCH} characters")
+    needle = text.casefold()
+    fields = listing.search or (lambda record: ())
+    return [lambda record: any(needle in value.casefold() for value in fields(record) if value)]
+
+
+def _dates(query: Mapping[str, str]) -> list[Callable[[Any], bool]]:
+    start = _moment(query, "start_date", 0)
+    end = _moment(query, "end_date", DAY_MS - 1)
+    if start is not None and end is not None and end < start:
+        raise ApiError("invalid_date_range", "`end_date` must not lie before `start_date`.", "end_date")
+    tests: list[Callable[[Any], bool]] = []
+    if start is not None:
+        tests.append(lambda record: record.created_at_ms >= start)
+    if end is not None:
+        tests.append(lambda record: record.created_at_ms <= end)
+    return tests
+
+
+def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | None:
+    text = query.get(name)
+    if text is None:
+        return None
+    try:
+        return parse_date(text) + day_offset_ms if len(text) == len("YYYY-MM-DD") else parse_timestamp(text)
+    except ValueError:
+        raise invalid(name, "it must be YYYY-MM-DD or an ISO 8601 timestamp") from None
+
+
+def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], JsonObject]:
+    """The records of the asked page, and the `pagination` object.
+
+    Without filter and sort the page is cut straight out of the table, whatever the table's size.
+    """
+    start = (request.page - 1) * request.size
+    if not request.tests and request.sort is None:
+        total = len(table)
+        rows = table.newest_first() if request.descending else iter(table.values())
+        found: Sequence[Any] = list(islice(rows, min(start, total), min(start + request.size, total)))
+    else:
+        matching = [row for row in table.values() if all(test(row) for test in request.tests)]
+        if request.sort is not None:
+            key = request.sort
+            matching.sort(key=lambda row: (key(row), row.sequence))
+        if request.descending:
+            matching.reverse()
+        total = len(matching)
+        found = matching[start : start + request.size]
+    pages = -(-total // request.size)
+    return found, {"page": request.page, "size": request.size, "total": total, "total_pages": pages}
+
+
+def page_of(request: ListRequest, table: Table[Any], show: Callable[[Any], JsonObject]) -> JsonObject:
+    """The list envelope {data, pagination}."""
+    found, pagination = paginate(request, table)
+    return {"data": [show(row) for row in found], "pagination": pagination}

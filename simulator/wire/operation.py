@@ -1,0 +1,88 @@
+"""The operation table: one row per operation of the interface, from which router, endpoint and contract are made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from simulator.kernel.world import World
+from simulator.wire.fields import Body, Nothing
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import Listing
+
+
+@dataclass(slots=True)
+class Call:
+    """One interface call as a room sees it: validated input, no HTTP.
+
+    `body` is the validated body, `raw` the JSON object as sent; `query` the validated query (a `ListRequest`
+    for lists); `resource` what the path names, already found; `caller` the key pair behind the token.
+    """
+
+    world: World
+    environment: str
+    path: Mapping[str, str]
+    raw: JsonObject = field(default_factory=dict)
+    body: Any = None
+    query: Any = None
+    resource: Any = None
+    caller: Any = None
+
+
+@dataclass(frozen=True)
+class ProbeOutcome:
+    """What came back from a test request: a status, or why there is none."""
+
+    status: int | None
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class Probe:
+    """An answer that waits for the outside: the shell sends this signed request and calls `then` with the outcome."""
+
+    url: str
+    raw: bytes
+    key: str
+    then: Callable[[ProbeOutcome], JsonObject]
+
+
+Answer: TypeAlias = "JsonObject | None | Probe"
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
+
+    `body_for` picks among `bodies` where the fields depend on the resource or on the request. `group` is the
+    permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
+    `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
+    """
+
+    method: str
+    path: str
+    name: str
+    tag: str
+    summary: str
+    action: Callable[[Call], Answer]
+    answer: Any = None
+    status: int = 200
+    body: type[Body] = Nothing
+    bodies: tuple[type[Body], ...] = ()
+    body_for: Callable[[Call], type[Body]] | None = None
+    query: type[Body] | Listing | None = None
+    load: Callable[[Call], Any] | None = None
+    group: str = ""
+    reads: bool = False
+    money: bool = False
+    token: bool = True
+    profile_gate: bool = True
+    idempotent: bool = True
+    refuses_with: str = ""
+    errors: tuple[str, ...] = ()
+    basis: str = "specified"
+
+    @property
+    def takes_body(self) -> bool:
+        return self.method in ("POST", "PUT", "PATCH")

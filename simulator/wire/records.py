@@ -1,0 +1,147 @@
+"""Records, their kinds, and the life of a resource: the only place that writes a status.
+
+A record is a frozen row of the store. Its kind names the table it lies in, the state table that rules it,
+and how it is shown. Creating and moving a resource writes the row, its history and its events in one go.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from simulator.kernel.journal import Step
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import Table
+from simulator.kernel.world import Origin, World
+from simulator.wire.events import emit
+from simulator.wire.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """What every resource has. `owner` is empty for the account itself, else the id of another platform user."""
+
+    id: str
+    environment: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+    status: str = ""
+    owner: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The name of this record's kind."""
+        raise NotImplementedError
+
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states."""
+
+    name: str
+    table: str
+    render: Callable[[World, Any], JsonObject]
+    machine: Machine
+
+
+def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:
+    """The rows of one kind in one environment: the account's own, or those of another platform user."""
+    return world.store.table(f"{environment}:{table}@{owner}" if owner else f"{environment}:{table}")
+
+
+def birth(world: World, environment: str, prefix: str, stream: str) -> dict[str, Any]:
+    """The members of `Record` for a resource made now: fresh id, environment, sequence, times."""
+    return {
+        "id": world.streams.identifier(prefix, stream),
+        "environment": environment,
+        "sequence": world.next_sequence("record"),
+        "created_at_ms": world.now_ms,
+        "updated_at_ms": world.now_ms,
+    }
+
+
+def kind_of(world: World, record: Record) -> Kind:
+    kind: Kind = world.wiring.kinds[record.kind]
+    return kind
+
+
+def render(world: World, record: Record) -> JsonObject:
+    """The full resource as the interface shows it at this instant."""
+    return kind_of(world, record).render(world, record)
+
+
+def create(world: World, record: R, trigger: str, when: str = "") -> R:
+    """Bring a resource into being by the initial move of its state table."""
+    kind = kind_of(world, record)
+    move = kind.machine.begin(trigger, when)
+    record = replace(record, status=move.target)
+    table = rows(world, record.environment, kind.table, record.owner)
+    table.put(record.id, record)
+    world.store.table("index").put(record.id, table.name)
+    if world.origin.body or world.origin.scenario:
+        world.store.table("origins").put(record.id, world.origin)
+    _tell(world, kind, record, move)
+    if not move.events and not record.owner:
+        for listener in world.wiring.on_created:
+            listener(world, record.environment, kind.render(world, record), record.id)
+    return record
+
+
+def move(world: World, record: R, trigger: str, when: str = "", **changes: Any) -> R:
+    """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell."""
+    kind = kind_of(world, record)
+    step = kind.machine.next(record.status, trigger, when)
+    record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
+    rows(world, record.environment, kind.table, record.owner).put(record.id, record)
+    _tell(world, kind, record, step)
+    return record
+
+
+def save(world: World, record: R, **changes: Any) -> R:
+    """Change other fields than the status."""
+    if "status" in changes:
+        raise ValueError("only a move of the state table changes a status")
+    record = replace(record, updated_at_ms=world.now_ms, **changes)
+    rows(world, record.environment, kind_of(world, record).table, record.owner).put(record.id, record)
+    return record
+
+
+def remove(world: World, record: R, trigger: str) -> R:
+    """Move a resource out of its table: lists no longer show it, `find` still does."""
+    record = move(world, record, trigger)
+    table = rows(world, record.environment, kind_of(world, record).table, record.owner)
+    table.delete(record.id)
+    archive = world.store.table(f"{table.name}:deleted")
+    archive.put(record.id, record)
+    world.store.table("index").put(record.id, archive.name)
+    return record
+
+
+def find(world: World, record_id: str) -> Any | None:
+    """Any resource of the world by id, deleted ones and those of other users included."""
+    name: str | None = world.store.table("index").get(record_id)
+    return None if name is None else world.store.table(name).get(record_id)
+
+
+def is_deleted(world: World, record_id: str) -> bool:
+    name: str | None = world.store.table("index").get(record_id)
+    return name is not None and name.endswith(":deleted")
+
+
+def origin_of(world: World, record_id: str) -> Origin:
+    """What the request that made a resource carried."""
+    origin: Origin | None = world.store.table("origins").get(record_id)
+    return origin or Origin({})
+
+
+def _tell(world: World, kind: Kind, record: Record, move: Move) -> None:
+    world.journal.record_step(record.id, Step(move.target, world.now_ms, move.trigger, world.cause))
+    if record.owner:
+        return
+    for event_type in move.events:
+        emit(world, record.environment, event_type, kind.render(world, record), record.id)

@@ -1,0 +1,143 @@
+"""Actions: what the outside world (or its stand-in) can do, one table for control calls, scenarios and commands.
+
+A trigger row names the action, the kinds of resource it acts on (none: the world itself), its parameters and
+what it does. Chapter "Actions" of the control interface.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from simulator.kernel.journal import Cause, Event
+from simulator.kernel.world import Origin, World
+from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.fields import Body, Nothing, parse
+from simulator.wire.json import JsonObject
+from simulator.wire.records import Record, find, kind_of, render
+
+
+@dataclass(frozen=True)
+class Push:
+    """One action as a room sees it: the target (None for the world), the environment, validated parameters."""
+
+    world: World
+    environment: str
+    target: Any
+    parameters: Any
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """One row of the action table.
+
+    `act` answers the record it moved, or a JSON object to be shown as `resource`. `legal` decides whether the
+    action is allowed on a record now; by default its state table does.
+    """
+
+    name: str
+    does: str
+    act: Callable[[Push], Record | JsonObject | None]
+    kinds: tuple[str, ...] = ()
+    parameters: type[Body] = Nothing
+    legal: Callable[[World, Any], bool] | None = None
+
+    def is_legal(self, world: World, record: Any) -> bool:
+        if self.legal is not None:
+            return self.legal(world, record)
+        return kind_of(world, record).machine.permits(record.status, self.name)
+
+
+class TriggerTable:
+    """All triggers, looked up by action and by kind of target."""
+
+    def __init__(self, triggers: Iterable[Trigger]) -> None:
+        self.rows: dict[str, list[Trigger]] = {}
+        for trigger in triggers:
+            self.rows.setdefault(trigger.name, []).append(trigger)
+
+    def allowed(self, world: World, record: Any) -> list[str]:
+        """The names of the actions that are legal on a resource now."""
+        return [
+            name
+            for name, rows in self.rows.items()
+            if any(record.kind in row.kinds and row.is_legal(world, record) for row in rows)
+        ]
+
+    def kinds(self, name: str) -> list[str]:
+        return list(dict.fromkeys(kind for row in self.rows[name] for kind in row.kinds))
+
+    def choose(self, world: World, name: str, target: str | None) -> tuple[Trigger, Any]:
+        """The row for this action on this target, and the target's record; ControlError when there is none."""
+        rows = self.rows.get(name)
+        if rows is None:
+            raise ControlError(404, "not_found", f"There is no action {name!r}.")
+        world_row = next((row for row in rows if not row.kinds), None)
+        if target is None:
+            if world_row is None:
+                kinds = ", ".join(self.kinds(name))
+                raise ControlError(
+                    400, "missing_parameter", f"The action {name} needs a `target`, the id of: {kinds}.", "target"
+                )
+            return world_row, None
+        record = find(world, target)
+        if record is None:
+            raise ControlError(404, "not_found", f"There is no resource with the id {target!r}.")
+        for row in rows:
+            if record.kind in row.kinds:
+                return row, record
+        raise self._illegal(world, record, f"The action {name} does not act on a {record.kind}.")
+
+    def _illegal(self, world: World, record: Any, message: str) -> ControlError:
+        return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))
+
+    def perform(
+        self,
+        world: World,
+        name: str,
+        target: str | None,
+        parameters: Mapping[str, Any],
+        environment: str,
+        cause: Cause,
+        origin: Origin | None = None,
+    ) -> Performed:
+        """Do an action: everything is checked first, then everything changes; ControlError when refused."""
+        row, record = self.choose(world, name, target)
+        try:
+            values = parse(row.parameters, parameters)
+        except ApiError as error:
+            raise ControlError(error.status, error.code, error.message, error.param) from None
+        if record is not None and not row.is_legal(world, record):
+            raise self._illegal(world, record, f"The action {name} is not legal in the state {record.status!r}.")
+        before = world.journal.event_count
+        where = record.environment if record is not None else environment
+        with world.change(cause, origin or Origin({})):
+            try:
+                after = row.act(Push(world, where, record, values))
+            except ApiError as error:
+                raise ControlError(
+                    error.status if error.status < 409 else 400, error.code, error.message, error.param
+                ) from None
+        resource = render(world, after) if isinstance(after, Record) else after
+        shown = after.id if isinstance(after, Record) and target is None else target
+        return Performed(name, shown, world.now_ms, resource, events_since(world, before))
+
+
+@dataclass(frozen=True)
+class Performed:
+    """What an action did: its target, the moment, the resource after, the events emitted."""
+
+    action: str
+    target: str | None
+    at_ms: int
+    resource: JsonObject | None
+    events: Sequence[Event] = field(default_factory=tuple)
+
+
+def events_since(world: World, count: int) -> list[Event]:
+    """The events emitted since there were `count`, oldest first."""
+    fresh = list(islice(world.journal.events_newest_first(), world.journal.event_count - count))
+    fresh.reverse()
+    return fresh

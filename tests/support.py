@@ -1,0 +1,81 @@
+"""Helpers of the tests: a world made of some rooms, and calls of operations and actions without HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.kernel.clock import Clock, parse_timestamp
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import Origin, Wiring, World
+from simulator.wire import dispatch
+from simulator.wire.operation import Call, Operation
+from simulator.wire.room import Room
+from simulator.wire.triggers import Performed, TriggerTable
+
+START = "2026-01-05T08:00:00.000Z"
+
+
+def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:
+    """A world with a manual clock that knows exactly these rooms."""
+    wiring = Wiring(
+        timers={kind: handler for room in rooms for kind, handler in room.timers.items()},
+        on_event=tuple(listener for room in rooms for listener in room.on_event),
+        on_created=tuple(listener for room in rooms for listener in room.on_created),
+        kinds={kind.name: kind for room in rooms for kind in room.kinds},
+    )
+    world = World(world_id, seed, Clock(parse_timestamp(now)), wiring)
+    with world.change(Cause("start", "world")):
+        for room in rooms:
+            if room.lay is not None:
+                room.lay(world)
+    return world
+
+
+def invoke(
+    world: World,
+    operation: Operation,
+    body: dict[str, Any] | None = None,
+    *,
+    environment: str = "sandbox",
+    query: dict[str, str] | None = None,
+    caller: Any = None,
+    **path: str,
+) -> Any:
+    """Call one operation of a room: resource, validation, action, timers due now; ApiError when refused."""
+    call = Call(world, environment, path, caller=caller)
+    dispatch.load(operation, call)
+    dispatch.validate(operation, call, body or {}, query or {}, strict=False)
+    with world.change(Cause("request", operation.name), Origin(body or {})):
+        answer = operation.action(call)
+    world.fire_due()
+    return answer
+
+
+def find_operation(rooms: tuple[Room, ...], method: str, path: str) -> Operation:
+    """The row of the operation table for this method and path template."""
+    return next(op for room in rooms for op in room.operations if (op.method, op.path) == (method, path))
+
+
+def push(
+    world: World,
+    rooms: tuple[Room, ...],
+    action: str,
+    target: str | None = None,
+    environment: str = "sandbox",
+    **values: Any,
+) -> Performed:
+    """Perform an action as the control interface does; ControlError when refused."""
+    table = TriggerTable(trigger for room in rooms for trigger in room.triggers)
+    done = table.perform(world, action, target, values, environment, Cause("action", action))
+    world.fire_due()
+    return done
+
+
+def advance(world: World, to_ms: int) -> None:
+    """Move the simulated clock, firing what is due on the way."""
+    world.fire_due(to_ms)
+    world.clock.move_to(to_ms)
+
+
+def event_types(world: World) -> list[str]:
+    return [event.type for event in world.journal.events()]
