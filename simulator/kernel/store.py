@@ -80,7 +80,7 @@ class Store:
 
     @contextmanager
     def change(self) -> Iterator[None]:
-        """One change: everything written inside stays, or nothing when the block raises. Inner changes join the outer."""
+        """One change: everything written inside stays, or nothing when the block raises; inner ones join the outer."""
         if self._undo is not None:
             yield
             return

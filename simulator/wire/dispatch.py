@@ -37,6 +37,8 @@ def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[s
         unknown += unknown_fields(call.query)
     else:
         unknown += list(query)
+    if operation.check is not None:
+        operation.check(call)
     if strict and unknown:
         code = operation.refuses_with or "invalid_parameter"
         raise ApiError(code, f"The parameter `{unknown[0]}` is unknown to this operation.", unknown[0])

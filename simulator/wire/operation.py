@@ -17,7 +17,7 @@ class Call:
     """One interface call as a room sees it: validated input, no HTTP.
 
     `body` is the validated body, `raw` the JSON object as sent; `query` the validated query (a `ListRequest`
-    for lists); `resource` what the path names, already found; `caller` the key pair behind the token.
+    for lists); `resource` what the path names, already found; `caller` the key pair behind the token. `trace` is False for HEAD, which leaves none (decision S20).
     """
 
     world: World
@@ -28,6 +28,7 @@ class Call:
     query: Any = None
     resource: Any = None
     caller: Any = None
+    trace: bool = True
 
 
 @dataclass(frozen=True)
@@ -48,14 +49,15 @@ class Probe:
     then: Callable[[ProbeOutcome], JsonObject]
 
 
-Answer: TypeAlias = "JsonObject | None | Probe"
+Answer: TypeAlias = "JsonObject | Probe | None"
 
 
 @dataclass(frozen=True)
 class Operation:
     """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
 
-    `body_for` picks among `bodies` where the fields depend on the resource or on the request. `group` is the
+    `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
+    malformed values (400) that no single field shows. `group` is the
     permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
     `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
     """
@@ -72,6 +74,7 @@ class Operation:
     bodies: tuple[type[Body], ...] = ()
     body_for: Callable[[Call], type[Body]] | None = None
     query: type[Body] | Listing | None = None
+    check: Callable[[Call], None] | None = None
     load: Callable[[Call], Any] | None = None
     group: str = ""
     reads: bool = False

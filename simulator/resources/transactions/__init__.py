@@ -1,0 +1,71 @@
+"""What every room that moves money shares: transactions and their order numbers, quotes, credited deposits."""
+
+from __future__ import annotations
+
+from simulator.resources.transactions.actions import (
+    begin,
+    by_order_id,
+    credit_deposit,
+    transaction_of,
+    transactions,
+)
+from simulator.resources.transactions.quotes import (
+    EXPIRY,
+    QUOTE,
+    Quote,
+    expire_quote,
+    find_quote,
+    open_quote,
+    quote_birth,
+    require_usable,
+    use_quote,
+)
+from simulator.resources.transactions.records import (
+    RAMP_TYPES,
+    TABLE,
+    TYPES,
+    Side,
+    Transaction,
+    holder,
+    order_birth,
+)
+from simulator.resources.transactions.shapes import DepositTransaction, render_deposit
+from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, STATUSES
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+
+ROOM = Room(
+    "transactions",
+    kinds=(Kind("deposit_transaction", TABLE, render_deposit, DEPOSIT_TRANSACTION),),
+    timers={EXPIRY: expire_quote},
+)
+
+ASSUMPTIONS = (
+    ("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "QUOTE",
+    "RAMP_TYPES",
+    "ROOM",
+    "STATUSES",
+    "TABLE",
+    "TYPES",
+    "DepositTransaction",
+    "Quote",
+    "Side",
+    "Transaction",
+    "begin",
+    "by_order_id",
+    "credit_deposit",
+    "find_quote",
+    "holder",
+    "open_quote",
+    "order_birth",
+    "quote_birth",
+    "require_usable",
+    "transaction_of",
+    "transactions",
+    "use_quote",
+]

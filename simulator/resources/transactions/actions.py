@@ -1,0 +1,82 @@
+"""Finding transactions, and crediting a deposit: money from outside into a balance, and the transaction that says so."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.ledger import OUTSIDE, available
+from simulator.kernel.money import Currency
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.resources.fees import FREE
+from simulator.resources.transactions.records import TABLE, Side, Transaction, order_birth, holder
+from simulator.wire.records import create, find, rows
+
+
+def transactions(world: World, environment: str, owner: str = "") -> Table[Transaction]:
+    """The transactions of the account (or of another platform user) in one environment, oldest first."""
+    return rows(world, environment, TABLE, owner)
+
+
+def by_order_id(world: World, environment: str, order_id: str) -> Transaction | None:
+    """The transaction behind a public order number of the account."""
+    transaction_id: str | None = world.store.table(f"{environment}:orders").get(order_id)
+    return None if transaction_id is None else transactions(world, environment).get(transaction_id)
+
+
+def begin(world: World, transaction: Transaction, trigger: str, when: str = "") -> Transaction:
+    """Bring a transaction into being and enter its order number."""
+    if not transaction.owner:
+        world.store.table(f"{transaction.environment}:orders").put(transaction.order_id, transaction.id)
+    return create(world, transaction, trigger, when)
+
+
+def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:
+    found: Any = find(world, transaction_id) if transaction_id else None
+    return found if isinstance(found, Transaction) else None
+
+
+def credit_deposit(
+    world: World,
+    environment: str,
+    *,
+    asset: Currency,
+    amount: Decimal,
+    tx_hash: str | None = None,
+    reference: str | None = None,
+    deposit_id: str | None = None,
+    sender_address: str | None = None,
+    recipient_address: str | None = None,
+    memo: str | None = None,
+    lightning: str | None = None,
+    counterparty: str | None = None,
+    owner: str = "",
+    source: str = OUTSIDE,
+) -> Transaction:
+    """Credit `amount` to a balance and make the completed transaction of type deposit (decision S12).
+
+    `source` is the ledger account it comes from: the outside world, or the sender's of an internal transfer.
+    """
+    transaction = Transaction(
+        **order_birth(world, environment),
+        owner=owner,
+        type="deposit",
+        paid=Side(asset.code, asset.network, amount),
+        received=Side(asset.code, asset.network, amount),
+        amount=amount,
+        net_amount=amount,
+        fee=FREE(asset),
+        reference=reference,
+        sender_address=sender_address,
+        recipient_address=recipient_address,
+        memo=memo,
+        tx_hash=tx_hash,
+        deposit_id=deposit_id,
+        lightning=lightning,
+        counterparty=counterparty,
+    )
+    world.ledger.move(
+        world.now_ms, "deposit", transaction.id, asset.key, amount, source, available(holder(environment, owner))
+    )
+    return begin(world, transaction, "credit")

@@ -1,0 +1,79 @@
+"""What quotes of every kind share: they lock rate and fees for exactly 30 minutes and are used once.
+
+State table "Ramp quote" of the specification, decisions S1 and S2 (the same for swap, buy and withdraw quotes).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.world import World
+from simulator.wire.errors import ApiError
+from simulator.wire.records import Record, birth, create, find, move, rows
+
+QUOTE_LIFETIME_MS = 30 * MINUTE_MS
+EXPIRY = "quote.expiry"
+
+QUOTE = Machine(
+    "quote",
+    initial=(Move("create", "active"),),
+    rows={
+        "active": (Move("confirm", "confirmed"), Move("expire", "expired", ("quote.expired",))),
+        "confirmed": (),
+        "expired": (),
+    },
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Quote(Record):
+    """A locked price. It can be used while now < `expires_at_ms` (decision S1)."""
+
+    expires_at_ms: int
+
+
+Q = TypeVar("Q", bound=Quote)
+
+
+def quote_birth(world: World, environment: str, prefix: str) -> dict[str, Any]:
+    """The members of `Quote` for a quote made now."""
+    members = birth(world, environment, prefix, "ids.quote")
+    return members | {"expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS}
+
+
+def open_quote(world: World, quote: Q) -> Q:
+    """Bring a quote into being and plan its expiry."""
+    quote = create(world, quote, "create")
+    world.agenda.plan(quote.expires_at_ms, EXPIRY, quote.id)
+    return quote
+
+
+def find_quote(world: World, environment: str, table: str, quote_id: str, param: str | None = None) -> Any:
+    """A quote of one kind by id; 404 quote_not_found."""
+    quote = rows(world, environment, table).get(quote_id)
+    if quote is None:
+        raise ApiError("quote_not_found", f"There is no quote with the id {quote_id!r}.", param)
+    return quote
+
+
+def require_usable(quote: Quote) -> None:
+    """409 quote_already_used or 422 quote_expired unless the quote is active."""
+    if quote.status == "confirmed":
+        raise ApiError("quote_already_used", "The quote was already used; create a new one.")
+    if quote.status == "expired":
+        raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.")
+
+
+def use_quote(world: World, quote: Q) -> Q:
+    """Mark a quote as used; nothing expires any more."""
+    world.agenda.cancel(EXPIRY, quote.id)
+    return move(world, quote, "confirm")
+
+
+def expire_quote(world: World, timer: Timer) -> None:
+    """The timer of the 30-minute law."""
+    move(world, find(world, timer.target), "expire")

@@ -1,0 +1,53 @@
+"""How a deposit transaction is shown: the wallet transaction shape with `deposit_id` (decision S12)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.resources.fees import AppFee, show_app_fee
+from simulator.resources.transactions.records import Transaction
+from simulator.wire.json import JsonObject
+from simulator.wire.shapes import AmountText, Assumed, Prefix, Timestamp
+from simulator.wire.spelling import upper
+
+
+class DepositTransaction(TypedDict):
+    id: Annotated[str, Prefix("txn_")]
+    type: Annotated[Literal["deposit"], Assumed("S12")]
+    status: Annotated[Literal["completed"], Assumed("S12")]
+    order_id: Annotated[str, Assumed("L3")]
+    symbol: Annotated[str, Assumed("S12")]
+    network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("S12")]
+    amount: Annotated[AmountText, Assumed("S12")]
+    fee: Annotated[AppFee, Assumed("S12")]
+    net_amount: Annotated[AmountText, Assumed("S12")]
+    reference: str | None
+    tx_hash: str | None
+    deposit_id: Annotated[str | None, Assumed("S12")]
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+def render_deposit(world: World, record: Transaction) -> JsonObject:
+    currency = record.fee.currency
+    shape: DepositTransaction = {
+        "id": record.id,
+        "type": "deposit",
+        "status": cast(Any, record.status),
+        "order_id": record.order_id,
+        "symbol": record.received.code,
+        "network": cast(Any, upper(record.received.network or "")),
+        "amount": currency.format(record.amount),
+        "fee": show_app_fee(record.fee),
+        "net_amount": currency.format(record.net_amount),
+        "reference": record.reference,
+        "tx_hash": record.tx_hash,
+        "deposit_id": record.deposit_id,
+        "created_at": format_timestamp(record.created_at_ms),
+        "updated_at": format_timestamp(record.updated_at_ms),
+    }
+    return cast(JsonObject, shape)
+
+

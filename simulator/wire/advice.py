@@ -1,0 +1,24 @@
+"""Findings about the integrator's conduct that the service itself would not report."""
+
+from __future__ import annotations
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.wire.json import JsonObject
+
+SEVERITIES = ("info", "warning", "error")
+
+
+def advise(world: World, kind: str, severity: str, message: str, what_to_do: str, *evidence: str) -> None:
+    """Keep a finding; inside a change. `evidence` are ids of requests or resources that show it."""
+    number = world.next_sequence("advice")
+    finding: JsonObject = {
+        "id": f"adv_{number:06d}",
+        "kind": kind,
+        "severity": severity,
+        "message": message,
+        "what_to_do": what_to_do,
+        "requests": list(evidence),
+        "at": format_timestamp(world.now_ms),
+    }
+    world.store.table("advice").put(str(number), finding)
