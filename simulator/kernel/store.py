@@ -93,6 +93,19 @@ class Store:
         finally:
             self._undo = None
 
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
+        """Part of a change that may fail alone: when the block raises, only what it wrote is undone, then it raises on."""
+        if self._undo is None:
+            raise RuntimeError("an attempt is part of a change")
+        mark = len(self._undo)
+        try:
+            yield
+        except BaseException:
+            self._roll_back(self._undo[mark:])
+            del self._undo[mark:]
+            raise
+
     @staticmethod
     def _roll_back(undo: list[tuple[Table[Any], str, Any]]) -> None:
         for table, key, old in reversed(undo):

@@ -85,20 +85,25 @@ def create(world: World, record: R, trigger: str, when: str = "") -> R:
     world.store.table("index").put(record.id, table.name)
     if world.origin.body or world.origin.scenario:
         world.store.table("origins").put(record.id, world.origin)
-    _tell(world, kind, record, move)
+    _tell(world, kind, record, move, {})
     if not move.events and not record.owner:
         for listener in world.wiring.on_created:
             listener(world, record.environment, kind.render(world, record), record.id)
     return record
 
 
-def move(world: World, record: R, trigger: str, when: str = "", **changes: Any) -> R:
-    """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell."""
+def move(
+    world: World, record: R, trigger: str, when: str = "", *, extra: JsonObject | None = None, **changes: Any
+) -> R:
+    """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
+
+    `extra`: members that the events of this move carry besides the rendered resource (the `run` of decision W8).
+    """
     kind = kind_of(world, record)
     step = kind.machine.next(record.status, trigger, when)
     record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
     rows(world, record.environment, kind.table, record.owner).put(record.id, record)
-    _tell(world, kind, record, step)
+    _tell(world, kind, record, step, extra or {})
     return record
 
 
@@ -139,9 +144,9 @@ def origin_of(world: World, record_id: str) -> Origin:
     return origin or Origin({})
 
 
-def _tell(world: World, kind: Kind, record: Record, move: Move) -> None:
+def _tell(world: World, kind: Kind, record: Record, move: Move, extra: JsonObject) -> None:
     world.journal.record_step(record.id, Step(move.target, world.now_ms, move.trigger, world.cause))
     if record.owner:
         return
     for event_type in move.events:
-        emit(world, record.environment, event_type, kind.render(world, record), record.id)
+        emit(world, record.environment, event_type, kind.render(world, record) | extra, record.id)
