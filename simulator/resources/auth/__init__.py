@@ -1,0 +1,55 @@
+"""Authentication: key pairs, tokens, and what a key is allowed."""
+
+from __future__ import annotations
+
+from simulator.resources.auth.actions import (
+    credentials,
+    forget,
+    key_pair,
+    known_keys,
+    lay,
+    permits,
+    register,
+    rekey,
+    require_access,
+    token_holder,
+)
+from simulator.resources.auth.records import PERMISSIONS, TABLE, KeyPair
+from simulator.resources.auth.routes import OPERATIONS, TRIGGERS
+from simulator.resources.auth.shapes import render_key_pair
+from simulator.resources.auth.states import KEY_PAIR
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+
+ROOM = Room(
+    "auth",
+    operations=OPERATIONS,
+    triggers=TRIGGERS,
+    kinds=(Kind("api_key", TABLE, render_key_pair, KEY_PAIR),),
+    lay=lay,
+)
+
+ASSUMPTIONS = (
+    ("key-order", "A wrong pair is refused before missing production access is looked at: 401 goes before 403."),
+    ("key-prefix", "A public key without pk_ or a secret key without sk_ has no known prefix, swapped ones included."),
+    ("key-permissions", "A new key pair without permissions gets all; an empty list allows only what is free to all."),
+    ("key-environment", "create_key and revoke_key work in the environment that the action applies to."),
+    ("key-revoked-twice", "Revoking a revoked key pair is 409 invalid_transition."),
+    ("key-shown", "Of several key pairs a world shows the oldest that is not revoked."),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "PERMISSIONS",
+    "ROOM",
+    "KeyPair",
+    "credentials",
+    "forget",
+    "key_pair",
+    "known_keys",
+    "permits",
+    "register",
+    "rekey",
+    "require_access",
+    "token_holder",
+]

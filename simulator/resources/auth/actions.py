@@ -1,0 +1,187 @@
+"""What authentication does: exchanging key pairs for tokens, telling who calls, making and revoking keys.
+
+Chapter "Authentication" of the specification, decisions H17 and H18. Tokens lapse by comparison with the clock.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.auth.records import (
+    PERMISSIONS,
+    PREFIXES,
+    TOKEN_LIFETIME_SECONDS,
+    KeyPair,
+    Token,
+    key_pairs,
+    key_texts,
+    new_token_text,
+    tokens,
+)
+from simulator.resources.auth.shapes import render_key_pair, render_new_key_pair, render_token
+from simulator.resources.auth.states import KEY_PAIR
+from simulator.resources.profile import profile_of
+from simulator.wire.errors import ApiError, ControlError, invalid
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+from simulator.wire.records import create, move
+from simulator.wire.triggers import Push
+
+_FIRST_LABEL = "Default"
+_NEXT_LABEL = "API key"
+
+
+def exchange(call: Call) -> JsonObject:
+    """POST /auth/token: 401 invalid_credentials or environment_mismatch, 403 production_access_required."""
+    world, environment = call.world, call.environment
+    public_key, secret_key = call.body.public_key, call.body.secret_key
+    named = {_environment_of(public_key, "pk"), _environment_of(secret_key, "sk")}
+    if None in named:
+        raise ApiError("invalid_credentials", "The keys do not start as a public and a secret key do.")
+    if named != {environment}:
+        raise ApiError("environment_mismatch", f"These are not both keys of the {environment} environment.")
+    pair = key_pairs(world, environment).get(public_key)
+    if pair is None or pair.secret_key != secret_key or pair.status != "active":
+        raise ApiError("invalid_credentials", "The key pair does not match or is revoked.")
+    require_access(world, environment)
+    token = Token(new_token_text(world, environment), public_key, world.now_ms + TOKEN_LIFETIME_SECONDS * SECOND_MS)
+    tokens(world, environment).put(token.text, token)
+    world.directory[token.text] = world.id
+    return render_token(token)
+
+
+def _environment_of(key: str, part: str) -> str | None:
+    """The environment that a key's prefix names, None when it has no known prefix."""
+    for environment, mode in PREFIXES.items():
+        if key.startswith(f"{part}_{mode}_"):
+            return environment
+    return None
+
+
+def token_holder(world: World, environment: str, token: str) -> KeyPair:
+    """The key pair behind a token; 401 unauthorized for one unknown, expired, revoked or of the other environment."""
+    issued = tokens(world, environment).get(token)
+    if issued is None:
+        raise ApiError("unauthorized", "The access token is missing or invalid.")
+    if world.now_ms >= issued.expires_at_ms:
+        raise ApiError("unauthorized", "The access token has expired; request a new one.")
+    pair = key_pairs(world, environment).get(issued.public_key)
+    if pair is None or pair.status != "active":
+        raise ApiError("unauthorized", "The key pair of this access token was revoked.")
+    return pair
+
+
+def require_access(world: World, environment: str) -> None:
+    """403 production_access_required for live keys and tokens while the account has no production access."""
+    if environment == "production" and not profile_of(world).production_access:
+        raise ApiError("production_access_required", "Production access was not approved for this account.")
+
+
+def permits(key: KeyPair, operation_group: str, reads: bool) -> bool:
+    """Whether a key may call an operation of a permission group; "" is free to all (decision H18)."""
+    return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
+
+
+def key_pair(world: World, environment: str, public_key: str) -> KeyPair | None:
+    """The pair with this public key, revoked or not."""
+    return key_pairs(world, environment).get(public_key)
+
+
+def credentials(world: World) -> dict[str, dict[str, str]]:
+    """The key pair to use in each environment: {environment: {public_key, secret_key}}.
+
+    The oldest that works, or simply the oldest when all are revoked.
+    """
+    shown = {}
+    for environment in ENVIRONMENTS:
+        pairs = list(key_pairs(world, environment).values())
+        pair = next((pair for pair in pairs if pair.status == "active"), pairs[0])
+        shown[environment] = {"public_key": pair.public_key, "secret_key": pair.secret_key}
+    return shown
+
+
+def lay(world: World) -> None:
+    """The pair that a fresh world has in each environment."""
+    for environment in ENVIRONMENTS:
+        _make(world, environment, _FIRST_LABEL, PERMISSIONS)
+
+
+def _make(world: World, environment: str, label: str, permissions: tuple[str, ...]) -> KeyPair:
+    number = world.next_sequence(f"keys.{environment}") - 1
+    public_key, secret_key = key_texts(world, environment, number)
+    pair = create(
+        world,
+        KeyPair(
+            id=public_key,
+            environment=environment,
+            sequence=world.next_sequence("record"),
+            created_at_ms=world.now_ms,
+            updated_at_ms=world.now_ms,
+            secret_key=secret_key,
+            label=label,
+            permissions=permissions,
+        ),
+        "create_key",
+    )
+    world.directory[public_key] = world.id
+    return pair
+
+
+def create_key(push: Push) -> JsonObject:
+    """The action create_key: a further pair in the environment, working beside the others."""
+    wanted: list[str] | None = push.parameters.permissions
+    for name in wanted or ():
+        if name not in PERMISSIONS:
+            raise invalid("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
+    permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
+    return render_new_key_pair(_make(push.world, push.environment, push.parameters.label or _NEXT_LABEL, permissions))
+
+
+def revoke_key(push: Push) -> JsonObject:
+    """The action revoke_key: the pair and every token issued to it stop working at once."""
+    pair = key_pair(push.world, push.environment, push.parameters.public_key)
+    if pair is None:
+        raise ApiError("not_found", f"There is no such key pair in the {push.environment} environment.", "public_key")
+    if not KEY_PAIR.permits(pair.status, "revoke_key"):
+        raise ControlError(409, "invalid_transition", "This key pair is already revoked.", allowed=[])
+    return render_key_pair(push.world, move(push.world, pair, "revoke_key"))
+
+
+def register(world: World) -> None:
+    """Enter every key and token of a world into the directory, after its state was put in place by an import."""
+    for environment in ENVIRONMENTS:
+        for text in (*_texts(key_pairs(world, environment)), *_texts(tokens(world, environment))):
+            world.directory[text] = world.id
+
+
+def known_keys(world: World) -> list[str]:
+    """The public keys of both environments, revoked ones included."""
+    return [text for environment in ENVIRONMENTS for text in _texts(key_pairs(world, environment))]
+
+
+def _texts(table: Any) -> list[str]:
+    return [key for key, _ in table.items()]
+
+
+def forget(world: World) -> None:
+    """Take the keys of a deleted world out of the directory: they are unknown again.
+
+    Its tokens stay there, tied to a world that is no more, so that they are never issued a second time.
+    """
+    for public_key in known_keys(world):
+        world.directory.pop(public_key, None)
+
+
+def rekey(world: World) -> None:
+    """Give a forked world keys of its own and no tokens; inside a change."""
+    for environment in ENVIRONMENTS:
+        for public_key in _texts(key_pairs(world, environment)):
+            key_pairs(world, environment).delete(public_key)
+            world.store.table("index").delete(public_key)
+            world.store.table("histories").delete(public_key)
+        for text in _texts(tokens(world, environment)):
+            tokens(world, environment).delete(text)
+        world.store.table("sequences").put(f"keys.{environment}", 0)
+    lay(world)

@@ -1,0 +1,88 @@
+"""Key pairs and the tokens exchanged for them: chapter "Authentication" of the specification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.wire.records import Record, rows
+
+TABLE = "api_keys"
+TOKEN_LIFETIME_SECONDS = 3600
+
+PREFIXES = {"sandbox": "test", "production": "live"}
+"""What follows `pk_` and `sk_` in the keys of an environment."""
+
+PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring", "profile", "webhooks")
+"""What a key pair can be allowed (decision H18)."""
+
+_DEFAULT_WORLD = "default"
+_KEY_LENGTH = 24
+_TOKEN_LENGTH = 40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyPair(Record):
+    """A public and a secret key with what they are allowed. The public key is the record's id."""
+
+    secret_key: str
+    label: str
+    permissions: tuple[str, ...] = PERMISSIONS
+
+    @property
+    def kind(self) -> str:
+        return "api_key"
+
+    @property
+    def public_key(self) -> str:
+        return self.id
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A Bearer token: the pair it was issued to, and the moment from which on it is expired."""
+
+    text: str
+    public_key: str
+    expires_at_ms: int
+
+
+def key_pairs(world: World, environment: str) -> Table[KeyPair]:
+    """The key pairs of an environment by public key, revoked ones included, oldest first."""
+    return rows(world, environment, TABLE)
+
+
+def tokens(world: World, environment: str) -> Table[Token]:
+    """The tokens issued in an environment by their text."""
+    return world.store.table(f"{environment}:tokens")
+
+
+def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
+    """The public and secret key of the pair with this number (the pair laid down at the start has 0).
+
+    Derived from the world's id and seed, so no two worlds ever hold the same keys.
+    """
+    mode = PREFIXES[environment]
+    if world.id == _DEFAULT_WORLD and number == 0:
+        return f"pk_{mode}_simulator", f"sk_{mode}_simulator"
+    public, secret = (
+        text_of(derive("key", world.id, world.seed, environment, part, number), _KEY_LENGTH)
+        for part in ("public", "secret")
+    )
+    return f"pk_{mode}_{public}", f"sk_{mode}_{secret}"
+
+
+def new_token_text(world: World, environment: str) -> str:
+    """A token text never seen before in this process.
+
+    The count starts anew when a world is reset or restored; a text that was given out before is skipped, so
+    that a token from before stays dead.
+    """
+    while True:
+        number = world.next_sequence("token")
+        text = text_of(derive("token", world.id, world.seed, environment, number), _TOKEN_LENGTH)
+        token = f"tok_{PREFIXES[environment]}_{text}"
+        if token not in world.directory:
+            return token

@@ -1,0 +1,56 @@
+"""How tokens and key pairs are shown: the table "Token response"; key pairs only by the control interface."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict, cast
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.resources.auth.records import TOKEN_LIFETIME_SECONDS, KeyPair, Token
+from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Timestamp
+
+
+class TokenResponse(TypedDict):
+    access_token: str
+    token_type: Literal["Bearer"]
+    expires_in: int
+
+
+class KeyPairShape(TypedDict):
+    public_key: str
+    label: str
+    permissions: list[str]
+    status: Literal["active", "revoked"]
+    created_at: Timestamp
+
+
+def render_token(token: Token) -> JsonObject:
+    shape: TokenResponse = {
+        "access_token": token.text,
+        "token_type": "Bearer",
+        "expires_in": TOKEN_LIFETIME_SECONDS,
+    }
+    return cast(JsonObject, shape)
+
+
+def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
+    """A key pair without its secret, which is shown only once."""
+    return {
+        "public_key": pair.public_key,
+        "label": pair.label,
+        "permissions": list(pair.permissions),
+        "status": pair.status,
+        "created_at": format_timestamp(pair.created_at_ms),
+    }
+
+
+def render_new_key_pair(pair: KeyPair) -> JsonObject:
+    """A key pair at the moment of its making, with its secret."""
+    return {
+        "public_key": pair.public_key,
+        "secret_key": pair.secret_key,
+        "label": pair.label,
+        "permissions": list(pair.permissions),
+        "created_at": format_timestamp(pair.created_at_ms),
+    }
