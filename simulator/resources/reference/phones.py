@@ -1,0 +1,24 @@
+"""Phone numbers: international format, valid by the `phonenumbers` library (decision R4)."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_INTERNATIONAL = re.compile(r"\+[1-9][0-9]{5,14}", re.ASCII)
+
+
+@lru_cache(maxsize=4096)
+def is_phone(text: str, country: str | None = None) -> bool:
+    """Whether a string is a valid number in international format (`+` and digits), of that country if one is given."""
+    if _INTERNATIONAL.fullmatch(text) is None:
+        return False
+    import phonenumbers  # loaded late: it is large
+
+    try:
+        number = phonenumbers.parse(text, None)
+    except phonenumbers.NumberParseException:
+        return False
+    if country is None:
+        return phonenumbers.is_valid_number(number)
+    return phonenumbers.is_valid_number_for_region(number, country)

@@ -1,0 +1,129 @@
+"""Rates: fixed mids, the spread around them, swaps at mid, and what pins and moves change (decisions H8, M1, S25).
+
+A rate is stored only once it differs from the fixed one; each environment has its own. Every rate is kept as
+printed, so that every formula holds for the printed rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.kernel.money import Currency, divide_down, multiply, rate_of
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.resources.reference.records import ASSETS, FIAT_FACTS, USD_PRICES
+from simulator.wire.records import rows
+
+TABLE = "rates"
+RAMP_TYPES = ("onramp", "offramp")
+USD = "USD"
+"""Only for prices of the currency listing; no operation takes it as a fiat currency."""
+
+_SPREAD = {"onramp": Decimal("1.01"), "offramp": Decimal("0.99")}
+_BRIDGE = "USDC"
+"""The asset through which one fiat currency is turned into another."""
+
+SMALLEST_RATE = Decimal("1e-18")
+LARGEST_RATE = Decimal("1e18")
+"""Beyond these no rate can be pinned or moved: all amounts stay printable."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A rate that was pinned or moved: the value as printed, and when it was last changed."""
+
+    value: Decimal
+    changed_at_ms: int
+
+
+def _swap_key(source: Currency, target: Currency) -> str:
+    return f"swap:{source.key}:{target.key}"
+
+
+def _fixed_rates() -> dict[str, Decimal]:
+    per_usd = {code: fact.per_usd for code, fact in FIAT_FACTS.items()}
+    fixed: dict[str, Decimal] = {}
+    for code, price in USD_PRICES.items():
+        fixed[f"mid:{code}:{USD}"] = rate_of(price)
+        for fiat_code, cost in per_usd.items():
+            mid = fixed[f"mid:{code}:{fiat_code}"] = rate_of(multiply(price, cost))
+            for type_, spread in _SPREAD.items():
+                fixed[f"{type_}:{code}:{fiat_code}"] = rate_of(multiply(mid, spread))
+    for source in ASSETS.values():
+        for target in ASSETS.values():
+            if source != target:
+                cross = divide_down(USD_PRICES[source.code], USD_PRICES[target.code])
+                fixed[_swap_key(source, target)] = rate_of(cross)
+    return fixed
+
+
+FIXED = _fixed_rates()
+"""Every rate of a fresh world: `mid:USDC:KES`, `onramp:…`, `offramp:…`, `swap:USDC.stellar:XLM.stellar`."""
+
+
+def _changed(world: World, environment: str) -> Table[Rate]:
+    return rows(world, environment, TABLE)
+
+
+def _value(world: World, environment: str, key: str) -> Decimal:
+    row = _changed(world, environment).get(key)
+    return FIXED[key] if row is None else row.value
+
+
+def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
+    """Fiat per unit of the asset, as printed, for `onramp` or `offramp`; KeyError for a pair that does not exist."""
+    return _value(world, environment, f"{type}:{asset_code}:{fiat_code}")
+
+
+def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) -> Decimal:
+    """Fiat per unit of the asset without spread; KeyError for a pair that does not exist."""
+    return _value(world, environment, f"mid:{asset_code}:{fiat_code}")
+
+
+def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
+    """Target per unit of source, as printed; KeyError when one is no asset or both are the same."""
+    return _value(world, environment, _swap_key(source, target))
+
+
+def changed_at_ms(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> int:
+    """When a rate was last pinned or moved, else the start of the world."""
+    row = _changed(world, environment).get(f"{type}:{asset_code}:{fiat_code}")
+    return world.started_at_ms if row is None else row.changed_at_ms
+
+
+def convert_mid(world: World, environment: str, amount: Decimal, source: Currency, target: Currency) -> Decimal:
+    """An amount in another currency at mid, not rounded to it: any two of fiat currencies and assets."""
+    if source.code == target.code:
+        return amount
+    if source.is_fiat and target.is_fiat:
+        bridge = mid_rate(world, environment, _BRIDGE, source.code)
+        return divide_down(multiply(amount, mid_rate(world, environment, _BRIDGE, target.code)), bridge)
+    if target.is_fiat:
+        return multiply(amount, mid_rate(world, environment, source.code, target.code))
+    if source.is_fiat:
+        return divide_down(amount, mid_rate(world, environment, target.code, source.code))
+    return multiply(amount, swap_rate(world, environment, source, target))
+
+
+def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
+    """Fix the printed rate of a pair: of both types and the mid, or of the one type that is named."""
+    for kind in ("mid", *RAMP_TYPES) if type is None else (type,):
+        _changed(world, environment).put(f"{kind}:{asset_code}:{fiat_code}", Rate(rate, world.now_ms))
+
+
+def pin_swap(world: World, environment: str, source: Currency, target: Currency, rate: Decimal) -> None:
+    """Fix the printed rate of one swap direction."""
+    _changed(world, environment).put(_swap_key(source, target), Rate(rate, world.now_ms))
+
+
+def move_all(world: World, environment: str, percent: Decimal) -> None:
+    """Multiply every rate, pinned ones too, by 1 + percent/100; ValueError when one would leave the legal range."""
+    factor = 1 + percent / 100
+    moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
+    for value in moved.values():
+        if not SMALLEST_RATE <= value <= LARGEST_RATE:
+            raise ValueError("every rate must stay positive and printable")
+    table = _changed(world, environment)
+    for key, value in moved.items():
+        table.put(key, Rate(value, world.now_ms))

@@ -1,0 +1,204 @@
+"""The fixed reference data as tables: currencies, countries, providers, banks, networks, the currency listing.
+
+Read once from `reference.toml`. Reference chapter of the specification, decisions H8 and R1 to R3, R7.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from simulator.kernel.money import Currency
+from simulator.wire.records import Record
+
+NETWORKS = ("stellar", "celo", "bitcoin")
+"""The canonical names of all networks."""
+
+RAMP_NETWORKS = ("stellar", "celo")
+"""The networks that network stats, rates and ramp quotes know."""
+
+METHODS = ("mobile_money", "bank_transfer")
+
+_DIGITS = re.compile(r"[0-9]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Fiat:
+    """A fiat currency with its country (ISO 3166-1 alpha-2), its price of one US dollar, its payment methods."""
+
+    code: str
+    name: str
+    country: str
+    country_name: str
+    per_usd: Decimal
+    methods: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFacts:
+    """What does not change about a network. `native_fee` is in units of `native_asset`; `height` at the start of 2026."""
+
+    native_asset: str
+    native_fee: Decimal
+    block_seconds: int
+    confirmation_seconds: int
+    height: int
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyListing:
+    """One row of the currency listing (decision R7); `network` is the canonical name.
+
+    `min_withdraw`, `max_withdraw`, `send_fees` (the network fee of a send) and `deposit_fees` are amounts of the
+    asset; `swap_fees`, `buy_fees` and `slippage` are percent.
+    """
+
+    symbol: str
+    network: str
+    name: str
+    decimals: int
+    min_withdraw: Decimal
+    max_withdraw: Decimal
+    send_fees: Decimal
+    deposit_fees: Decimal
+    swap_fees: Decimal
+    buy_fees: Decimal
+    slippage: Decimal
+    confirmations: int
+    status: str = "active"
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """A mobile money provider in one country (decision R2)."""
+
+    country: str
+    code: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Bank:
+    """A bank in one country and the number of digits its accounts have (decision R3)."""
+
+    country: str
+    code: str
+    name: str
+    min_digits: int
+    max_digits: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Network(Record):
+    """The status of one network in one environment; `name` is the canonical network."""
+
+    name: str
+
+    @property
+    def kind(self) -> str:
+        return "network"
+
+
+def _listing(row: dict[str, Any]) -> CurrencyListing:
+    kept_as_written = ("symbol", "network", "name")
+    return CurrencyListing(
+        **{
+            name: Decimal(value) if isinstance(value, str) and name not in kept_as_written else value
+            for name, value in row.items()
+        }
+    )
+
+
+_DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))
+
+FIAT_FACTS = {
+    row["code"]: Fiat(**row | {"per_usd": Decimal(row["per_usd"]), "methods": tuple(row["methods"])})
+    for row in _DATA["fiats"]
+}
+FIATS = {code: Currency(code, 2) for code in FIAT_FACTS}
+"""The five fiat currencies by code."""
+
+COUNTRIES = {fact.country: code for code, fact in FIAT_FACTS.items()}
+"""Country → its fiat currency."""
+
+COUNTRY_OF = {code: fact.country for code, fact in FIAT_FACTS.items()}
+"""Fiat currency → its country."""
+
+USD_PRICES = {code: Decimal(price) for code, price in _DATA["prices"].items()}
+"""Asset code → price in US dollars when a world starts."""
+
+NETWORK_FACTS = {
+    name: NetworkFacts(**row | {"native_fee": Decimal(row["native_fee"])}) for name, row in _DATA["networks"].items()
+}
+
+LISTINGS = {(row["symbol"], row["network"]): _listing(row) for row in _DATA["currencies"]}
+"""(code, canonical network) → its row of the currency listing, in table order."""
+
+ASSETS = {(code, network): Currency(code, row.decimals, network) for (code, network), row in LISTINGS.items()}
+"""(code, canonical network) → the asset."""
+
+ASSET_CODES = tuple(USD_PRICES)
+
+NETWORK_ASSETS = {name: tuple(code for code, where in ASSETS if where == name) for name in NETWORKS}
+"""Canonical network → its asset codes, bitcoin included."""
+
+RAMP_ASSETS = {name: NETWORK_ASSETS[name] for name in RAMP_NETWORKS}
+"""Ramp network → its asset codes."""
+
+PROVIDERS = {
+    country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}
+    for country in COUNTRIES
+}
+"""Country → provider code → provider; empty where there is no mobile money."""
+
+PROVIDER_CODES = tuple(dict.fromkeys(code for providers in PROVIDERS.values() for code in providers))
+"""Every provider code known in any country."""
+
+BANKS = {
+    country: {
+        code: Bank(country, code, name, *_DATA["banks"][country]["account_digits"])
+        for code, name in _DATA["banks"][country]["names"].items()
+    }
+    for country in COUNTRIES
+}
+"""Country → bank code → bank."""
+
+
+def asset(code: str, network: str) -> Currency | None:
+    """The asset of that code on a canonical network, None when it is not there."""
+    return ASSETS.get((code, network))
+
+
+def fiat(code: str) -> Currency | None:
+    """The fiat currency of that code, None when it is not one of the five."""
+    return FIATS.get(code)
+
+
+def listing(code: str, network: str) -> CurrencyListing:
+    """The listing's row of an asset on a canonical network; KeyError when there is none."""
+    return LISTINGS[code, network]
+
+
+def has_method(fiat_code: str, method: str) -> bool:
+    """Whether a fiat currency can be paid in or out by `mobile_money` or `bank_transfer` (decision R1)."""
+    facts = FIAT_FACTS.get(fiat_code)
+    return facts is not None and method in facts.methods
+
+
+def provider(country: str, code: str) -> Provider | None:
+    """The mobile money provider of that code in a country; see `PROVIDER_CODES` for those known anywhere."""
+    return PROVIDERS.get(country, {}).get(code)
+
+
+def bank(country: str, code: str) -> Bank | None:
+    """The bank of that code in a country."""
+    return BANKS.get(country, {}).get(code)
+
+
+def is_account_number(found: Bank, text: str) -> bool:
+    """Whether an account number has the shape that the bank's country uses: digits only, of the right count."""
+    return _DIGITS.fullmatch(text) is not None and found.min_digits <= len(text) <= found.max_digits
