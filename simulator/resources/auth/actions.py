@@ -22,7 +22,7 @@ from simulator.resources.auth.records import (
 )
 from simulator.resources.auth.shapes import render_key_pair, render_new_key_pair, render_token
 from simulator.resources.auth.states import KEY_PAIR
-from simulator.resources.profile import profile_of
+from simulator.resources.profile import require_production_access
 from simulator.wire.errors import ApiError, ControlError, invalid
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
@@ -75,8 +75,8 @@ def token_holder(world: World, environment: str, token: str) -> KeyPair:
 
 def require_access(world: World, environment: str) -> None:
     """403 production_access_required for live keys and tokens while the account has no production access."""
-    if environment == "production" and not profile_of(world).production_access:
-        raise ApiError("production_access_required", "Production access was not approved for this account.")
+    if environment == "production":
+        require_production_access(world)
 
 
 def permits(key: KeyPair, operation_group: str, reads: bool) -> bool:

@@ -1,0 +1,40 @@
+"""Beneficiaries: saved bank accounts, mobile money numbers and wallet addresses."""
+
+from __future__ import annotations
+
+from simulator.resources.beneficiaries.records import TABLE, Beneficiary, any_beneficiary, beneficiaries, beneficiary
+from simulator.resources.beneficiaries.routes import OPERATIONS
+from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
+from simulator.resources.beneficiaries.states import BENEFICIARY
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+
+ROOM = Room(
+    "beneficiaries",
+    operations=OPERATIONS,
+    kinds=(Kind("beneficiary", TABLE, render_beneficiary, BENEFICIARY),),
+)
+
+ASSUMPTIONS = (
+    ("beneficiary-other-fields", "Members that belong to another type of beneficiary are ignored, also when strict."),
+    ("beneficiary-order", "Of several business errors the first in the order of the fields is answered."),
+    (
+        "beneficiary-status",
+        "A beneficiary shows no status; lists take the status `active`, which all listed ones have.",
+    ),
+    ("beneficiary-name-order", "Sorting by name ignores upper and lower case."),
+    ("beneficiary-duplicates", "The same recipient may be saved more than once; each has an id of its own."),
+    ("beneficiary-memo", "A memo is kept as given on every network."),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "BENEFICIARY",
+    "ROOM",
+    "Beneficiary",
+    "BeneficiaryShape",
+    "any_beneficiary",
+    "beneficiaries",
+    "beneficiary",
+    "render_beneficiary",
+]

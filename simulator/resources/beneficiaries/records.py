@@ -1,0 +1,61 @@
+"""Saved payout recipients and crypto addresses: the table "Beneficiary" of the specification."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.wire.errors import not_found
+from simulator.wire.records import Record, find, rows
+from simulator.wire.spelling import SHORT
+
+TABLE = "beneficiaries"
+
+METHODS = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
+"""The payment method that pays out to each type of fiat beneficiary."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Beneficiary(Record):
+    """A saved recipient. `details` are as shown; `country` and `fiat_currency` are None for a wallet address."""
+
+    type: str
+    name: str
+    country: str | None
+    fiat_currency: str | None
+    details: dict[str, Any]
+
+    @property
+    def kind(self) -> str:
+        return "beneficiary"
+
+    @property
+    def method(self) -> str | None:
+        """`bank_transfer` or `mobile_money`, None for a wallet address."""
+        return METHODS.get(self.type)
+
+    @property
+    def network(self) -> str | None:
+        """The canonical network of a wallet address, else None."""
+        return SHORT[self.details["network"]] if self.type == "wallet_address" else None
+
+
+def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
+    """The beneficiaries of an environment that are not deleted, oldest first."""
+    return rows(world, environment, TABLE)
+
+
+def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
+    """The beneficiary that a body names; 404 not_found, param beneficiary_id, also when deleted (decision S23)."""
+    found = beneficiaries(world, environment).get(beneficiary_id)
+    if found is None:
+        raise not_found("beneficiary", beneficiary_id, "beneficiary_id")
+    return found
+
+
+def any_beneficiary(world: World, beneficiary_id: str) -> Beneficiary | None:
+    """The beneficiary with this id in either environment, a deleted one too."""
+    found = find(world, beneficiary_id)
+    return found if isinstance(found, Beneficiary) else None

@@ -1,0 +1,171 @@
+"""The operations of beneficiaries: POST, GET and DELETE /beneficiaries, and the bodies by type of recipient."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+from simulator.resources.beneficiaries import actions
+from simulator.resources.beneficiaries.records import Beneficiary
+from simulator.resources.beneficiaries.shapes import (
+    BeneficiaryPage,
+    BeneficiaryShape,
+    BeneficiaryType,
+    Country,
+    FiatCode,
+    ShortNetwork,
+)
+from simulator.wire.fields import Body, FreeText, Text
+from simulator.wire.listing import Filter, Listing, by_field
+from simulator.wire.operation import Call, Operation
+
+TAG = "Beneficiaries"
+
+
+class BankAccount(Body):
+    bank_code: str
+    account_number: str
+    account_name: Text
+
+
+class PhoneNumber(Body):
+    phone_number: str
+    provider: str
+
+
+class WalletAddress(Body):
+    wallet_address: str
+    network: ShortNetwork
+    asset: str
+    memo: FreeText | None = None
+
+
+class AnyBeneficiary(Body):
+    """What all types share. The members of other types are known, and not looked at."""
+
+    type: BeneficiaryType
+    name: Text
+    country: Any = None
+    fiat_currency: Any = None
+    bank_account: Any = None
+    phone_number: Any = None
+    wallet_address: Any = None
+
+
+class BankAccountBeneficiary(AnyBeneficiary):
+    type: Literal["bank_account"]
+    country: Country
+    fiat_currency: str
+    bank_account: BankAccount
+
+
+class PhoneNumberBeneficiary(AnyBeneficiary):
+    type: Literal["phone_number"]
+    country: Country
+    fiat_currency: str
+    phone_number: PhoneNumber
+
+
+class WalletAddressBeneficiary(AnyBeneficiary):
+    type: Literal["wallet_address"]
+    wallet_address: WalletAddress
+
+
+_BODIES: dict[str, type[AnyBeneficiary]] = {
+    "bank_account": BankAccountBeneficiary,
+    "phone_number": PhoneNumberBeneficiary,
+    "wallet_address": WalletAddressBeneficiary,
+}
+
+
+def _body_for(call: Call) -> type[Body]:
+    """The body of the type sent; what all share when the type is absent or unknown, so that it is what is refused."""
+    wanted = call.raw.get("type")
+    return _BODIES.get(wanted, AnyBeneficiary) if isinstance(wanted, str) else AnyBeneficiary
+
+
+def _by_name(record: Beneficiary) -> str:
+    return record.name.casefold()
+
+
+def _created(record: Beneficiary) -> int:
+    return record.created_at_ms
+
+
+LISTING = Listing(
+    filters=(
+        by_field("type", get_args(BeneficiaryType), many=True),
+        by_field("country", get_args(Country)),
+        by_field("fiat_currency", get_args(FiatCode)),
+        Filter(
+            "network",
+            lambda record, values: record.details.get("network") in values,
+            get_args(ShortNetwork),
+        ),
+    ),
+    search=actions.searched,
+    sorts={"created_at": _created, "updated_at": _created, "name": _by_name},
+    statuses=("active",),
+)
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/beneficiaries",
+        "create_beneficiary",
+        TAG,
+        "Save a payout recipient or a wallet address",
+        actions.save_beneficiary,
+        BeneficiaryShape,
+        status=201,
+        body=AnyBeneficiary,
+        bodies=tuple(_BODIES.values()),
+        body_for=_body_for,
+        check=actions.check_account_number,
+        group="beneficiaries",
+        errors=(
+            "unsupported_pair",
+            "invalid_bank_account",
+            "invalid_phone_number",
+            "unsupported_provider",
+            "unsupported_asset",
+            "invalid_wallet_address",
+        ),
+    ),
+    Operation(
+        "GET",
+        "/beneficiaries",
+        "list_beneficiaries",
+        TAG,
+        "The saved beneficiaries, newest first",
+        actions.list_beneficiaries,
+        BeneficiaryPage,
+        query=LISTING,
+        group="beneficiaries",
+        reads=True,
+    ),
+    Operation(
+        "GET",
+        "/beneficiaries/{id}",
+        "get_beneficiary",
+        TAG,
+        "One beneficiary",
+        actions.show_beneficiary,
+        BeneficiaryShape,
+        load=actions.load_beneficiary,
+        group="beneficiaries",
+        reads=True,
+        errors=("not_found",),
+    ),
+    Operation(
+        "DELETE",
+        "/beneficiaries/{id}",
+        "delete_beneficiary",
+        TAG,
+        "Remove a beneficiary; past transactions are unaffected",
+        actions.delete_beneficiary,
+        status=204,
+        load=actions.load_beneficiary,
+        group="beneficiaries",
+        errors=("not_found",),
+    ),
+)
