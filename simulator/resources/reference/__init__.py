@@ -6,7 +6,7 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 from __future__ import annotations
 
 from simulator.resources.reference.addresses import is_address, new_address, new_memo, new_tx_hash
-from simulator.resources.reference.networks import network_status, require_network
+from simulator.resources.reference.networks import TABLE, network, network_status, require_network
 from simulator.resources.reference.phones import is_phone
 from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate
 from simulator.resources.reference.records import (
@@ -34,11 +34,57 @@ from simulator.resources.reference.records import (
     listing,
     provider,
 )
+from simulator.resources.reference.routes import OPERATIONS, TRIGGERS
+from simulator.resources.reference.shapes import NetworkObject, all_rates, reference_data, render_network
+from simulator.resources.reference.states import NETWORK
+from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
-ROOM = Room("reference")
+ROOM = Room("reference", OPERATIONS, TRIGGERS, kinds=(Kind("network", TABLE, render_network, NETWORK),))
 
-ASSUMPTIONS: tuple[tuple[str, str], ...] = ()
+ASSUMPTIONS = (
+    (
+        "listing-price",
+        "The price of a currency record is in US dollars, the common measure of all rates; moving the rates moves it, "
+        "pinning a fiat rate does not.",
+    ),
+    (
+        "listing-fees",
+        "In a currency record send_fees and deposit_fees are amounts of the asset (send_fees is the network fee of an "
+        "on-chain send); swap_fees and buy_fees are percent, as slippage is, buy_fees those of the Kenyan shilling. "
+        "slippage is a number, as on the swap quote; the other figures are decimal strings.",
+    ),
+    (
+        "listing-search",
+        "The currency listing is searched by symbol, name and network; every record exists since the start of the "
+        "world.",
+    ),
+    (
+        "network-stats",
+        "The figures are taken anew for every answer, so updated_at is the present; latest_block follows from time "
+        "alone; network_fee is what a transaction costs in the network's own asset; while a network is degraded, "
+        "avg_confirmation_seconds is five times as long.",
+    ),
+    (
+        "mid-conversion",
+        "Fiat to fiat at mid goes through USDC; asset to asset uses the swap rate; an asset is worth the same on every "
+        "network when amounts are converted at mid.",
+    ),
+    (
+        "pinned-rates",
+        "A pinned rate is above zero with at most 10 significant digits, so that it can be printed exactly; a move "
+        "that would take any rate outside 10^-18 to 10^18 is refused.",
+    ),
+    (
+        "phone-format",
+        "International format means + and digits only (E.164).",
+    ),
+    (
+        "stellar-addresses",
+        "On stellar only account addresses (G...) are accepted, not muxed (M...) or contract (C...) ones; on bitcoin "
+        "only main net addresses.",
+    ),
+)
 
 __all__ = [
     "ASSETS",
@@ -58,7 +104,9 @@ __all__ = [
     "ROOM",
     "Bank",
     "CurrencyListing",
+    "NetworkObject",
     "Provider",
+    "all_rates",
     "asset",
     "bank",
     "convert_mid",
@@ -69,12 +117,14 @@ __all__ = [
     "is_phone",
     "listing",
     "mid_rate",
+    "network",
     "network_status",
     "new_address",
     "new_memo",
     "new_tx_hash",
     "provider",
     "ramp_rate",
+    "reference_data",
     "require_network",
     "swap_rate",
 ]

@@ -29,7 +29,7 @@ _SEGWIT_HRP = "bc"
 def is_address(network: str, text: str) -> bool:
     """Whether a string is an address of a canonical network: shape and checksum; False for an unknown network."""
     check = {"stellar": _is_stellar, "celo": _is_evm, "bitcoin": _is_bitcoin}.get(network)
-    return check is not None and check(text)
+    return check is not None and text.isascii() and check(text)
 
 
 def new_address(world: World, network: str, environment: str = "sandbox") -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
-from simulator.kernel.money import Currency, divide_down, multiply, rate_of
+from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.reference.records import ASSETS, FIAT_FACTS, USD_PRICES
@@ -92,6 +92,12 @@ def changed_at_ms(world: World, environment: str, type: str, asset_code: str, fi
     return world.started_at_ms if row is None else row.changed_at_ms
 
 
+def swap_changed_at_ms(world: World, environment: str, source: Currency, target: Currency) -> int:
+    """When a swap direction was last pinned or moved, else the start of the world."""
+    row = _changed(world, environment).get(_swap_key(source, target))
+    return world.started_at_ms if row is None else row.changed_at_ms
+
+
 def convert_mid(world: World, environment: str, amount: Decimal, source: Currency, target: Currency) -> Decimal:
     """An amount in another currency at mid, not rounded to it: any two of fiat currencies and assets."""
     if source.code == target.code:
@@ -119,7 +125,7 @@ def pin_swap(world: World, environment: str, source: Currency, target: Currency,
 
 def move_all(world: World, environment: str, percent: Decimal) -> None:
     """Multiply every rate, pinned ones too, by 1 + percent/100; ValueError when one would leave the legal range."""
-    factor = 1 + percent / 100
+    factor = add(Decimal(1), divide_down(percent, Decimal(100)))
     moved = {key: rate_of(multiply(_value(world, environment, key), factor)) for key in FIXED}
     for value in moved.values():
         if not SMALLEST_RATE <= value <= LARGEST_RATE:

@@ -40,7 +40,7 @@ class Fiat:
 
 @dataclass(frozen=True, slots=True)
 class NetworkFacts:
-    """What does not change about a network. `native_fee` is in units of `native_asset`; `height` at the start of 2026."""
+    """What does not change about a network: `native_fee` is in `native_asset`, `height` is that of 2026-01-01."""
 
     native_asset: str
     native_fee: Decimal
@@ -103,14 +103,19 @@ class Network(Record):
         return "network"
 
 
+_AMOUNTS = (
+    "min_withdraw",
+    "max_withdraw",
+    "send_fees",
+    "deposit_fees",
+    "swap_fees",
+    "buy_fees",
+    "slippage",
+)
+
+
 def _listing(row: dict[str, Any]) -> CurrencyListing:
-    kept_as_written = ("symbol", "network", "name")
-    return CurrencyListing(
-        **{
-            name: Decimal(value) if isinstance(value, str) and name not in kept_as_written else value
-            for name, value in row.items()
-        }
-    )
+    return CurrencyListing(**row | {name: Decimal(row[name]) for name in _AMOUNTS})
 
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))

@@ -1,0 +1,266 @@
+"""How reference data is shown: network stats, rates, the currency listing, and the overviews of the control interface.
+
+Subsections "Network stats entry" and "Rate" of the specification; decision R7 for the currency listing.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.money import Currency, format_decimal, inverse_of, plain
+from simulator.kernel.world import World
+from simulator.resources.reference.networks import confirmation_seconds, latest_block
+from simulator.resources.reference.rates import (
+    RAMP_TYPES,
+    USD,
+    changed_at_ms,
+    mid_rate,
+    ramp_rate,
+    swap_changed_at_ms,
+    swap_rate,
+)
+from simulator.resources.reference.records import (
+    ASSET_CODES,
+    ASSETS,
+    BANKS,
+    COUNTRIES,
+    FIAT_FACTS,
+    FIATS,
+    LISTINGS,
+    NETWORK_ASSETS,
+    NETWORK_FACTS,
+    PROVIDERS,
+    CurrencyListing,
+    Network,
+)
+from simulator.wire.json import JsonObject
+from simulator.wire.shapes import AmountText, Assumed, Number, Pagination, RateText, Timestamp
+from simulator.wire.spelling import upper
+
+FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
+
+
+class NetworkFeeShape(TypedDict):
+    amount: AmountText
+    currency: str
+
+
+class _NetworkFigures(TypedDict):
+    status: Literal["operational", "degraded", "down"]
+    latest_block: str
+    avg_confirmation_seconds: int
+    network_fee: NetworkFeeShape
+    assets: list[str]
+    updated_at: Timestamp
+
+
+class NetworkStatsEntry(_NetworkFigures):
+    """An entry of `GET /network/stats`."""
+
+    network: Literal["stellar", "celo"]
+
+
+class NetworkObject(_NetworkFigures):
+    """The object of network.status_changed, which tells of bitcoin too (decision S22)."""
+
+    network: Annotated[Literal["stellar", "celo", "bitcoin"], Assumed("S22")]
+
+
+class NetworkStats(TypedDict):
+    networks: list[NetworkStatsEntry]
+
+
+class RateAnswer(TypedDict):
+    type: Literal["onramp", "offramp"]
+    network: Literal["stellar", "celo"]
+    asset: str
+    fiat_currency: FiatCode
+    rate: RateText
+    inverse_rate: RateText
+    updated_at: Timestamp
+
+
+class Price(TypedDict):
+    currency: Annotated[str, Assumed("R7")]
+    amount: Annotated[AmountText, Assumed("R7")]
+
+
+class CurrencyRecord(TypedDict):
+    symbol: Annotated[str, Assumed("R7")]
+    network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("R7")]
+    name: Annotated[str, Assumed("R7")]
+    decimals: Annotated[int, Assumed("R7")]
+    status: Annotated[Literal["active", "inactive"], Assumed("R7")]
+    price: Annotated[Price, Assumed("R7")]
+    min_withdraw: Annotated[AmountText, Assumed("R7")]
+    max_withdraw: Annotated[AmountText, Assumed("R7")]
+    send_fees: Annotated[AmountText, Assumed("R7")]
+    deposit_fees: Annotated[AmountText, Assumed("R7")]
+    swap_fees: Annotated[AmountText, Assumed("R7")]
+    buy_fees: Annotated[AmountText, Assumed("R7")]
+    slippage: Annotated[Number, Assumed("R7")]
+    confirmations: Annotated[int, Assumed("R7")]
+
+
+class CurrencyList(TypedDict):
+    data: Annotated[list[CurrencyRecord], Assumed("R7")]
+    pagination: Annotated[Pagination, Assumed("L6")]
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyRow:
+    """A row of the currency listing as the list code sees it; all exist since the start of the world."""
+
+    listing: CurrencyListing
+    symbol: str
+    network: str
+    status: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+def render_network(world: World, record: Network) -> JsonObject:
+    """The network stats entry at this instant; it is taken anew for every answer, so updated_at is now."""
+    facts = NETWORK_FACTS[record.name]
+    shape: NetworkObject = {
+        "network": cast(Any, record.name),
+        "status": cast(Any, record.status),
+        "latest_block": str(latest_block(record.name, world.now_ms)),
+        "avg_confirmation_seconds": confirmation_seconds(record),
+        "network_fee": {"amount": format_decimal(facts.native_fee), "currency": facts.native_asset},
+        "assets": list(NETWORK_ASSETS[record.name]),
+        "updated_at": format_timestamp(world.now_ms),
+    }
+    return cast(JsonObject, shape)
+
+
+def render_rate(world: World, environment: str, type: str, network: str, asset: str, fiat_currency: str) -> JsonObject:
+    rate = ramp_rate(world, environment, type, asset, fiat_currency)
+    shape: RateAnswer = {
+        "type": cast(Any, type),
+        "network": cast(Any, network),
+        "asset": asset,
+        "fiat_currency": cast(Any, fiat_currency),
+        "rate": plain(rate),
+        "inverse_rate": plain(inverse_of(rate)),
+        "updated_at": format_timestamp(changed_at_ms(world, environment, type, asset, fiat_currency)),
+    }
+    return cast(JsonObject, shape)
+
+
+def render_listing(world: World, environment: str, row: CurrencyListing) -> JsonObject:
+    price = mid_rate(world, environment, row.symbol, USD)
+    shape: CurrencyRecord = {
+        "symbol": row.symbol,
+        "network": cast(Any, upper(row.network)),
+        "name": row.name,
+        "decimals": row.decimals,
+        "status": cast(Any, row.status),
+        "price": {"currency": USD, "amount": format_decimal(price)},
+        **_listed_amounts(row),  # type: ignore[typeddict-item]
+        "slippage": row.slippage,
+        "confirmations": row.confirmations,
+    }
+    return cast(JsonObject, shape)
+
+
+def _listed_amounts(row: CurrencyListing) -> dict[str, str]:
+    names = ("min_withdraw", "max_withdraw", "send_fees", "deposit_fees", "swap_fees", "buy_fees")
+    return {name: format_decimal(getattr(row, name)) for name in names}
+
+
+def _side(currency: Currency) -> JsonObject:
+    return {"symbol": currency.code, "network": upper(currency.network or "")}
+
+
+def render_pair(world: World, environment: str, asset: str, fiat_currency: str) -> JsonObject:
+    """What the action set_rate shows of an asset and a fiat currency: the mid and both printed rates."""
+    return {
+        "asset": asset,
+        "fiat_currency": fiat_currency,
+        "mid": plain(mid_rate(world, environment, asset, fiat_currency)),
+        **{type: plain(ramp_rate(world, environment, type, asset, fiat_currency)) for type in RAMP_TYPES},
+    }
+
+
+def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> JsonObject:
+    """One swap direction: from, to, the target per unit of source, and when it was last changed."""
+    return {
+        "from": _side(source),
+        "to": _side(target),
+        "rate": plain(swap_rate(world, environment, source, target)),
+        "updated_at": format_timestamp(swap_changed_at_ms(world, environment, source, target)),
+    }
+
+
+def all_rates(world: World, environment: str) -> JsonObject:
+    """Every rate of an environment, as printed: the lists mid, onramp and offramp, and the list swap.
+
+    Items: {asset, fiat_currency, rate, updated_at}, and of swap {from, to, rate, updated_at}; networks are spelled
+    as in wallet operations.
+    """
+    pairs = [(code, fiat_code) for code in ASSET_CODES for fiat_code in FIATS]
+    ramps = {
+        type: [
+            {
+                "asset": code,
+                "fiat_currency": fiat_code,
+                "rate": plain(ramp_rate(world, environment, type, code, fiat_code)),
+                "updated_at": format_timestamp(changed_at_ms(world, environment, type, code, fiat_code)),
+            }
+            for code, fiat_code in pairs
+        ]
+        for type in ("mid", *RAMP_TYPES)
+    }
+    swaps = [
+        render_swap_rate(world, environment, source, target)
+        for source in ASSETS.values()
+        for target in ASSETS.values()
+        if source != target
+    ]
+    return {**ramps, "swap": swaps}
+
+
+def reference_data() -> JsonObject:
+    """{banks, providers, countries, currencies}: lists of objects with the codes that requests take and their names."""
+    return {
+        "banks": [
+            {
+                "country": bank.country,
+                "bank_code": bank.code,
+                "bank_name": bank.name,
+                "account_number_digits": {"min": bank.min_digits, "max": bank.max_digits},
+            }
+            for banks in BANKS.values()
+            for bank in banks.values()
+        ],
+        "providers": [
+            {"country": provider.country, "provider": provider.code, "name": provider.name}
+            for providers in PROVIDERS.values()
+            for provider in providers.values()
+        ],
+        "countries": [
+            {
+                "country": country,
+                "name": FIAT_FACTS[code].country_name,
+                "fiat_currency": code,
+                "methods": list(FIAT_FACTS[code].methods),
+            }
+            for country, code in COUNTRIES.items()
+        ],
+        "currencies": [
+            *(
+                {"symbol": code, "network": None, "name": FIAT_FACTS[code].name, "decimals": currency.decimals}
+                for code, currency in FIATS.items()
+            ),
+            *(
+                {"symbol": row.symbol, "network": upper(row.network), "name": row.name, "decimals": row.decimals}
+                | _listed_amounts(row)
+                | {"slippage": row.slippage, "confirmations": row.confirmations}
+                for row in LISTINGS.values()
+            ),
+        ],
+    }
