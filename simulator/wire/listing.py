@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
 from typing import Any
@@ -75,7 +75,8 @@ class Listing:
     """What one list offers beyond page and size.
 
     `search` answers the texts of a record that are searched; `sorts` the sortable fields; `statuses` the valid
-    values of `status`. `common` is False where a list has only page, size, limit and its own filters (fees).
+    values of `status`. `common` is False where a list has only page, size, limit and its own filters (fees); its
+    order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is sent.
     """
 
     filters: tuple[Filter, ...] = ()
@@ -83,6 +84,8 @@ class Listing:
     sorts: Mapping[str, Callable[[Any], Any]] | None = None
     statuses: tuple[str, ...] = ()
     common: bool = True
+    newest_first: bool = True
+    defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sortable(self) -> Mapping[str, Callable[[Any], Any]]:
@@ -108,11 +111,12 @@ class ListRequest:
 
 def parse_list(listing: Listing, query: Mapping[str, str]) -> ListRequest:
     """Validate a query string (empty values already dropped); ApiError invalid_parameter or invalid_date_range."""
+    query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
     size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
     tests: list[Callable[[Any], bool]] = []
     sort: Callable[[Any], Any] | None = None
-    descending = True
+    descending = listing.newest_first
     if listing.common:
         tests += _search(listing, query)
         tests += _dates(query)

@@ -41,12 +41,16 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states."""
+    """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
+
+    `standing` finds, by id, resources that every world has without storing them until they are changed.
+    """
 
     name: str
     table: str
     render: Callable[[World, Any], JsonObject]
     machine: Machine
+    standing: Callable[[World, str], Any] | None = None
 
 
 def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:
@@ -130,7 +134,13 @@ def remove(world: World, record: R, trigger: str) -> R:
 def find(world: World, record_id: str) -> Any | None:
     """Any resource of the world by id, deleted ones and those of other users included."""
     name: str | None = world.store.table("index").get(record_id)
-    return None if name is None else world.store.table(name).get(record_id)
+    if name is not None:
+        return world.store.table(name).get(record_id)
+    for kind in world.wiring.kinds.values():
+        record = kind.standing(world, record_id) if kind.standing is not None else None
+        if record is not None:
+            return record
+    return None
 
 
 def is_deleted(world: World, record_id: str) -> bool:

@@ -1,0 +1,136 @@
+"""What the fees room does: list products, calculate a fee, and change a product of one environment.
+
+Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.money import Currency, subtract
+from simulator.kernel.world import World
+from simulator.resources import reference
+from simulator.resources.fees.catalogue import product_of, products
+from simulator.resources.fees.pricing import breakdown, check_limits, price, unsupported
+from simulator.resources.fees.records import (
+    IN_FIAT,
+    WITH_FIAT,
+    FeeProduct,
+    currency_of,
+    first_network,
+    network_fee_currency,
+)
+from simulator.resources.fees.shapes import render_product, show_calculation
+from simulator.wire.errors import invalid, not_found
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import page_of
+from simulator.wire.operation import Call
+from simulator.wire.records import move
+from simulator.wire.spelling import SHORT
+
+
+def lookup(call: Call) -> FeeProduct:
+    """The fee product that the path names; ApiError 404."""
+    product = product_of(call.world, call.environment, call.path["id"])
+    if product is None:
+        raise not_found("fee product", call.path["id"])
+    return product
+
+
+def list_products(call: Call) -> JsonObject:
+    table = products(call.world, call.environment)
+    return page_of(call.query, table, lambda row: render_product(call.world, row))
+
+
+def show_product(call: Call) -> JsonObject:
+    return render_product(call.world, call.resource)
+
+
+def calculate(call: Call) -> JsonObject:
+    """The exact fee of an amount now: first whether the pair is supported, then the limits."""
+    body = call.body
+    network = None if body.network is None else SHORT[body.network]
+    currency = _amount_currency(body.currency, network)
+    amount = amount_in(currency, body.amount, "amount")
+    if body.product not in IN_FIAT and body.asset not in (None, currency.code):
+        raise unsupported(f"The amount of {body.product} is in its asset.", "asset")
+    priced = price(
+        call.world,
+        call.environment,
+        body.product,
+        amount,
+        currency,
+        network=network,
+        asset=body.asset,
+        fiat_currency=body.fiat_currency if body.product in WITH_FIAT else None,
+        payment_method=body.payment_method if body.product in WITH_FIAT else None,
+        to_asset=body.to_asset,
+    )
+    check_limits(priced.product, amount, fee=priced.fee)
+    net_amount = subtract(amount, priced.fee.total)
+    how = breakdown(priced.product, amount, currency)
+    return show_calculation(priced.product, amount, priced.fee, how, net_amount)
+
+
+def _amount_currency(code: str, network: str | None) -> Currency:
+    """The currency of an amount by its code; ApiError unsupported_pair when there is none on the network."""
+    currency = currency_of(code, network)
+    if currency is None:
+        raise unsupported(f"{code} is not available{f' on {network}' if network else ''}.", "currency")
+    return currency
+
+
+def amount_in(currency: Currency, text: str, param: str) -> Decimal:
+    """An amount as written; ApiError invalid_parameter when it has more decimals than its currency (decision H7)."""
+    if not currency.accepts(text):
+        raise invalid(param, f"{currency.code} has at most {currency.decimals} decimals")
+    return Decimal(text)
+
+
+def change(world: World, product: FeeProduct, changes: Mapping[str, Any], status: str | None) -> FeeProduct:
+    """Change fields of a product (already parsed: decimals, canonical network); ApiError invalid_parameter.
+
+    The currency of the fees and limits stays that of the amount, whatever is changed (decision M2).
+    """
+    target = product.status if status is None else status
+    return move(world, product, "set_fee_product", target, **changes)
+
+
+def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:
+    """The currency of the amount of a product with these fields; ApiError invalid_parameter when they clash."""
+    if fiat_code is not None and product not in WITH_FIAT:
+        raise invalid("fiat_currency", f"{product} is without a fiat currency")
+    if asset is not None and (first_network(asset) if network is None else reference.asset(asset, network)) is None:
+        raise invalid("asset", f"{asset} is not available on {network or 'any network'}")
+    if product in IN_FIAT:
+        currency = None if fiat_code is None else reference.fiat(fiat_code)
+        if currency is None:
+            raise invalid("fiat_currency", f"a product of {product} names its fiat currency")
+        return currency
+    if asset is None:
+        raise invalid("asset", f"a product of {product} names its asset")
+    return _amount_currency(asset, network)
+
+
+def check_amounts(product: FeeProduct, currency: Currency) -> None:
+    """Refuse amounts finer than their currency, and bounds that cross; ApiError invalid_parameter."""
+    network_fee = product.network_fee
+    figures = [
+        ("fixed", product.fixed, currency),
+        ("min_fee", product.min_fee, currency),
+        ("max_fee", product.max_fee, currency),
+        ("limits.min_amount", product.limits.min_amount, currency),
+        ("limits.max_amount", product.limits.max_amount, currency),
+    ]
+    if network_fee is not None:
+        place = network_fee_currency(network_fee.currency, product.network)
+        figures.append(("network_fee.amount", network_fee.amount, place))
+    for param, amount, unit in figures:
+        if amount is not None and unit.round_down(amount) != amount:
+            raise invalid(param, f"{unit.code} has at most {unit.decimals} decimals")
+    if product.max_fee is not None and product.max_fee < product.min_fee:
+        raise invalid("max_fee", "it lies below min_fee")
+    if product.limits.max_amount < product.limits.min_amount:
+        raise invalid("limits.max_amount", "it lies below limits.min_amount")

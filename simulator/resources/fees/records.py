@@ -1,0 +1,119 @@
+"""Fee products: what an operation costs, and the fee that comes of one.
+
+Tables "Fee product" and "Fee object" of the specification, decisions M2, M9, R9.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.kernel.money import ZERO, Currency, add
+from simulator.resources import reference
+from simulator.wire.records import Record
+
+TABLE = "fee_products"
+PRODUCTS = ("onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit")
+IN_FIAT = ("onramp", "buy")
+"""Products whose amount is in fiat; the others' is in the asset (decision M2)."""
+WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
+WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
+METHODS = ("bank_account", "phone_number")
+PAYERS = ("customer", "peerpesa")
+
+
+@dataclass(frozen=True, slots=True)
+class Fee:
+    """A fee in one currency: `service_fee` is shown as processing_fee or app_fee."""
+
+    total: Decimal
+    currency: Currency
+    service_fee: Decimal
+    network_fee: Decimal
+
+
+def FREE(currency: Currency) -> Fee:  # noqa: N802
+    """No fee at all."""
+    return Fee(ZERO, currency, ZERO, ZERO)
+
+
+def fee_of(currency: Currency, service_fee: Decimal, network_fee: Decimal) -> Fee:
+    return Fee(add(service_fee, network_fee), currency, service_fee, network_fee)
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkFee:
+    """What the chain takes, in a currency by code, and who bears it: `customer` or `peerpesa`."""
+
+    amount: Decimal
+    currency: str
+    paid_by: str
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The least and the most an amount may be, both inclusive."""
+
+    min_amount: Decimal
+    max_amount: Decimal
+    currency: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FeeProduct(Record):
+    """One row of the fee table. Networks are canonical names; null matches all.
+
+    `updated_at_ms` is 0 while nobody has changed the product since the account was opened.
+    """
+
+    product: str
+    name: str
+    network: str | None
+    asset: str | None
+    fiat_currency: str | None
+    payment_method: str | None
+    fee_currency: str
+    percentage: Decimal
+    fixed: Decimal
+    min_fee: Decimal
+    max_fee: Decimal | None
+    network_fee: NetworkFee | None
+    limits: Limits
+
+    @property
+    def kind(self) -> str:
+        return "fee_product"
+
+    @property
+    def nulls(self) -> int:
+        """How many of the matching fields are null: the fewer, the more exactly it matches (decision M9)."""
+        return (self.network, self.asset, self.fiat_currency, self.payment_method).count(None)
+
+    @property
+    def currency(self) -> Currency:
+        """The currency of the amount, with its precision."""
+        found = currency_of(self.fee_currency, self.network)
+        if found is None:
+            raise LookupError(f"{self.id} is in an unknown currency: {self.fee_currency}")
+        return found
+
+
+def currency_of(code: str, network: str | None) -> Currency | None:
+    """The fiat currency or asset of this code; without a network, the asset on its first one. None when unknown."""
+    fiat = reference.fiat(code)
+    if fiat is not None:
+        return fiat
+    return first_network(code) if network is None else reference.asset(code, network)
+
+
+def first_network(code: str) -> Currency | None:
+    """An asset on the first network that has it."""
+    return next((asset for (symbol, _), asset in reference.ASSETS.items() if symbol == code), None)
+
+
+def network_fee_currency(code: str, network: str | None) -> Currency:
+    """The currency of a network fee: the asset on the product's network if it is there, else on its first one."""
+    found = currency_of(code, network) or first_network(code)
+    if found is None:
+        raise LookupError(f"there is no currency {code}")
+    return found

@@ -1,0 +1,245 @@
+"""The operations of fees, and the action that changes a fee product.
+
+Chapter "Fees" of the specification, decisions H4, H5, L2, L5; action `set_fee_product` of the control interface.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from pydantic import ConfigDict
+
+from simulator.resources import reference
+from simulator.resources.fees import actions, shapes
+from simulator.resources.fees.records import (
+    METHODS,
+    PRODUCTS,
+    WITH_FIAT,
+    WITH_NETWORK_FEE,
+    FeeProduct,
+    NetworkFee,
+    first_network,
+)
+from simulator.resources.fees.states import STATUSES
+from simulator.wire.errors import invalid
+from simulator.wire.fields import Amount, Body, Text
+from simulator.wire.listing import Filter, Listing, by_field
+from simulator.wire.operation import Call, Operation
+from simulator.wire.spelling import SHORT
+from simulator.wire.triggers import Push, Trigger
+
+_ASSETS = tuple(dict.fromkeys(code for code, _ in reference.ASSETS))
+
+
+class CalculateFee(Body):
+    """What every calculation takes; `network` is required for products with a network fee, and so on."""
+
+    product: shapes.ProductName
+    amount: Amount
+    currency: Text
+    network: shapes.ShortNetwork | None = None
+    asset: Text | None = None
+    fiat_currency: Text | None = None
+    payment_method: shapes.PaymentMethod | None = None
+    to_asset: Text | None = None
+
+
+class CalculateRampFee(CalculateFee):
+    """onramp and offramp."""
+
+    network: shapes.ShortNetwork
+    fiat_currency: Text
+
+
+class CalculatePayoutFee(CalculateFee):
+    """buy and withdraw."""
+
+    fiat_currency: Text
+
+
+class CalculateSwapFee(CalculateFee):
+    """swap."""
+
+    network: shapes.ShortNetwork
+    to_asset: Text
+
+
+class CalculateSendFee(CalculateFee):
+    """send."""
+
+    network: shapes.ShortNetwork
+
+
+def _body_for(call: Call) -> type[Body]:
+    product = call.raw.get("product")
+    if product == "swap":
+        return CalculateSwapFee
+    if product not in WITH_FIAT:
+        return CalculateSendFee if product == "send" else CalculateFee
+    return CalculateRampFee if product in WITH_NETWORK_FEE else CalculatePayoutFee
+
+
+def _network_or_all(record: FeeProduct, values: Any) -> bool:
+    return record.network is None or record.network in {SHORT[value] for value in values}
+
+
+def _status(record: FeeProduct, values: Any) -> bool:
+    return "all" in values or record.status in values
+
+
+LISTING = Listing(
+    filters=(
+        by_field("product", PRODUCTS, many=True),
+        Filter("network", _network_or_all, tuple(SHORT)),
+        by_field("asset", _ASSETS),
+        by_field("fiat_currency", tuple(reference.FIATS)),
+        by_field("payment_method", METHODS),
+        Filter("status", _status, (*STATUSES, "all"), many=True),
+    ),
+    common=False,
+    newest_first=False,
+    defaults={"status": "active"},
+)
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/fees",
+        "list_fees",
+        "Fees",
+        "The fee products, in the order of the table",
+        actions.list_products,
+        shapes.FeeProductList,
+        query=LISTING,
+        reads=True,
+        errors=("invalid_parameter",),
+    ),
+    Operation(
+        "GET",
+        "/fees/{id}",
+        "get_fee",
+        "Fees",
+        "One fee product",
+        actions.show_product,
+        shapes.FeeProduct,
+        load=actions.lookup,
+        reads=True,
+        errors=("not_found",),
+    ),
+    Operation(
+        "POST",
+        "/fees/calculate",
+        "calculate_fee",
+        "Fees",
+        "The exact fee of an amount at this instant",
+        actions.calculate,
+        shapes.FeeCalculation,
+        body=CalculateFee,
+        bodies=(CalculateFee, CalculateRampFee, CalculatePayoutFee, CalculateSwapFee, CalculateSendFee),
+        body_for=_body_for,
+        reads=True,
+        errors=(
+            "missing_parameter",
+            "invalid_parameter",
+            "unsupported_pair",
+            "amount_too_low",
+            "amount_too_high",
+            "not_found",
+        ),
+    ),
+)
+
+
+class NetworkFeeChange(Body):
+    """Members that are not named keep their values."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    amount: Amount | None = None
+    currency: Text | None = None
+    paid_by: shapes.Payer | None = None
+
+
+class LimitsChange(Body):
+    """Members that are not named keep their values."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    min_amount: Amount | None = None
+    max_amount: Amount | None = None
+    currency: Text | None = None
+
+
+class SetFeeProduct(Body):
+    """Any fields of a fee product but its id and updated_at."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    product: shapes.ProductName = "onramp"
+    name: Text = ""
+    network: shapes.ShortNetwork | None = None
+    asset: Text | None = None
+    fiat_currency: shapes.FiatCode | None = None
+    payment_method: shapes.PaymentMethod | None = None
+    fee_currency: Text = ""
+    percentage: Amount = "0"
+    fixed: Amount = "0"
+    min_fee: Amount = "0"
+    max_fee: Amount | None = None
+    network_fee: NetworkFeeChange | None = None
+    limits: LimitsChange = LimitsChange()
+    status: shapes.ProductStatus = "active"
+
+
+def _set_fee_product(push: Push) -> FeeProduct:
+    wanted: SetFeeProduct = push.parameters
+    old: FeeProduct = push.target
+    given = wanted.model_fields_set
+    plain = {"product", "name", "asset", "fiat_currency", "payment_method"} & given
+    changes: dict[str, Any] = {name: getattr(wanted, name) for name in sorted(plain)}
+    if "network" in given:
+        changes["network"] = None if wanted.network is None else SHORT[wanted.network]
+    new = replace(old, **changes)
+    currency = actions.check_product(new.product, new.network, new.asset, new.fiat_currency)
+    for param, code in (("fee_currency", wanted.fee_currency), ("limits.currency", wanted.limits.currency)):
+        if code and code != currency.code:
+            raise invalid(param, f"it must be the currency of the amount, {currency.code}")
+    changes["fee_currency"] = currency.code
+    for name in sorted({"percentage", "fixed", "min_fee", "max_fee"} & given):
+        text = getattr(wanted, name)
+        changes[name] = None if text is None else Decimal(text)
+    if "network_fee" in given:
+        changes["network_fee"] = _network_fee(wanted.network_fee, old.network_fee, currency.code, new.network)
+    limits = {name: text for name, text in wanted.limits.model_dump(exclude_none=True).items() if name != "currency"}
+    changes["limits"] = replace(
+        old.limits, currency=currency.code, **{name: Decimal(text) for name, text in limits.items()}
+    )
+    actions.check_amounts(replace(new, **changes), currency)
+    return actions.change(push.world, old, changes, wanted.status if "status" in given else None)
+
+
+def _network_fee(
+    wanted: NetworkFeeChange | None, old: NetworkFee | None, code: str, network: str | None
+) -> NetworkFee | None:
+    if wanted is None:
+        return None
+    if old is None:
+        old = NetworkFee(Decimal(0), code, "customer")
+    currency = wanted.currency or old.currency
+    if reference.fiat(currency) is None and first_network(currency) is None:
+        raise invalid("network_fee.currency", f"there is no currency {currency}")
+    amount = old.amount if wanted.amount is None else Decimal(wanted.amount)
+    return NetworkFee(amount, currency, wanted.paid_by or old.paid_by)
+
+
+TRIGGERS = (
+    Trigger(
+        "set_fee_product",
+        "changes fields of a fee product",
+        _set_fee_product,
+        kinds=("fee_product",),
+        parameters=SetFeeProduct,
+    ),
+)

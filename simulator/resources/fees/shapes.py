@@ -1,0 +1,173 @@
+"""How fees and fee products are shown (tables "Fee object" and "Fee product" of the specification)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.money import format_decimal
+from simulator.kernel.world import World
+from simulator.resources import profile
+from simulator.resources.fees import records
+from simulator.resources.fees.pricing import Breakdown
+from simulator.wire.json import JsonObject
+from simulator.wire.shapes import AmountText, Assumed, Format, Pagination, Timestamp
+from simulator.wire.spelling import short
+
+FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9")]
+ProductName = Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"]
+ShortNetwork = Literal["stellar", "celo", "btc"]
+PaymentMethod = Literal["bank_account", "phone_number"]
+FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
+Payer = Literal["customer", "peerpesa"]
+ProductStatus = Literal["active", "inactive"]
+
+
+class ProcessingFee(TypedDict):
+    total: AmountText
+    currency: str
+    processing_fee: AmountText
+    network_fee: AmountText
+
+
+class AppFee(TypedDict):
+    total: AmountText
+    currency: str
+    app_fee: AmountText
+    network_fee: AmountText
+
+
+class NetworkFee(TypedDict):
+    amount: AmountText
+    currency: str
+    paid_by: Payer
+
+
+class ProductLimits(TypedDict):
+    min_amount: AmountText
+    max_amount: AmountText
+    currency: str
+
+
+class FeeProduct(TypedDict):
+    id: FeeProductId
+    product: ProductName
+    name: str
+    network: ShortNetwork | None
+    asset: str | None
+    fiat_currency: FiatCode | None
+    payment_method: PaymentMethod | None
+    fee_currency: str
+    percentage: AmountText
+    fixed: AmountText
+    min_fee: AmountText
+    max_fee: AmountText | None
+    network_fee: NetworkFee | None
+    limits: ProductLimits
+    status: ProductStatus
+    updated_at: Timestamp
+
+
+class FeeProductList(TypedDict):
+    data: list[FeeProduct]
+    pagination: Pagination
+
+
+class FeeBreakdown(TypedDict):
+    percentage: AmountText
+    percentage_fee: AmountText
+    fixed: AmountText
+    min_fee_applied: Annotated[bool, Assumed("M9")]
+    max_fee_applied: Annotated[bool, Assumed("M9")]
+
+
+class FeeCalculation(TypedDict):
+    fee_product_id: FeeProductId
+    product: ProductName
+    amount: AmountText
+    currency: str
+    fee: ProcessingFee
+    net_amount: AmountText
+    breakdown: FeeBreakdown
+
+
+def show_processing_fee(fee: records.Fee) -> JsonObject:
+    """The fee of ramps and of the calculator."""
+    shape: ProcessingFee = {
+        "total": fee.currency.format(fee.total),
+        "currency": fee.currency.code,
+        "processing_fee": fee.currency.format(fee.service_fee),
+        "network_fee": fee.currency.format(fee.network_fee),
+    }
+    return cast(JsonObject, shape)
+
+
+def show_app_fee(fee: records.Fee) -> JsonObject:
+    """The fee of wallet quotes, estimates and transactions (decision M2)."""
+    shape: AppFee = {
+        "total": fee.currency.format(fee.total),
+        "currency": fee.currency.code,
+        "app_fee": fee.currency.format(fee.service_fee),
+        "network_fee": fee.currency.format(fee.network_fee),
+    }
+    return cast(JsonObject, shape)
+
+
+def render_product(world: World, record: records.FeeProduct) -> JsonObject:
+    show = record.currency.format
+    updated_at_ms = record.updated_at_ms or profile.profile_of(world).created_at_ms
+    shape: FeeProduct = {
+        "id": record.id,
+        "product": cast(Any, record.product),
+        "name": record.name,
+        "network": None if record.network is None else cast(Any, short(record.network)),
+        "asset": record.asset,
+        "fiat_currency": cast(Any, record.fiat_currency),
+        "payment_method": cast(Any, record.payment_method),
+        "fee_currency": record.fee_currency,
+        "percentage": format_decimal(record.percentage),
+        "fixed": show(record.fixed),
+        "min_fee": show(record.min_fee),
+        "max_fee": None if record.max_fee is None else show(record.max_fee),
+        "network_fee": _show_network_fee(record),
+        "limits": {
+            "min_amount": show(record.limits.min_amount),
+            "max_amount": show(record.limits.max_amount),
+            "currency": record.limits.currency,
+        },
+        "status": cast(Any, record.status),
+        "updated_at": format_timestamp(updated_at_ms),
+    }
+    return cast(JsonObject, shape)
+
+
+def _show_network_fee(record: records.FeeProduct) -> NetworkFee | None:
+    fee = record.network_fee
+    if fee is None:
+        return None
+    currency = records.network_fee_currency(fee.currency, record.network)
+    return {"amount": currency.format(fee.amount), "currency": fee.currency, "paid_by": cast(Any, fee.paid_by)}
+
+
+def show_calculation(
+    product: records.FeeProduct, amount: Decimal, fee: records.Fee, how: Breakdown, net_amount: Decimal
+) -> JsonObject:
+    """The answer of the fee calculator."""
+    show = fee.currency.format
+    shape: FeeCalculation = {
+        "fee_product_id": product.id,
+        "product": cast(Any, product.product),
+        "amount": show(amount),
+        "currency": fee.currency.code,
+        "fee": cast(Any, show_processing_fee(fee)),
+        "net_amount": show(net_amount),
+        "breakdown": {
+            "percentage": format_decimal(product.percentage),
+            "percentage_fee": show(how.percentage_fee),
+            "fixed": show(product.fixed),
+            "min_fee_applied": how.min_fee_applied,
+            "max_fee_applied": how.max_fee_applied,
+        },
+    }
+    return cast(JsonObject, shape)

@@ -1,0 +1,16 @@
+"""The state table of fee products: inactive ones cannot be used for new transactions. No moves are specified."""
+
+from __future__ import annotations
+
+from simulator.kernel.machine import Machine, Move
+
+STATUSES = ("active", "inactive")
+
+FEE_PRODUCT = Machine(
+    "fee product",
+    initial=tuple(Move("publish", status, when=status, basis="R9") for status in STATUSES),
+    rows={
+        state: tuple(Move("set_fee_product", target, when=target, basis="fee-moves") for target in STATUSES)
+        for state in STATUSES
+    },
+)

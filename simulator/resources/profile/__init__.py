@@ -1,0 +1,62 @@
+"""The account behind the keys: profile, KYC, limits, and the other users of the platform.
+
+Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
+"""
+
+from __future__ import annotations
+
+from simulator.resources.profile.actions import lay
+from simulator.resources.profile.gates import require_active, require_kyc, require_production_access
+from simulator.resources.profile.limits import Counted, check_amount, count_usage, give_back, would_exceed_monthly
+from simulator.resources.profile.records import (
+    PlatformUser,
+    Profile,
+    is_oneself,
+    platform_user,
+    platform_users,
+    profile_of,
+)
+from simulator.resources.profile.routes import OPERATIONS, TRIGGERS
+from simulator.resources.profile.shapes import KycDetail, show_kyc, show_profile
+from simulator.resources.profile.states import KYC, PROFILE
+from simulator.wire.room import Room
+
+ROOM = Room("profile", operations=OPERATIONS, triggers=TRIGGERS, lay=lay)
+MACHINES = (KYC, PROFILE)
+
+ASSUMPTIONS = (
+    ("fresh-account", "A new account is an individual in Kenya, active, with KYC approved at level 2 when it opens."),
+    ("kyc-moves", "KYC may be set from any status to any other; setting the present one changes details silently."),
+    ("kyc-times", "submitted_at and reviewed_at are null before KYC was submitted or reviewed."),
+    ("kyc-needed", "action_required without required_actions asks for an identity document."),
+    ("profile-moves", "A profile may be set from any status to any other, closed ones included."),
+    ("verify-nothing", "verify_phone without a waiting number is an illegal transition (409)."),
+    ("phone-patch", "A profile's phone number may be of any country; sending the present one drops a waiting one."),
+    ("limit-currency", "Maxima and usage in another currency than the default one are converted at mid, rounded down."),
+    ("patch-business", "No field whose name begins with business can be patched."),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "KYC",
+    "MACHINES",
+    "PROFILE",
+    "ROOM",
+    "Counted",
+    "KycDetail",
+    "PlatformUser",
+    "Profile",
+    "check_amount",
+    "count_usage",
+    "give_back",
+    "is_oneself",
+    "platform_user",
+    "platform_users",
+    "profile_of",
+    "require_active",
+    "require_kyc",
+    "require_production_access",
+    "show_kyc",
+    "show_profile",
+    "would_exceed_monthly",
+]

@@ -1,0 +1,151 @@
+"""What happens to an account: it is laid down, patched by its owner, and moved by compliance and support.
+
+Chapter "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.journal import Step
+from simulator.kernel.machine import Move
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources import reference
+from simulator.resources.profile import limits
+from simulator.resources.profile.records import (
+    FRESH_LEVEL,
+    PlatformUser,
+    Profile,
+    RequiredAction,
+    profile_of,
+    write,
+)
+from simulator.resources.profile.shapes import show_kyc
+from simulator.resources.profile.states import KYC, PROFILE
+from simulator.wire.errors import ApiError
+from simulator.wire.events import emit
+
+_OTHER_USERS = (
+    ("amina@example.test", "+254712000001", "Amina", "Njeri"),
+    ("chidi@example.test", "+2348031000002", "Chidi", "Eze"),
+)
+_NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid identity document.")
+
+
+def lay(world: World) -> None:
+    """Put down a fresh account and the other users of the platform (control interface, "Worlds")."""
+    kyc, status = KYC.begin("open"), PROFILE.begin("open")
+    profile = Profile(
+        user_id=world.streams.uuid("ids.user"),
+        account_type="individual",
+        first_name="Wanjiku",
+        last_name="Kamau",
+        business_name=None,
+        email="wanjiku@example.test",
+        phone_number="+254712345678",
+        country="KE",
+        default_currency="KES",
+        two_factor_enabled=True,
+        status=status.target,
+        kyc_status=kyc.target,
+        kyc_level=FRESH_LEVEL,
+        submitted_at_ms=world.now_ms,
+        reviewed_at_ms=world.now_ms,
+        production_access=True,
+        created_at_ms=world.now_ms,
+    )
+    write(world, profile)
+    _remember(world, profile.user_id, status)
+    _remember(world, profile.kyc_id, kyc)
+    users = world.store.table("platform_users")
+    for email, phone_number, first_name, last_name in _OTHER_USERS:
+        user = PlatformUser(world.streams.uuid("ids.user"), email, phone_number, first_name, last_name)
+        users.put(user.user_id, user)
+
+
+def patch(world: World, changes: dict[str, Any]) -> Profile:
+    """Change what the owner may change; a new phone number waits for its verification (decision S24).
+
+    ApiError invalid_phone_number when the number is not a valid international one.
+    """
+    profile = profile_of(world)
+    changes = dict(changes)
+    if "phone_number" in changes:
+        number = changes.pop("phone_number")
+        if not reference.is_phone(number):
+            raise ApiError("invalid_phone_number", "The phone number is not a valid international one.", "phone_number")
+        changes["pending_phone_number"] = number if number != profile.phone_number else None
+    return write(world, replace(profile, **changes))
+
+
+def verify_phone(world: World) -> Profile:
+    """Let the waiting phone number take effect; LookupError when none is waiting."""
+    profile = profile_of(world)
+    if profile.pending_phone_number is None:
+        raise LookupError("no phone number is waiting to be verified")
+    return write(world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
+
+
+def set_kyc(
+    world: World, status: str, level: int | None = None, required_actions: Sequence[RequiredAction] | None = None
+) -> Profile:
+    """Set KYC: on a change to approved, action_required or rejected, an event in both environments, sandbox first.
+
+    A level brings its maxima with it. Setting the present status changes the details given, and emits nothing.
+    """
+    profile = profile_of(world)
+    events: tuple[str, ...] = ()
+    if level is not None:
+        limits.follow_level(world)
+        profile = replace(profile, kyc_level=level)
+    if status != profile.kyc_status:
+        move = KYC.next(profile.kyc_status, "set_kyc", status)
+        _remember(world, profile.kyc_id, move)
+        events = move.events
+        profile = _reviewed(world, replace(profile, kyc_status=move.target, required_actions=()))
+    if required_actions is not None:
+        profile = replace(profile, required_actions=tuple(required_actions))
+    write(world, profile)
+    for environment in ENVIRONMENTS:
+        for event_type in events:
+            emit(world, environment, event_type, show_kyc(profile), profile.user_id)
+    return profile
+
+
+def _reviewed(world: World, profile: Profile) -> Profile:
+    """The times of a KYC that has just reached its status, and what it asks for when nobody says."""
+    now_ms = world.now_ms
+    if profile.kyc_status == "not_started":
+        return replace(profile, submitted_at_ms=None, reviewed_at_ms=None)
+    if profile.kyc_status == "pending":
+        return replace(profile, submitted_at_ms=now_ms, reviewed_at_ms=None)
+    submitted_at_ms = now_ms if profile.submitted_at_ms is None else profile.submitted_at_ms
+    needed = (_NEEDED,) if profile.kyc_status == "action_required" else ()
+    return replace(profile, submitted_at_ms=submitted_at_ms, reviewed_at_ms=now_ms, required_actions=needed)
+
+
+def set_status(world: World, status: str) -> Profile:
+    """Suspend, close or reopen the profile; the present status is no change."""
+    profile = profile_of(world)
+    if status == profile.status:
+        return profile
+    move = PROFILE.next(profile.status, "set_profile", status)
+    _remember(world, profile.user_id, move)
+    return write(world, replace(profile, status=move.target))
+
+
+def set_production_access(world: World, granted: bool) -> Profile:
+    return write(world, replace(profile_of(world), production_access=granted))
+
+
+def set_limits(world: World, environment: str, maxima: dict[str, Decimal]) -> None:
+    """Set maxima of one environment by hand, in the profile's default currency."""
+    for period, amount in maxima.items():
+        limits.override(world, environment, period, amount)
+
+
+def _remember(world: World, resource_id: str, move: Move) -> None:
+    world.journal.record_step(resource_id, Step(move.target, world.now_ms, move.trigger, world.cause))

@@ -1,0 +1,110 @@
+"""The account behind the keys: its profile with KYC and production access, and the other users of the platform.
+
+Tables "Profile" and "KYC detail" of the specification. Profile, KYC and production access belong to the account
+and so to both environments (decision S25): one row per world, not a resource of an environment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from simulator.kernel.world import World
+
+ACCOUNT = "account"
+FRESH_LEVEL = 2
+
+
+@dataclass(frozen=True, slots=True)
+class RequiredAction:
+    """Something compliance still needs from the account."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    """The account. `pending_phone_number` waits to be verified (decision S24); times are milliseconds."""
+
+    user_id: str
+    account_type: str
+    first_name: str
+    last_name: str
+    business_name: str | None
+    email: str
+    phone_number: str
+    country: str
+    default_currency: str
+    two_factor_enabled: bool
+    status: str
+    kyc_status: str
+    kyc_level: int
+    submitted_at_ms: int | None
+    reviewed_at_ms: int | None
+    production_access: bool
+    created_at_ms: int
+    required_actions: tuple[RequiredAction, ...] = ()
+    pending_phone_number: str | None = None
+
+    @property
+    def kyc_id(self) -> str:
+        """The name under which the history of KYC is kept."""
+        return f"{self.user_id}:kyc"
+
+
+@dataclass(frozen=True, slots=True)
+class PlatformUser:
+    """Another user of the platform, who can receive internal transfers."""
+
+    user_id: str
+    email: str
+    phone_number: str
+    first_name: str
+    last_name: str
+
+
+def profile_of(world: World) -> Profile:
+    """The account of a world."""
+    profile: Profile = world.store.table("profile")[ACCOUNT]
+    return profile
+
+
+def write(world: World, profile: Profile) -> Profile:
+    """Put the account's row; its statuses come from the state tables only."""
+    world.store.table("profile").put(ACCOUNT, profile)
+    return profile
+
+
+def platform_users(world: World) -> list[PlatformUser]:
+    """The other users of the platform, without the account itself."""
+    return list(world.store.table("platform_users").values())
+
+
+def platform_user(
+    world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
+) -> PlatformUser | None:
+    """The other user with this id, e-mail address or phone number; None when there is none."""
+    for user in platform_users(world):
+        if _matches(user, user_id, email, phone_number):
+            return user
+    return None
+
+
+def is_oneself(
+    world: World, *, user_id: str | None = None, email: str | None = None, phone_number: str | None = None
+) -> bool:
+    """Whether an id, e-mail address or phone number is the account's own."""
+    return _matches(profile_of(world), user_id, email, phone_number)
+
+
+def _matches(person: Profile | PlatformUser, user_id: str | None, email: str | None, phone_number: str | None) -> bool:
+    if user_id is not None:
+        return person.user_id == user_id.lower()
+    if email is not None:
+        return person.email.casefold() == email.casefold()
+    return phone_number is not None and person.phone_number == _digits(phone_number)
+
+
+def _digits(phone_number: str) -> str:
+    """A phone number without what people put between the digits."""
+    return "".join(letter for letter in phone_number if letter not in " -().")

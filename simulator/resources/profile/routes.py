@@ -1,0 +1,189 @@
+"""The operations of the profile, and the actions of compliance and support on it.
+
+Chapter "Profile" of the specification; actions of the control interface.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints
+
+from simulator.resources.profile import actions, shapes
+from simulator.resources.profile.records import RequiredAction, profile_of
+from simulator.wire.errors import ControlError, invalid
+from simulator.wire.fields import Body, Text
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call, Operation
+from simulator.wire.triggers import Push, Trigger
+
+
+def _refuse(value: Any) -> Any:
+    raise ValueError("it cannot be changed through the interface")
+
+
+Fixed = Annotated[Any, AfterValidator(_refuse)]
+FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2})?$")]
+
+
+class PatchProfile(Body):
+    """Only the fields sent change; the last four cannot be changed through the interface (decision H6)."""
+
+    first_name: Text = ""
+    last_name: Text = ""
+    phone_number: str = ""
+    default_currency: shapes.FiatCode = "KES"
+    email: Fixed = None
+    country: Fixed = None
+    account_type: Fixed = None
+    business_name: Fixed = None
+
+
+def _get_profile(call: Call) -> JsonObject:
+    return shapes.show_profile(profile_of(call.world), call.environment)
+
+
+def _patch_profile(call: Call) -> JsonObject:
+    for name in call.body.model_extra or ():
+        if name.startswith("business"):
+            raise invalid(name, "it cannot be changed through the interface")
+    names = ("first_name", "last_name", "phone_number", "default_currency")
+    changes = {name: getattr(call.body, name) for name in names if name in call.body.model_fields_set}
+    return shapes.show_profile(actions.patch(call.world, changes), call.environment)
+
+
+def _get_kyc(call: Call) -> JsonObject:
+    return shapes.show_kyc(profile_of(call.world))
+
+
+def _get_limits(call: Call) -> JsonObject:
+    return shapes.show_limits(call.world, call.environment)
+
+
+OPERATIONS = (
+    Operation(
+        "GET",
+        "/profile",
+        "get_profile",
+        "Profile",
+        "The profile of the account",
+        _get_profile,
+        shapes.Profile,
+        group="profile",
+        reads=True,
+        profile_gate=False,
+    ),
+    Operation(
+        "PATCH",
+        "/profile",
+        "update_profile",
+        "Profile",
+        "Change names, phone number or default currency; a new phone number must be verified first",
+        _patch_profile,
+        shapes.Profile,
+        body=PatchProfile,
+        group="profile",
+        errors=("invalid_parameter", "invalid_phone_number"),
+    ),
+    Operation(
+        "GET",
+        "/profile/kyc",
+        "get_kyc",
+        "Profile",
+        "The state of KYC",
+        _get_kyc,
+        shapes.KycDetail,
+        group="profile",
+        reads=True,
+        profile_gate=False,
+    ),
+    Operation(
+        "GET",
+        "/profile/limits",
+        "get_limits",
+        "Profile",
+        "The account's limits and what is used of them",
+        _get_limits,
+        shapes.AccountLimits,
+        group="profile",
+        reads=True,
+        profile_gate=False,
+    ),
+)
+
+
+class NeededAction(Body):
+    code: Text
+    message: Text
+
+
+class SetKyc(Body):
+    status: shapes.KycStatus
+    level: Annotated[int, Field(ge=1, le=3)] | None = None
+    required_actions: list[NeededAction] | None = None
+
+
+class SetProfile(Body):
+    status: Literal["active", "suspended", "closed"]
+
+
+class SetLimits(Body):
+    per_transaction: FiatAmount | None = None
+    daily: FiatAmount | None = None
+    monthly: FiatAmount | None = None
+
+
+class SetProductionAccess(Body):
+    granted: bool
+
+
+def _set_kyc(push: Push) -> JsonObject:
+    wanted: SetKyc = push.parameters
+    needed = wanted.required_actions
+    return shapes.show_kyc(
+        actions.set_kyc(
+            push.world,
+            wanted.status,
+            wanted.level,
+            None if needed is None else [RequiredAction(item.code, item.message) for item in needed],
+        )
+    )
+
+
+def _set_profile(push: Push) -> JsonObject:
+    return shapes.show_profile(actions.set_status(push.world, push.parameters.status), push.environment)
+
+
+def _set_limits(push: Push) -> JsonObject:
+    given = push.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
+    actions.set_limits(push.world, push.environment, {name: Decimal(text) for name, text in given.items()})
+    return shapes.show_limits(push.world, push.environment)
+
+
+def _set_production_access(push: Push) -> JsonObject:
+    profile = actions.set_production_access(push.world, push.parameters.granted)
+    return shapes.show_profile(profile, push.environment) | {"production_access": profile.production_access}
+
+
+def _verify_phone(push: Push) -> JsonObject:
+    try:
+        profile = actions.verify_phone(push.world)
+    except LookupError as error:
+        allowed = [trigger.name for trigger in TRIGGERS if trigger.name != "verify_phone"]
+        raise ControlError(409, "invalid_transition", f"Nothing to verify: {error}.", allowed=allowed) from None
+    return shapes.show_profile(profile, push.environment)
+
+
+TRIGGERS = (
+    Trigger("set_kyc", "sets the KYC status, and with a level its limits", _set_kyc, parameters=SetKyc),
+    Trigger("set_profile", "makes the profile active, suspended or closed", _set_profile, parameters=SetProfile),
+    Trigger("set_limits", "sets account limits of the environment", _set_limits, parameters=SetLimits),
+    Trigger(
+        "set_production_access",
+        "grants or withdraws production access",
+        _set_production_access,
+        parameters=SetProductionAccess,
+    ),
+    Trigger("verify_phone", "lets a changed phone number take effect", _verify_phone),
+)

@@ -1,0 +1,135 @@
+"""How the profile, KYC and the limits are shown (tables "Profile", "KYC detail" and "Limits" of the specification)."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, TypedDict, cast
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.resources import reference
+from simulator.resources.profile import limits, records
+from simulator.wire.json import JsonObject
+from simulator.wire.shapes import AmountText, Format, Timestamp, Uuid
+
+KycStatus = Literal["not_started", "pending", "action_required", "approved", "rejected"]
+AccountType = Literal["individual", "business"]
+FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
+
+
+class Profile(TypedDict):
+    user_id: Uuid
+    account_type: AccountType
+    first_name: str
+    last_name: str
+    business_name: str | None
+    email: str
+    phone_number: Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$")]
+    country: Literal["KE", "TZ", "NG", "ZA", "ZM"]
+    default_currency: FiatCode
+    kyc_status: KycStatus
+    two_factor_enabled: bool
+    environment: Literal["sandbox", "production"]
+    status: Literal["active", "suspended", "closed"]
+    created_at: Timestamp
+
+
+class RequiredAction(TypedDict):
+    code: str
+    message: str
+
+
+class KycDetail(TypedDict):
+    kyc_status: KycStatus
+    account_type: AccountType
+    level: int
+    submitted_at: Timestamp | None
+    reviewed_at: Timestamp | None
+    required_actions: list[RequiredAction]
+
+
+class TransactionLimit(TypedDict):
+    max: AmountText
+
+
+class PeriodLimit(TypedDict):
+    max: AmountText
+    used: AmountText
+    remaining: AmountText
+
+
+class LimitSet(TypedDict):
+    per_transaction: TransactionLimit
+    daily: PeriodLimit
+    monthly: PeriodLimit
+
+
+class LimitResets(TypedDict):
+    daily: Timestamp
+    monthly: Timestamp
+
+
+class AccountLimits(TypedDict):
+    currency: FiatCode
+    limits: LimitSet
+    resets_at: LimitResets
+
+
+def show_profile(profile: records.Profile, environment: str) -> JsonObject:
+    """The profile as a key of this environment sees it."""
+    shape: Profile = {
+        "user_id": profile.user_id,
+        "account_type": cast(Any, profile.account_type),
+        "first_name": profile.first_name,
+        "last_name": profile.last_name,
+        "business_name": profile.business_name,
+        "email": profile.email,
+        "phone_number": profile.phone_number,
+        "country": cast(Any, profile.country),
+        "default_currency": cast(Any, profile.default_currency),
+        "kyc_status": cast(Any, profile.kyc_status),
+        "two_factor_enabled": profile.two_factor_enabled,
+        "environment": cast(Any, environment),
+        "status": cast(Any, profile.status),
+        "created_at": format_timestamp(profile.created_at_ms),
+    }
+    return cast(JsonObject, shape)
+
+
+def show_kyc(profile: records.Profile) -> JsonObject:
+    shape: KycDetail = {
+        "kyc_status": cast(Any, profile.kyc_status),
+        "account_type": cast(Any, profile.account_type),
+        "level": profile.kyc_level,
+        "submitted_at": _moment(profile.submitted_at_ms),
+        "reviewed_at": _moment(profile.reviewed_at_ms),
+        "required_actions": [{"code": item.code, "message": item.message} for item in profile.required_actions],
+    }
+    return cast(JsonObject, shape)
+
+
+def show_limits(world: World, environment: str) -> JsonObject:
+    """The limits of an environment in the profile's default currency, at this instant."""
+    currency = reference.FIATS[records.profile_of(world).default_currency]
+    daily_ms, monthly_ms = limits.resets_at_ms(world)
+
+    def period(name: str) -> PeriodLimit:
+        return {
+            "max": currency.format(limits.maximum(world, environment, name)),
+            "used": currency.format(limits.used(world, environment, name)),
+            "remaining": currency.format(limits.remaining(world, environment, name)),
+        }
+
+    shape: AccountLimits = {
+        "currency": cast(Any, currency.code),
+        "limits": {
+            "per_transaction": {"max": currency.format(limits.maximum(world, environment, "per_transaction"))},
+            "daily": period("daily"),
+            "monthly": period("monthly"),
+        },
+        "resets_at": {"daily": format_timestamp(daily_ms), "monthly": format_timestamp(monthly_ms)},
+    }
+    return cast(JsonObject, shape)
+
+
+def _moment(at_ms: int | None) -> str | None:
+    return None if at_ms is None else format_timestamp(at_ms)

@@ -1,0 +1,44 @@
+"""The state tables of KYC and of the profile's status.
+
+The specification shows the statuses but no moves, so every move is assumed: compliance and support may set any
+status from any other (control interface, `set_kyc` and `set_profile`). Setting the present status is no move.
+"""
+
+from __future__ import annotations
+
+from simulator.kernel.machine import Machine, Move
+
+KYC_STATUSES = ("not_started", "pending", "action_required", "approved", "rejected")
+PROFILE_STATUSES = ("active", "suspended", "closed")
+
+_KYC_EVENTS = {
+    "approved": ("kyc.approved",),
+    "action_required": ("kyc.action_required",),
+    "rejected": ("kyc.rejected",),
+}
+
+KYC = Machine(
+    "kyc",
+    initial=(Move("open", "approved", basis="fresh-account"),),
+    rows={
+        state: tuple(
+            Move("set_kyc", target, _KYC_EVENTS.get(target, ()), when=target, basis="kyc-moves")
+            for target in KYC_STATUSES
+            if target != state
+        )
+        for state in KYC_STATUSES
+    },
+)
+
+PROFILE = Machine(
+    "profile",
+    initial=(Move("open", "active", basis="fresh-account"),),
+    rows={
+        state: tuple(
+            Move("set_profile", target, when=target, basis="profile-moves")
+            for target in PROFILE_STATUSES
+            if target != state
+        )
+        for state in PROFILE_STATUSES
+    },
+)
