@@ -39,6 +39,18 @@ def base(environment: str) -> Mapping[str, FeeProduct]:
     return products
 
 
+@cache
+def _base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
+    return tuple(row for row in base(environment).values() if row.product == product)
+
+
+def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
+    """The fee products of one type (onramp, send …) as they are now, in the order of the table."""
+    if not rows(world, environment, TABLE):
+        return _base_of(environment, product)
+    return tuple(row for row in products(world, environment).values() if row.product == product)
+
+
 def products(world: World, environment: str) -> Table[FeeProduct]:
     """All fee products as they are now, in the order of the table: a view to read, not to write."""
     view: Table[FeeProduct] = Table(world.store, f"{environment}:{TABLE}:view")

@@ -12,7 +12,7 @@ from decimal import Decimal
 from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.resources import reference
-from simulator.resources.fees.catalogue import products
+from simulator.resources.fees.catalogue import products_of
 from simulator.resources.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -85,9 +85,8 @@ def match(
         _require_target(currency, to_asset)
     fitting = [
         row
-        for row in products(world, environment).values()
-        if row.product == product
-        and row.status == "active"
+        for row in products_of(world, environment, product)
+        if row.status == "active"
         and row.fee_currency == currency.code
         and _fits(row.network, network)
         and (asset is None or _fits(row.asset, asset))
@@ -119,7 +118,7 @@ def _require_legal(
         raise unsupported(f"{fiat_code} is not supported for {product}.", "fiat_currency")
     if currency.is_fiat and currency.code != fiat_code:
         raise unsupported(f"The amount of {product} is in the fiat currency {fiat_code}.", "currency")
-    if asset is not None and currency_of(asset, network) in (None, reference.fiat(asset)):
+    if asset is not None and (reference.fiat(asset) is not None or currency_of(asset, network) is None):
         raise unsupported(f"{asset} is not available on {network or 'any network'}.", "asset")
     if method is not None and fiat_code is not None and not reference.has_method(fiat_code, _RAMP_METHOD[method]):
         raise unsupported(f"{fiat_code} has no {_RAMP_METHOD[method]}.", "payment_method")

@@ -9,7 +9,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from simulator.resources import reference
 from simulator.resources.fees import actions, shapes
@@ -173,24 +173,24 @@ class LimitsChange(Body):
 
 
 class SetFeeProduct(Body):
-    """Any fields of a fee product but its id and updated_at."""
+    """Any fields of a fee product but its id and updated_at. The defaults are never looked at."""
 
     model_config = ConfigDict(extra="forbid")
 
-    product: shapes.ProductName = "onramp"
-    name: Text = ""
+    product: shapes.ProductName = Field(default_factory=lambda: "onramp")
+    name: Text = Field(default_factory=str)
     network: shapes.ShortNetwork | None = None
     asset: Text | None = None
     fiat_currency: shapes.FiatCode | None = None
     payment_method: shapes.PaymentMethod | None = None
-    fee_currency: Text = ""
-    percentage: Amount = "0"
-    fixed: Amount = "0"
-    min_fee: Amount = "0"
+    fee_currency: Text = Field(default_factory=str)
+    percentage: Amount = Field(default_factory=str)
+    fixed: Amount = Field(default_factory=str)
+    min_fee: Amount = Field(default_factory=str)
     max_fee: Amount | None = None
     network_fee: NetworkFeeChange | None = None
-    limits: LimitsChange = LimitsChange()
-    status: shapes.ProductStatus = "active"
+    limits: LimitsChange = Field(default_factory=LimitsChange)
+    status: shapes.ProductStatus = Field(default_factory=lambda: "active")
 
 
 def _set_fee_product(push: Push) -> FeeProduct:

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from simulator.resources.profile.actions import lay
 from simulator.resources.profile.gates import require_active, require_kyc, require_production_access
-from simulator.resources.profile.limits import Counted, check_amount, count_usage, give_back, would_exceed_monthly
+from simulator.resources.profile.limits import (
+    Counted,
+    check_amount,
+    check_usage,
+    count_usage,
+    give_back,
+    would_exceed_monthly,
+)
 from simulator.resources.profile.records import (
     PlatformUser,
     Profile,
@@ -47,6 +54,7 @@ __all__ = [
     "PlatformUser",
     "Profile",
     "check_amount",
+    "check_usage",
     "count_usage",
     "give_back",
     "is_oneself",

@@ -91,6 +91,14 @@ def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str
     _within(world, environment, "per_transaction", counted, param)
 
 
+def check_usage(world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount") -> None:
+    """Refuse an amount of fiat above any of the three limits, counting nothing; ApiError amount_too_high."""
+    counted = _in_default(world, environment, amount, fiat_code)
+    _within(world, environment, "per_transaction", counted, param)
+    for period in ("daily", "monthly"):
+        _within(world, environment, period, add(used(world, environment, period), counted), param)
+
+
 def count_usage(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount"
 ) -> Counted:
@@ -98,10 +106,8 @@ def count_usage(
 
     Answers what was counted, to be handed to `give_back` when the transaction comes to nothing.
     """
+    check_usage(world, environment, amount, fiat_code, param)
     counted = _in_default(world, environment, amount, fiat_code)
-    _within(world, environment, "per_transaction", counted, param)
-    for period in ("daily", "monthly"):
-        _within(world, environment, period, add(used(world, environment, period), counted), param)
     currency = profile_of(world).default_currency
     day, month = _periods(world)
     _add(world, environment, day, currency, counted)

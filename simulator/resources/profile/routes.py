@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from simulator.resources.profile import actions, shapes
 from simulator.resources.profile.records import RequiredAction, profile_of
@@ -23,21 +23,26 @@ def _refuse(value: Any) -> Any:
     raise ValueError("it cannot be changed through the interface")
 
 
-Fixed = Annotated[Any, AfterValidator(_refuse)]
+Fixed = Annotated[
+    Any, AfterValidator(_refuse), WithJsonSchema({"not": {}, "description": "Cannot be changed through the interface."})
+]
 FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2})?$")]
 
 
 class PatchProfile(Body):
-    """Only the fields sent change; the last four cannot be changed through the interface (decision H6)."""
+    """Only the fields sent change; the last four cannot be changed through the interface (decision H6).
 
-    first_name: Text = ""
-    last_name: Text = ""
-    phone_number: str = ""
-    default_currency: shapes.FiatCode = "KES"
-    email: Fixed = None
-    country: Fixed = None
-    account_type: Fixed = None
-    business_name: Fixed = None
+    The defaults are never looked at, and come from factories so that the contract shows none.
+    """
+
+    first_name: Text = Field(default_factory=str)
+    last_name: Text = Field(default_factory=str)
+    phone_number: str = Field(default_factory=str)
+    default_currency: shapes.FiatCode = Field(default_factory=lambda: "KES")
+    email: Fixed = Field(default_factory=lambda: None)
+    country: Fixed = Field(default_factory=lambda: None)
+    account_type: Fixed = Field(default_factory=lambda: None)
+    business_name: Fixed = Field(default_factory=lambda: None)
 
 
 def _get_profile(call: Call) -> JsonObject:
