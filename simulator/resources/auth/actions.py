@@ -179,8 +179,9 @@ def rekey(world: World) -> None:
     for environment in ENVIRONMENTS:
         for public_key in _texts(key_pairs(world, environment)):
             key_pairs(world, environment).delete(public_key)
-            world.store.table("index").delete(public_key)
-            world.store.table("histories").delete(public_key)
+            for table in ("index", "histories", "origins"):
+                if public_key in world.store.table(table):
+                    world.store.table(table).delete(public_key)
         for text in _texts(tokens(world, environment)):
             tokens(world, environment).delete(text)
         world.store.table("sequences").put(f"keys.{environment}", 0)

@@ -17,7 +17,10 @@ ROOM = Room(
 
 ASSUMPTIONS = (
     ("beneficiary-other-fields", "Members that belong to another type of beneficiary are ignored, also when strict."),
-    ("beneficiary-order", "Of several business errors the first in the order of the fields is answered."),
+    (
+        "beneficiary-order",
+        "Checks go fiat_currency, bank code; phone number, provider; asset, address: the first failing one answers.",
+    ),
     (
         "beneficiary-status",
         "A beneficiary shows no status; lists take the status `active`, which all listed ones have.",
