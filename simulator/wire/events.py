@@ -86,7 +86,12 @@ def make(world: World, environment: str, event_type: str, subject: JsonObject, o
 def emit(world: World, environment: str, event_type: str, subject: JsonObject, object_id: str) -> Event:
     """Emit an event: into the journal, then to everything that listens (webhooks, scenarios); inside a change."""
     event = make(world, environment, event_type, subject, object_id)
+    publish(world, event, subject)
+    return event
+
+
+def publish(world: World, event: Event, subject: JsonObject) -> None:
+    """Put an event that was made into the journal and tell everything that listens; inside a change."""
     world.journal.append(event)
     for listener in world.wiring.on_event:
         listener(world, event, subject)
-    return event

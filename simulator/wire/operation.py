@@ -17,7 +17,8 @@ class Call:
     """One interface call as a room sees it: validated input, no HTTP.
 
     `body` is the validated body, `raw` the JSON object as sent; `query` the validated query (a `ListRequest`
-    for lists); `resource` what the path names, already found; `caller` the key pair behind the token. `trace` is False for HEAD, which leaves none (decision S20).
+    for lists); `resource` what the path names, already found; `caller` the key pair behind the token. `trace` is False
+    for HEAD, which leaves none (decision S20).
     """
 
     world: World

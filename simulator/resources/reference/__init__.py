@@ -5,7 +5,7 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 
 from __future__ import annotations
 
-from simulator.resources.reference.addresses import is_address, new_address, new_memo, new_tx_hash
+from simulator.resources.reference.addresses import is_address, is_tx_hash, new_address, new_memo, new_tx_hash
 from simulator.resources.reference.networks import TABLE, network, network_status, require_network
 from simulator.resources.reference.phones import is_phone
 from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate
@@ -28,6 +28,7 @@ from simulator.resources.reference.records import (
     Provider,
     asset,
     bank,
+    currency_of,
     fiat,
     has_method,
     is_account_number,
@@ -110,11 +111,13 @@ __all__ = [
     "asset",
     "bank",
     "convert_mid",
+    "currency_of",
     "fiat",
     "has_method",
     "is_account_number",
     "is_address",
     "is_phone",
+    "is_tx_hash",
     "listing",
     "mid_rate",
     "network",

@@ -48,6 +48,11 @@ def new_tx_hash(world: World, network: str) -> str:
     return f"0x{digits}" if network == "celo" else digits
 
 
+def is_tx_hash(network: str, text: str) -> bool:
+    """Whether a text has the shape of a transaction hash of the network (decision S16)."""
+    return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
+
+
 def new_memo(world: World) -> str:
     """A stellar memo of type id: a whole number of ten digits."""
     return str(1_000_000_000 + world.streams.below(9_000_000_000, "memos"))

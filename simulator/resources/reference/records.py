@@ -183,6 +183,11 @@ def fiat(code: str) -> Currency | None:
     return FIATS.get(code)
 
 
+def currency_of(code: str, network: str | None) -> Currency:
+    """The currency that a record names: an asset on its network, or a fiat (network None); KeyError for another."""
+    return FIATS[code] if network is None else ASSETS[code, network]
+
+
 def listing(code: str, network: str) -> CurrencyListing:
     """The listing's row of an asset on a canonical network; KeyError when there is none."""
     return LISTINGS[code, network]

@@ -6,6 +6,7 @@ from simulator.resources.transactions.actions import (
     begin,
     by_order_id,
     credit_deposit,
+    require_transaction,
     transaction_of,
     transactions,
 )
@@ -40,9 +41,7 @@ ROOM = Room(
     timers={EXPIRY: expire_quote},
 )
 
-ASSUMPTIONS = (
-    ("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),
-)
+ASSUMPTIONS = (("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),)
 
 __all__ = [
     "ASSUMPTIONS",
@@ -64,6 +63,7 @@ __all__ = [
     "open_quote",
     "order_birth",
     "quote_birth",
+    "require_transaction",
     "require_usable",
     "transaction_of",
     "transactions",

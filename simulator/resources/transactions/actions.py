@@ -1,4 +1,4 @@
-"""Finding transactions, and crediting a deposit: money from outside into a balance, and the transaction that says so."""
+"""Finding transactions, and crediting a deposit: money into a balance, and the transaction that says so."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from simulator.kernel.money import Currency
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.fees import FREE
-from simulator.resources.transactions.records import TABLE, Side, Transaction, order_birth, holder
+from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, order_birth
 from simulator.wire.records import create, find, rows
 
 
@@ -30,6 +30,14 @@ def begin(world: World, transaction: Transaction, trigger: str, when: str = "") 
     if not transaction.owner:
         world.store.table(f"{transaction.environment}:orders").put(transaction.order_id, transaction.id)
     return create(world, transaction, trigger, when)
+
+
+def require_transaction(world: World, transaction_id: str) -> Transaction:
+    """A transaction that is known to be there; KeyError when it is not."""
+    transaction = transaction_of(world, transaction_id)
+    if transaction is None:
+        raise KeyError(transaction_id)
+    return transaction
 
 
 def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:

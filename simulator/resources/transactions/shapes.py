@@ -40,7 +40,7 @@ def render_deposit(world: World, record: Transaction) -> JsonObject:
         "symbol": record.received.code,
         "network": cast(Any, upper(record.received.network or "")),
         "amount": currency.format(record.amount),
-        "fee": show_app_fee(record.fee),
+        "fee": cast(Any, show_app_fee(record.fee)),
         "net_amount": currency.format(record.net_amount),
         "reference": record.reference,
         "tx_hash": record.tx_hash,
@@ -49,5 +49,3 @@ def render_deposit(world: World, record: Transaction) -> JsonObject:
         "updated_at": format_timestamp(record.updated_at_ms),
     }
     return cast(JsonObject, shape)
-
-

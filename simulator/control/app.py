@@ -1,0 +1,132 @@
+"""The control interface as an ASGI application: safety, routing, bodies and errors, once for every row."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import traceback
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.server.app import CONTROL_BASE, CONTROL_MAX_BYTES, Application, Mounted, Receive, Scope, Send, read
+from simulator.server.messages import Incoming
+from simulator.server.router import Router
+from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.fields import parse
+from simulator.wire.json import dumps, loads
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address means this machine only."""
+    name = host.strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+class ControlApplication:
+    """Answers /_simulator and what is mounted beside it.
+
+    Bound to loopback it is open to loopback `Host`s and the server's own `Origin`; bound elsewhere it needs `token`.
+    """
+
+    def __init__(
+        self,
+        application: Application,
+        rows: tuple[ControlOperation, ...],
+        *,
+        token: str | None = None,
+        mounted: Mounted | None = None,
+    ) -> None:
+        self._application = application
+        self._router: Router[ControlOperation] = Router(rows)
+        self._token = token
+        self._mounted = mounted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._mounted is not None and not scope["path"].startswith(CONTROL_BASE + "/"):
+            await self._mounted(scope, receive, send)
+            return
+        incoming = await read(scope, receive, CONTROL_MAX_BYTES)
+        headers: dict[str, str] = {}
+        try:
+            status, body, media_type = await self._answer(incoming, scope)
+        except ControlError as error:
+            status, body, media_type = error.status, dumps(error.envelope()), "application/json"
+            headers = error.members.pop("headers", {}) if "headers" in error.members else {}
+        except ApiError as error:
+            status, body, media_type = error.status, dumps(error.envelope()), "application/json"
+            headers = error.headers
+        except Exception:
+            traceback.print_exc()
+            failure = ControlError(500, "internal_error", "An unexpected error; see the log of the server.")
+            status, body, media_type = 500, dumps(failure.envelope()), "application/json"
+        raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        if status != 204:
+            raw_headers += [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
+        await send({"type": "http.response.start", "status": status, "headers": raw_headers})
+        await send({"type": "http.response.body", "body": b"" if incoming.method == "HEAD" else body})
+
+    async def _answer(self, incoming: Incoming, scope: Scope) -> tuple[int, bytes, str]:
+        found = self._router.find(incoming.path.removeprefix(CONTROL_BASE))
+        if found is None or not incoming.path.startswith(CONTROL_BASE):
+            self._admit(incoming)
+            raise ApiError("not_found", f"There is no path {incoming.path}.")
+        rows, variables = found
+        row = rows.get("GET" if incoming.method == "HEAD" else incoming.method)
+        if row is None or not row.open:
+            self._admit(incoming)
+        if row is None:
+            allowed = ", ".join(rows)
+            raise ApiError(
+                "invalid_request",
+                f"{incoming.method} is not possible here; use {allowed}.",
+                status=405,
+                headers={"Allow": allowed},
+            )
+        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
+        host = incoming.headers.get("host", "127.0.0.1")
+        call = ControlCall(
+            self._application, variables, query, incoming.headers, f"{scope.get('scheme', 'http')}://{host}"
+        )
+        call.raw = _body(row, incoming)
+        if row.takes == "json":
+            call.body = parse(row.body, call.raw)
+        answer = await row.handler(call)
+        if isinstance(answer, Raw):
+            return answer.status, answer.body, answer.media_type
+        return (204, b"", "") if answer is None else (row.status, dumps(answer), "application/json")
+
+    def _admit(self, incoming: Incoming) -> None:
+        """401 without the control token where one is set; else 403 for a foreign Host or Origin."""
+        if self._token is not None:
+            scheme, _, given = incoming.headers.get("authorization", "").partition(" ")
+            if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token.encode()):
+                raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
+            return
+        host = incoming.headers.get("host", "")
+        if not is_loopback(urlsplit(f"//{host}").hostname or ""):
+            raise ApiError("forbidden", f"The control interface answers loopback hosts only, not {host!r}.")
+        origin = incoming.headers.get("origin")
+        if origin is not None and origin != f"http://{host}":
+            raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin!r}.")
+
+
+def _body(row: ControlOperation, incoming: Incoming) -> Any:
+    if incoming.body is None:
+        raise ApiError("invalid_request", "The body is too large.")
+    if row.takes == "bytes":
+        return incoming.body
+    if row.takes == "nothing" or not incoming.body or row.method in ("GET", "DELETE"):
+        return {}
+    try:
+        body: Any = loads(incoming.body)
+    except ValueError as error:
+        raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
+    if not isinstance(body, dict):
+        raise ApiError("invalid_request", "The body must be a JSON object.")
+    return body

@@ -1,0 +1,44 @@
+"""Faults: what is to go wrong on the wire (control interface, chapter "Faults")."""
+
+from __future__ import annotations
+
+from simulator.control.operation import ControlCall, ControlOperation
+from simulator.kernel.journal import Cause, newest
+from simulator.server.faults import TABLE, add_fault, check_fault
+from simulator.wire.errors import ControlError
+from simulator.wire.json import JsonObject
+
+_CAUSE = Cause("action", "faults", "control")
+
+
+async def create(call: ControlCall) -> JsonObject:
+    world, fault = call.world, check_fault(call.raw)
+    with world.change(_CAUSE):
+        return add_fault(world, fault)
+
+
+async def read(call: ControlCall) -> JsonObject:
+    return {"data": newest(list(call.world.store.table(TABLE).values()), call.limit())}
+
+
+async def delete_all(call: ControlCall) -> None:
+    world = call.world
+    with world.change(_CAUSE):
+        for fault_id in list(world.store.table(TABLE).rows):
+            world.store.table(TABLE).delete(fault_id)
+
+
+async def delete(call: ControlCall) -> None:
+    world, fault_id = call.world, call.path["id"]
+    if fault_id not in world.store.table(TABLE):
+        raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")
+    with world.change(_CAUSE):
+        world.store.table(TABLE).delete(fault_id)
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("POST", "/faults", "create_fault", "Put a fault in force", create, 201),
+    ControlOperation("GET", "/faults", "list_faults", "The faults in force", read),
+    ControlOperation("DELETE", "/faults", "delete_faults", "End all faults", delete_all, 204),
+    ControlOperation("DELETE", "/faults/{id}", "delete_fault", "End one fault", delete, 204),
+)

@@ -1,0 +1,101 @@
+"""The table rows of the control interface, and what their handlers get."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.server.app import Application
+from simulator.wire.errors import ControlError
+from simulator.wire.fields import Body, Nothing
+from simulator.wire.json import JsonObject
+
+WORLD_HEADER = "x-simulator-world"
+ENVIRONMENT_HEADER = "x-simulator-environment"
+
+
+@dataclass
+class ControlCall:
+    """One control call: the world of its header, path variables, query, headers, and the validated body.
+
+    `raw` is the body as sent: a JSON object, or bytes where the row says so.
+    """
+
+    application: Application
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    headers: Mapping[str, str]
+    origin: str
+    raw: Any = field(default_factory=dict)
+    body: Any = None
+
+    @property
+    def world(self) -> World:
+        """The world of the header, brought up to date; 404 not_found when there is none of that id."""
+        world = self.application.simulator.worlds.get(self.world_id)
+        if world is None:
+            raise ControlError(404, "not_found", f"There is no world {self.world_id!r}.")
+        self.application.driver.bring_up_to_date(world)
+        return world
+
+    @property
+    def world_id(self) -> str:
+        return self.headers.get(WORLD_HEADER, "default")
+
+    @property
+    def environment(self) -> str:
+        """The environment of the header, sandbox by default; 400 for another word."""
+        environment = self.headers.get(ENVIRONMENT_HEADER, "sandbox")
+        if environment not in ENVIRONMENTS:
+            raise wrong("X-Simulator-Environment", "it is sandbox or production")
+        return environment
+
+    def limit(self) -> int | None:
+        """The query parameter `limit`: how many of the newest."""
+        return self.whole("limit", minimum=0)
+
+    def whole(self, name: str, *, minimum: int) -> int | None:
+        text = self.query.get(name)
+        if text is None or text == "":
+            return None
+        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= minimum):
+            raise wrong(name, f"it must be a whole number from {minimum}")
+        return int(text)
+
+
+@dataclass
+class Raw:
+    """An answer that is not JSON made here: ready bytes with their media type."""
+
+    body: bytes
+    media_type: str = "application/json"
+    status: int = 200
+
+
+ControlAnswer: TypeAlias = "JsonObject | Raw | None"
+Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
+
+
+@dataclass(frozen=True)
+class ControlOperation:
+    """One row of the control interface. `takes`: json (default), bytes (the raw body), or nothing."""
+
+    method: str
+    path: str
+    name: str
+    summary: str
+    handler: Handler
+    status: int = 200
+    body: type[Body] = Nothing
+    takes: str = "json"
+    open: bool = False
+
+
+def wrong(param: str, why: str) -> ControlError:
+    return ControlError(400, "invalid_parameter", f"The parameter `{param}` is not valid: {why}.", param)
+
+
+def absent(param: str) -> ControlError:
+    return ControlError(400, "missing_parameter", f"The required parameter `{param}` is missing.", param)

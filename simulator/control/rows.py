@@ -1,0 +1,20 @@
+"""All rows of the control interface, in the order of its page."""
+
+from __future__ import annotations
+
+from simulator.control import actions, clock, faults, scenarios, seeing, worlds
+from simulator.control.inbox import Inboxes
+from simulator.control.operation import ControlOperation
+
+
+def control_rows() -> tuple[ControlOperation, ...]:
+    """A fresh table; the inboxes of a server belong to it."""
+    return (
+        *worlds.ROWS,
+        *clock.ROWS,
+        *actions.ROWS,
+        *scenarios.ROWS,
+        *faults.ROWS,
+        *seeing.ROWS,
+        *Inboxes().rows(),
+    )

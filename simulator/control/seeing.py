@@ -1,0 +1,186 @@
+"""Seeing what happened: calls, events, deliveries, advice, e-mails, and waiting for something to be there."""
+
+from __future__ import annotations
+
+import asyncio
+from fnmatch import fnmatchcase
+from typing import Any
+
+import orjson
+
+from simulator.control.operation import ENVIRONMENT_HEADER, ControlCall, ControlOperation, Raw, wrong
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import Cause, Event, Exchange, newest
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.webhooks import all_deliveries, emails, resend
+from simulator.wire.errors import ControlError
+from simulator.wire.json import JsonObject, loads
+
+LONGEST_WAIT_SECONDS = 600.0
+DEFAULT_WAIT_SECONDS = 30.0
+
+
+async def requests(call: ControlCall) -> JsonObject:
+    method, path, status = (call.query.get(name) or None for name in ("method", "path", "status"))
+    found = [
+        row
+        for row in call.world.journal.requests
+        if (method is None or row.method == method.upper())
+        and (path is None or fnmatchcase(row.path.partition("?")[0], path) or row.path == path)
+        and (status is None or str(row.status) == status)
+    ]
+    return {"data": [show_exchange(row) for row in newest(found, call.limit())]}
+
+
+def show_exchange(row: Exchange) -> JsonObject:
+    return {
+        "id": row.id,
+        "at": format_timestamp(row.at_ms),
+        "environment": row.environment,
+        "public_key": row.public_key,
+        "operation": row.operation or None,
+        "method": row.method,
+        "path": row.path,
+        "headers": dict(row.headers),
+        "body": readable(row.body),
+        "status": row.status,
+        "response": readable(row.response),
+        "duration_ms": row.duration_ms,
+        "advice": list(row.advice),
+    }
+
+
+def readable(raw: bytes) -> Any:
+    """Parsed JSON where it is JSON, else the text, null when empty."""
+    if not raw:
+        return None
+    try:
+        loads(raw)
+    except ValueError:
+        return raw.decode("utf-8", "replace")
+    return orjson.Fragment(raw)
+
+
+def _environment(call: ControlCall) -> str | None:
+    environment = call.query.get("environment") or call.headers.get(ENVIRONMENT_HEADER)
+    if environment is not None and environment not in ENVIRONMENTS:
+        raise wrong("environment", "it is sandbox or production")
+    return environment
+
+
+def _matches(call: ControlCall, event: Event) -> bool:
+    event_type, object_id = call.query.get("type") or None, call.query.get("object_id") or None
+    environment = _environment(call)
+    return (
+        (event_type is None or event.type == event_type)
+        and (object_id is None or event.object_id == object_id)
+        and (environment is None or event.environment == environment)
+    )
+
+
+async def events(call: ControlCall) -> JsonObject:
+    found = [event for event in call.world.journal.events() if _matches(call, event)]
+    return {"data": [orjson.Fragment(event.raw) for event in newest(found, call.limit())]}
+
+
+async def wait_for_event(call: ControlCall) -> Raw:
+    """The first matching envelope, one already emitted counts; 408 when the real time passes."""
+    world, timeout = call.world, _timeout(call)
+
+    def find() -> Event | None:
+        return next((event for event in world.journal.events() if _matches(call, event)), None)
+
+    found = await wait_until(call, world, find, timeout)
+    if found is None:
+        raise ControlError(408, "timeout", f"No such event within {timeout:g} s.")
+    return Raw(found.raw)
+
+
+def _timeout(call: ControlCall) -> float:
+    text = call.query.get("timeout")
+    if not text:
+        return DEFAULT_WAIT_SECONDS
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= LONGEST_WAIT_SECONDS:
+        raise wrong("timeout", f"it is a number of seconds from 0 to {LONGEST_WAIT_SECONDS:g}")
+    return seconds
+
+
+async def wait_until(call: ControlCall, world: World, find: Any, timeout_seconds: float) -> Any:
+    """Wait, without polling, until `find` answers something else than None; None when the time is over."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + timeout_seconds
+    while (found := find()) is None:
+        changed: asyncio.Future[None] = loop.create_future()
+
+        def wake(changed_world: World, changed: asyncio.Future[None] = changed) -> None:
+            if changed_world is world and not changed.done():
+                changed.set_result(None)
+
+        call.application.watchers.append(wake)
+        try:
+            await asyncio.wait_for(changed, max(deadline - loop.time(), 0))
+        except TimeoutError:
+            return find()
+        finally:
+            call.application.watchers.remove(wake)
+    return found
+
+
+def _event(call: ControlCall) -> Event:
+    event = call.world.journal.event(call.path["id"])
+    if event is None:
+        raise ControlError(404, "not_found", f"There is no event with the id {call.path['id']!r}.")
+    return event
+
+
+async def get_event(call: ControlCall) -> Raw:
+    return Raw(_event(call).raw)
+
+
+async def resend_event(call: ControlCall) -> JsonObject:
+    """Send an event again to every endpoint now enabled and subscribed (decision W11)."""
+    world, event = call.world, _event(call)
+    with world.change(Cause("action", "resend", "control")):
+        count = resend(world, event.id)
+    call.application.changed(world)
+    return {"deliveries": count}
+
+
+async def deliveries(call: ControlCall) -> JsonObject:
+    wanted = {name: call.query[name] for name in ("event_id", "endpoint_id", "status") if call.query.get(name)}
+    found = [
+        row for row in all_deliveries(call.world) if all(str(row[name]) == value for name, value in wanted.items())
+    ]
+    return {"data": newest(found, call.limit())}
+
+
+async def advice(call: ControlCall) -> JsonObject:
+    return {"data": newest(list(call.world.store.table("advice").values()), call.limit())}
+
+
+async def list_emails(call: ControlCall) -> JsonObject:
+    return {"data": newest(list(emails(call.world)), call.limit())}
+
+
+async def settle(call: ControlCall) -> JsonObject:
+    """Wait until no webhook attempt of the world is in flight; how many were finished meanwhile."""
+    world = call.world
+    call.application.changed(world)
+    return {"deliveries": await call.application.courier.settle(world)}
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", "/requests", "requests", "The journal of interface calls", requests),
+    ControlOperation("GET", "/events", "events", "Every event emitted", events),
+    ControlOperation("GET", "/events/wait", "wait_for_event", "Wait for an event", wait_for_event),
+    ControlOperation("GET", "/events/{id}", "get_event", "One event's envelope", get_event),
+    ControlOperation("POST", "/events/{id}/resend", "resend_event", "Send an event again", resend_event),
+    ControlOperation("GET", "/deliveries", "deliveries", "Every delivery attempt", deliveries),
+    ControlOperation("GET", "/advice", "advice", "Findings about the integrator's traffic", advice),
+    ControlOperation("GET", "/emails", "list_emails", "E-mails the service would have sent", list_emails),
+    ControlOperation("POST", "/settle", "settle", "Wait until no webhook attempt is in flight", settle),
+)

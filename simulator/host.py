@@ -1,0 +1,70 @@
+"""Putting a server together from its configuration: the default world, the control interface, the start banner."""
+
+from __future__ import annotations
+
+from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Simulator
+from simulator.config import Config, ConfigError
+from simulator.control.app import ControlApplication
+from simulator.control.rows import control_rows
+from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.kernel.world import World
+from simulator.resources.auth import credentials
+from simulator.resources.webhooks import webhook_key
+from simulator.scenario.loader import ScenarioError
+from simulator.server.app import Application
+from simulator.server.driver import wall_now_ms
+from simulator.server.endpoint import BASES
+
+MANUAL_START = "2026-01-05T08:00:00.000Z"
+
+
+def build(config: Config) -> Application:
+    """The application with its world `default`; ConfigError when a scenario cannot be found or read."""
+    simulator = Simulator()
+    names = _scenarios(simulator, config)
+    start_ms = config.now_ms
+    if start_ms is None:
+        start_ms = parse_timestamp(MANUAL_START) if config.clock == "manual" else wall_now_ms()
+    simulator.create_world(
+        Blueprint(DEFAULT_WORLD, config.seed, config.clock, start_ms, config.rate, names, config.settings)
+    )
+    application = Application(simulator)
+    application.control = ControlApplication(application, control_rows(), token=config.control_token)
+    return application
+
+
+def _scenarios(simulator: Simulator, config: Config) -> tuple[str, ...]:
+    """Names and files: a file is added to the library under the name it bears."""
+    if config.scenarios is None:
+        return DEFAULT_SCENARIOS
+    names, problems = [], []
+    for given in config.scenarios:
+        if given in simulator.library:
+            names.append(given)
+            continue
+        try:
+            names.append(simulator.library.load_file(given))
+        except FileNotFoundError:
+            known = ", ".join(simulator.library)
+            problems.append(f"--scenario: {given!r} is neither a file nor a known scenario ({known})")
+        except ScenarioError as error:
+            problems.append(f"--scenario {given}: {error}")
+    if problems:
+        raise ConfigError(problems)
+    return tuple(names)
+
+
+def banner(world: World, origin: str) -> list[str]:
+    """What a user needs to begin: base URLs, the default world's keys, the clock; the ready line comes last."""
+    keys = credentials(world)
+    lines = []
+    for base, environment in BASES.items():
+        lines += [
+            f"{environment}",
+            f"  base URL     {origin}{base}",
+            f"  public key   {keys[environment]['public_key']}",
+            f"  secret key   {keys[environment]['secret_key']}",
+            f"  webhook key  {webhook_key(world, environment)}",
+        ]
+    clock = f"{world.clock.mode}, now {format_timestamp(world.now_ms)}, seed {world.seed}"
+    return [*lines, f"control      {origin}/_simulator", f"clock        {clock}", f"Ready on {origin}"]

@@ -1,0 +1,70 @@
+"""Ramps: onramps (fiat to an external wallet) and offramps (crypto to a fiat beneficiary)."""
+
+from __future__ import annotations
+
+from simulator.resources.ramps import actions
+from simulator.resources.ramps.records import TABLE, RampQuote
+from simulator.resources.ramps.routes import OPERATIONS
+from simulator.resources.ramps.shapes import FailureCode, RampTransaction, render_quote, render_ramp
+from simulator.resources.ramps.states import OFFRAMP, ONRAMP
+from simulator.resources.transactions import QUOTE
+from simulator.resources.transactions import TABLE as TRANSACTIONS
+from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+from simulator.wire.triggers import Trigger
+
+
+class Payment(Body):
+    amount: Amount | None = None
+
+
+class ArrivingDeposit(Body):
+    amount: Amount | None = None
+    asset: Text | None = None
+    memo: FreeText | None = None
+    tx_hash: Text | None = None
+
+
+class Completion(Body):
+    tx_hash: Text | None = None
+
+
+class Failure(Body):
+    failure_code: FailureCode = "internal_error"
+
+
+_RAMPS = ("onramp", "offramp")
+
+ROOM = Room(
+    "ramps",
+    operations=OPERATIONS,
+    triggers=(
+        Trigger("payment_arrives", "the payer's fiat is received", actions.payment_arrives, ("onramp",), Payment),
+        Trigger("payment_declined", "the payer's provider declines", actions.payment_declined, ("onramp",)),
+        Trigger(
+            "deposit_arrives",
+            "the crypto deposit is confirmed on-chain",
+            actions.deposit_arrives,
+            ("offramp",),
+            ArrivingDeposit,
+        ),
+        Trigger("complete", "conversion, payout or settlement finishes", actions.complete, _RAMPS, Completion),
+        Trigger("fail", "it cannot finish", actions.fail, _RAMPS, Failure),
+        Trigger("refund", "funds go back", actions.refund, _RAMPS, legal=actions.may_refund),
+    ),
+    timers={actions.DEADLINE: actions.lapse},
+    kinds=(
+        Kind("ramp_quote", TABLE, render_quote, QUOTE),
+        Kind("onramp", TRANSACTIONS, render_ramp, ONRAMP),
+        Kind("offramp", TRANSACTIONS, render_ramp, OFFRAMP),
+    ),
+)
+
+ASSUMPTIONS = (
+    ("onramp-clearing", "Funds of a ramp rest in a clearing account of the service until converted or refunded."),
+    ("payer-phone", "account_number of an onramp's order is the payer's account or phone number."),
+    ("deposit-address", "Every offramp gets its deposit address (celo) or memo (stellar) when it is confirmed."),
+)
+
+__all__ = ["ASSUMPTIONS", "ROOM", "FailureCode", "RampQuote", "RampTransaction"]

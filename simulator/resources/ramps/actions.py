@@ -1,0 +1,378 @@
+"""What ramps do: quoting, confirming, and what the outside world does to them.
+
+Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; decisions M1 to M4, M13, M14, S3 to S6.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.ledger import FEES, OUTSIDE, Posting
+from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
+from simulator.kernel.world import World
+from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.fees import Priced, check_limits, price, solve_source
+from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
+from simulator.resources.ramps.records import TABLE, RampQuote
+from simulator.resources.ramps.shapes import render_quote, render_ramp
+from simulator.resources.reference import (
+    BANKS,
+    COUNTRY_OF,
+    RAMP_ASSETS,
+    asset,
+    currency_of,
+    fiat,
+    has_method,
+    is_address,
+    is_phone,
+    is_tx_hash,
+    new_address,
+    new_memo,
+    new_tx_hash,
+    ramp_rate,
+    require_network,
+)
+from simulator.resources.transactions import (
+    Side,
+    Transaction,
+    begin,
+    find_quote,
+    open_quote,
+    order_birth,
+    quote_birth,
+    require_transaction,
+    require_usable,
+    use_quote,
+)
+from simulator.wire.advice import advise
+from simulator.wire.errors import ApiError, invalid
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+from simulator.wire.records import move
+from simulator.wire.triggers import Push
+
+DEADLINE = "ramp.deadline"
+CLEARING = "clearing"
+
+
+def load_quote(call: Call) -> RampQuote:
+    """The quote named in the path; 404 quote_not_found."""
+    quote: RampQuote = find_quote(call.world, call.environment, TABLE, call.path["id"])
+    return quote
+
+
+def check_quote(call: Call) -> None:
+    """400 for an amount_currency that is neither side, and for more decimals than that side has (decision H7)."""
+    body = call.body
+    if body.amount_currency not in (body.asset, body.fiat_currency):
+        raise invalid("amount_currency", f"it must be {body.asset} or {body.fiat_currency}")
+    currency = (
+        fiat(body.fiat_currency) if body.amount_currency == body.fiat_currency else asset(body.asset, body.network)
+    )
+    if currency is not None and not currency.accepts(body.amount):
+        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+
+
+def quote_ramp(call: Call) -> JsonObject:
+    """POST /quotes."""
+    world, environment, body = call.world, call.environment, call.body
+    crypto = asset(body.asset, body.network)
+    money = fiat(body.fiat_currency)
+    if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
+        raise ApiError("unsupported_pair", f"{body.asset} is not available on {body.network}.", "asset")
+    if money is None:
+        raise ApiError("unsupported_pair", f"{body.fiat_currency} is not supported.", "fiat_currency")
+    if not has_method(money.code, body.method):
+        raise ApiError("unsupported_pair", f"{body.method} is not available for {money.code}.", "method")
+    rate = ramp_rate(world, environment, body.type, crypto.code, money.code)
+    source, destination = (money, crypto) if body.type == "onramp" else (crypto, money)
+
+    def priced(amount: Decimal) -> Priced:
+        return price(
+            world,
+            environment,
+            body.type,
+            amount,
+            source,
+            network=body.network,
+            asset=crypto.code,
+            fiat_currency=money.code,
+            payment_method=body.method,
+        )
+
+    def delivers(amount: Decimal) -> Decimal:
+        return delivered(body.type, amount, priced(amount).fee.total, rate, destination)
+
+    amount = Decimal(body.amount)
+    if amount == 0:
+        raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
+    given_source = body.amount_currency == source.code
+    source_amount = amount if given_source else solve_source(source, amount, delivers)
+    pricing = priced(source_amount)
+    check_limits(pricing.product, source_amount)
+    destination_amount = delivers(source_amount) if given_source else amount
+    if pricing.fee.total >= source_amount or destination_amount <= 0:
+        raise ApiError("amount_too_low", "The fee leaves nothing to deliver.", "amount")
+    quote = RampQuote(
+        **quote_birth(world, environment, "qt_"),
+        type=body.type,
+        network=body.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        method=body.method,
+        rate=rate,
+        source_amount=source_amount,
+        destination_amount=destination_amount,
+        fee=pricing.fee,
+    )
+    check_amount(world, environment, quote.fiat_amount, money.code)
+    require_network(world, environment, body.network)
+    return render_quote(world, open_quote(world, quote))
+
+
+def delivered(direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency) -> Decimal:
+    """What the recipient gets (decisions M3, M4): never less than zero, rounded down."""
+    net = max(subtract(source, fee), ZERO)
+    return destination.round_down(divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
+
+
+def confirm_onramp(call: Call) -> JsonObject:
+    """POST /quotes/{id}/confirm of an onramp."""
+    world, body, quote = call.world, call.body, call.resource
+    payer = body.payer
+    if quote.method == "mobile_money" and not is_phone(payer.phone_number, COUNTRY_OF[quote.fiat_currency]):
+        raise ApiError(
+            "invalid_phone_number",
+            f"{payer.phone_number!r} is not a phone number of {COUNTRY_OF[quote.fiat_currency]}.",
+            "payer.phone_number",
+        )
+    if not is_address(quote.network, body.wallet_address):
+        raise _bad_address("wallet_address", quote.network)
+    used = _use(world, quote)
+    members = order_birth(world, quote.environment)
+    if quote.method == "mobile_money":
+        asked = currency_of(quote.fiat_currency, None).format(quote.source_amount)
+        instructions = {
+            "method": quote.method,
+            "phone_number": payer.phone_number,
+            "prompt_text": f"Approve {quote.fiat_currency} {asked} for order {members['order_id']} with your PIN.",
+        }
+    else:
+        instructions = {"method": quote.method, **collection_account(world, quote.fiat_currency)}
+        instructions["reference"] = members["order_id"]
+    ramp = Transaction(
+        **members,
+        **_from_quote(world, quote, used),
+        paid=Side(quote.fiat_currency, None, quote.source_amount),
+        received=Side(quote.asset, quote.network, quote.destination_amount),
+        reference=body.reference,
+        recipient_address=body.wallet_address,
+        memo=body.memo,
+        account_number=payer.account_number if quote.method == "bank_transfer" else payer.phone_number,
+        payment_instructions=instructions,
+    )
+    return _start(world, ramp)
+
+
+def confirm_offramp(call: Call) -> JsonObject:
+    """POST /quotes/{id}/confirm of an offramp."""
+    world, body, quote = call.world, call.body, call.resource
+    recipient = beneficiary(world, call.environment, body.beneficiary_id)
+    if (recipient.fiat_currency, recipient.method) != (quote.fiat_currency, quote.method):
+        raise ApiError(
+            "beneficiary_mismatch",
+            f"The quote pays {quote.fiat_currency} by {quote.method}; this beneficiary cannot receive that.",
+            "beneficiary_id",
+        )
+    if not is_address(quote.network, body.refund_address):
+        raise _bad_address("refund_address", quote.network)
+    used = _use(world, quote)
+    details = recipient.details
+    ramp = Transaction(
+        **order_birth(world, quote.environment),
+        **_from_quote(world, quote, used),
+        memo=new_memo(world) if quote.network == "stellar" else None,
+        paid=Side(quote.asset, quote.network, quote.source_amount),
+        received=Side(quote.fiat_currency, None, quote.destination_amount),
+        reference=body.reference,
+        recipient_address=new_address(world, quote.network),
+        refund_address=body.refund_address,
+        beneficiary_id=recipient.id,
+        account_number=details.get("account_number") or details.get("phone_number"),
+    )
+    return _start(world, ramp)
+
+
+def _bad_address(param: str, network: str) -> ApiError:
+    return ApiError("invalid_wallet_address", f"`{param}` is not a valid {network} address.", param)
+
+
+def _use(world: World, quote: RampQuote) -> tuple[str, Decimal, str, str]:
+    """The last checks in the order of decision H2, then the first changes: limits counted, quote used."""
+    check_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
+    require_network(world, quote.environment, quote.network)
+    require_usable(quote)
+    use_quote(world, quote)
+    return count_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
+
+
+def _from_quote(world: World, quote: RampQuote, counted: tuple[str, Decimal, str, str]) -> dict[str, Any]:
+    return {
+        "type": quote.type,
+        "quote_id": quote.id,
+        "amount": quote.source_amount,
+        "net_amount": subtract(quote.source_amount, quote.fee.total),
+        "fee": quote.fee,
+        "rate": quote.rate,
+        "method": quote.method,
+        "country": COUNTRY_OF[quote.fiat_currency],
+        "expires_at_ms": quote.expires_at_ms,
+        "counted": counted,
+    }
+
+
+def _start(world: World, ramp: Transaction) -> JsonObject:
+    ramp = begin(world, ramp, "confirm")
+    world.agenda.plan(ramp.expires_at_ms or 0, DEADLINE, ramp.id)
+    return render_ramp(world, ramp)
+
+
+def lapse(world: World, timer: Timer) -> None:
+    """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
+    ramp = require_transaction(world, timer.target)
+    give_back(world, ramp.environment, ramp.counted)
+    move(world, ramp, "expire", counted=None)
+
+
+def payment_arrives(push: Push) -> Transaction:
+    """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
+    ramp: Transaction = push.target
+    amount = _positive(push.parameters.amount, currency_of(ramp.paid.code, None), ramp.paid.amount)
+    return _receive(push.world, ramp, "payment_arrives", amount, "insufficient_payment")
+
+
+def deposit_arrives(push: Push) -> Transaction:
+    """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
+    world, values = push.world, push.parameters
+    ramp: Transaction = push.target
+    network = ramp.paid.network or ""
+    amount = _positive(values.amount, currency_of(ramp.paid.code, network), ramp.paid.amount)
+    _check_tx_hash(network, values.tx_hash)
+    wrong_asset = values.asset is not None and values.asset != ramp.paid.code
+    wrong_memo = network == "stellar" and values.memo is not None and values.memo != ramp.memo
+    if wrong_asset or wrong_memo:
+        what = "asset" if wrong_asset else "memo"
+        advise(
+            world,
+            "deposit_not_matched",
+            "error",
+            f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
+            "Send exactly deposit.amount of deposit.asset, on stellar with deposit.memo.",
+            ramp.id,
+        )
+        return ramp
+    tx_hash = values.tx_hash or new_tx_hash(world, network)
+    return _receive(world, ramp, "deposit_arrives", amount, "insufficient_deposit", tx_hash=tx_hash)
+
+
+def _check_tx_hash(network: str, given: str | None) -> None:
+    if given is not None and not is_tx_hash(network, given):
+        raise invalid("tx_hash", f"it is not a transaction hash of {network}")
+
+
+def _positive(text: str | None, currency: Currency, default: Decimal) -> Decimal:
+    if text is None:
+        return default
+    if not currency.accepts(text) or Decimal(text) == 0:
+        raise invalid("amount", f"it must be more than zero, with at most {currency.decimals} decimals")
+    return Decimal(text)
+
+
+def _receive(
+    world: World, ramp: Transaction, trigger: str, amount: Decimal, shortage: str, **changes: Any
+) -> Transaction:
+    world.agenda.cancel(DEADLINE, ramp.id)
+    world.ledger.move(world.now_ms, "receipt", ramp.id, _paid(ramp).key, amount, OUTSIDE, CLEARING)
+    changes["funds_received"] = amount
+    if amount >= ramp.paid.amount:
+        return move(world, ramp, trigger, "in full", **changes)
+    give_back(world, ramp.environment, ramp.counted)
+    return move(world, ramp, trigger, "short", failure_code=shortage, counted=None, **changes)
+
+
+def payment_declined(push: Push) -> Transaction:
+    """The payer's provider declines (decision S3)."""
+    push.world.agenda.cancel(DEADLINE, push.target.id)
+    ramp: Transaction = push.target
+    give_back(push.world, push.environment, ramp.counted)
+    return move(push.world, ramp, "payment_declined", failure_code="payment_failed", counted=None)
+
+
+def complete(push: Push) -> Transaction:
+    """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
+    world, given = push.world, push.parameters.tx_hash
+    ramp: Transaction = push.target
+    changes: dict[str, Any] = {}
+    if ramp.type == "onramp":
+        network = ramp.received.network or ""
+        _check_tx_hash(network, given)
+        changes["tx_hash"] = given or new_tx_hash(world, network)
+    elif given is not None:
+        raise invalid("tx_hash", "a payout in fiat has none")
+    received, fee = ramp.funds_received or ZERO, ramp.fee.total
+    key = _paid(ramp).key
+    world.ledger.post(
+        world.now_ms,
+        "conversion",
+        ramp.id,
+        Posting(CLEARING, key, -received),
+        Posting(FEES, key, fee),
+        Posting(OUTSIDE, key, subtract(received, fee)),
+    )
+    return move(world, ramp, "complete", **changes)
+
+
+def fail(push: Push) -> Transaction:
+    """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
+    ramp: Transaction = push.target
+    give_back(push.world, push.environment, ramp.counted)
+    return move(push.world, ramp, "fail", failure_code=push.parameters.failure_code, counted=None)
+
+
+def refund(push: Push) -> Transaction:
+    """All that was received goes back, fee included, to the payer or the refund_address (decision S5)."""
+    world = push.world
+    ramp: Transaction = push.target
+    key, received = _paid(ramp).key, ramp.funds_received or ZERO
+    if ramp.status == "completed":
+        fee = ramp.fee.total
+        world.ledger.post(
+            world.now_ms,
+            "reversal",
+            ramp.id,
+            Posting(OUTSIDE, key, -subtract(received, fee)),
+            Posting(FEES, key, -fee),
+            Posting(CLEARING, key, received),
+        )
+    world.ledger.move(world.now_ms, "refund", ramp.id, key, received, CLEARING, OUTSIDE)
+    give_back(world, ramp.environment, ramp.counted)
+    return move(world, ramp, "refund", counted=None)
+
+
+def may_refund(world: World, ramp: Transaction) -> bool:
+    """From failed only when funds were received (decision S5)."""
+    return ramp.funds_received is not None and ramp.status in ("failed", "processing", "completed")
+
+
+def collection_account(world: World, fiat_code: str) -> dict[str, str]:
+    """Where a bank transfer goes: an account of the service at the country's first bank (decision R5)."""
+    bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
+    first = 10 ** (bank.min_digits - 1)
+    number = first + world.streams.below(9 * first, "accounts")
+    return {"account_number": str(number), "bank_name": bank.name}
+
+
+def _paid(ramp: Transaction) -> Currency:
+    return currency_of(ramp.paid.code, ramp.paid.network)

@@ -1,0 +1,43 @@
+"""Ramp quotes. Ramp transactions are rows of the shared transaction record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.resources.fees import Fee
+from simulator.resources.transactions import Quote
+
+TABLE = "ramp_quotes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RampQuote(Quote):
+    """A locked price of an onramp or offramp. Networks are canonical names, amounts exact."""
+
+    type: str
+    network: str
+    asset: str
+    fiat_currency: str
+    method: str
+    rate: Decimal
+    source_amount: Decimal
+    destination_amount: Decimal
+    fee: Fee
+
+    @property
+    def kind(self) -> str:
+        return "ramp_quote"
+
+    @property
+    def source_currency(self) -> str:
+        return self.fiat_currency if self.type == "onramp" else self.asset
+
+    @property
+    def destination_currency(self) -> str:
+        return self.asset if self.type == "onramp" else self.fiat_currency
+
+    @property
+    def fiat_amount(self) -> Decimal:
+        """The fiat side, which the account limits count (decision M14)."""
+        return self.source_amount if self.type == "onramp" else self.destination_amount

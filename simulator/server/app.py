@@ -1,0 +1,128 @@
+"""The ASGI application of a server: reads requests, hands them to the interface or the control, writes answers.
+
+Plain ASGI, no middleware: the one place where HTTP bytes come in and go out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any, Protocol, TypeAlias
+
+from simulator.assembly import Simulator
+from simulator.courier.courier import Courier
+from simulator.kernel.world import World
+from simulator.server.driver import Driver
+from simulator.server.endpoint import BASES, Endpoint
+from simulator.server.messages import Incoming, Outgoing
+from simulator.wire.json import MAX_BYTES
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+CONTROL_BASE = "/_simulator"
+CONTROL_MAX_BYTES = 256 * 1024 * 1024
+
+
+class Mounted(Protocol):
+    """An ASGI application below this one."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send, /) -> None: ...
+
+
+class Application:
+    """The whole server as one ASGI application."""
+
+    def __init__(self, simulator: Simulator, courier: Courier | None = None) -> None:
+        self.simulator = simulator
+        self.courier = courier or Courier()
+        self.watchers: list[Callable[[World], None]] = []
+        self.driver = Driver(self.courier, self.changed)
+        self.courier.on_change = self._reported
+        self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed)
+        self.control: Mounted | None = None
+
+    def changed(self, world: World) -> None:
+        """Something happened in a world: tell the courier, the alarm of its clock, and whoever watches."""
+        self.courier.pump(world)
+        if not self.driver.is_busy(world):
+            self.driver.set_alarm(world)
+        for watcher in self.watchers:
+            watcher(world)
+
+    def _reported(self, world: World) -> None:
+        """The courier reported an attempt; while the clock is being moved, only that fires timers."""
+        if not self.driver.is_busy(world):
+            world.fire_due()
+        self.changed(world)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            await self._live(receive, send)
+        elif scope["type"] == "http":
+            path: str = scope["path"]
+            if self.control is not None and not any(path.startswith(base) for base in BASES):
+                await self.control(scope, receive, send)
+            else:
+                await self._serve(scope, receive, send)
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                for world in self.simulator.worlds.values():
+                    self.driver.anchor(world)
+                await send({"type": "lifespan.startup.complete"})
+            else:
+                await self.close()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+    async def close(self) -> None:
+        self.driver.close()
+        await self.courier.close()
+
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        incoming = await read(scope, receive, MAX_BYTES)
+        outgoing = await self.endpoint.answer(incoming)
+        await write(scope, receive, send, outgoing, with_body=incoming.method != "HEAD")
+
+
+async def read(scope: Scope, receive: Receive, limit: int) -> Incoming:
+    """The request with its whole body, or without one when it is larger than `limit`."""
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            break
+        chunk: bytes = message.get("body", b"")
+        size += len(chunk)
+        if size <= limit:
+            chunks.append(chunk)
+        if not message.get("more_body", False):
+            break
+    body = b"".join(chunks) if size <= limit else None
+    return Incoming(scope["method"], scope["path"], scope["query_string"], headers, body)
+
+
+CUT = "simulator.cut"
+"""The ASGI extension by which the HTTP server offers to drop the connection."""
+
+
+async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing, *, with_body: bool = True) -> None:
+    """Write an answer; one that is cut drops the connection without a byte."""
+    if outgoing.cut:
+        cut = scope.get("extensions", {}).get(CUT)
+        if cut is None:
+            raise ConnectionError("the connection was cut by a fault")
+        cut()
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        return
+    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
+    if outgoing.status != 204:
+        headers.append((b"content-type", b"application/json"))
+        headers.append((b"content-length", str(len(outgoing.body)).encode()))
+    await send({"type": "http.response.start", "status": outgoing.status, "headers": headers})
+    await send({"type": "http.response.body", "body": outgoing.body if with_body else b""})

@@ -1,0 +1,334 @@
+"""One generic endpoint for every operation of the interface, in the order of checks of decision H2.
+
+It knows no resource. What it is given is an HTTP request already read; what it answers is status, headers and bytes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+from urllib.parse import parse_qsl
+
+from simulator.assembly import Simulator
+from simulator.courier.courier import Courier
+from simulator.kernel.journal import Cause, Exchange
+from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import Origin, World
+from simulator.resources.auth import permits, require_access, token_holder
+from simulator.resources.profile import require_active, require_kyc
+from simulator.server import faults, idempotency
+from simulator.server.driver import Driver
+from simulator.server.messages import Incoming, Outgoing
+from simulator.server.ratelimit import count_call
+from simulator.server.router import Router
+from simulator.wire import dispatch
+from simulator.wire.errors import ApiError
+from simulator.wire.json import MAX_BYTES, JsonObject, dumps, loads
+from simulator.wire.operation import Call, Operation, Probe
+from simulator.wire.settings import settings_of
+
+BASES = {"/v1": "sandbox", "/production/v1": "production"}
+SCENARIO_HEADER = "x-simulator-scenario"
+UNIVERSAL_ERRORS = ("unauthorized", "forbidden", "invalid_request", "rate_limited", "internal_error")
+
+_MASK = "***"
+
+
+@dataclass
+class _Exchange:
+    """A call while it is being answered."""
+
+    incoming: Incoming
+    environment: str
+    path: str
+    world: World
+    request_id: str = ""
+    operation: Operation | None = None
+    public_key: str | None = None
+    advice: tuple[str, ...] = ()
+    started: float = 0.0
+
+
+class Endpoint:
+    """Answers interface calls for all worlds of a simulator."""
+
+    def __init__(
+        self, simulator: Simulator, courier: Courier, driver: Driver, changed: Callable[[World], None]
+    ) -> None:
+        self._simulator = simulator
+        self._courier = courier
+        self._driver = driver
+        self._changed = changed
+        self._router: Router[Operation] = Router(simulator.operations)
+        self._pending: dict[tuple[int, str, str], asyncio.Future[None]] = {}
+
+    async def answer(self, incoming: Incoming) -> Outgoing:
+        """Answer one call; never raises."""
+        environment, path = _split(incoming.path)
+        exchange = _Exchange(incoming, environment, path, self._simulator.default, started=perf_counter())
+        try:
+            outgoing = await self._answer(exchange)
+        except ApiError as error:
+            outgoing = self._refuse(exchange, error)
+        except IllegalMove as error:
+            outgoing = self._refuse(exchange, ApiError("invalid_state", f"Not possible in the present status: {error}"))
+        except Exception:
+            traceback.print_exc()
+            outgoing = self._refuse(
+                exchange, ApiError("internal_error", "An unexpected error; the call had no effect.")
+            )
+        self._journal(exchange, outgoing)
+        self._follow_up(exchange.world)
+        return outgoing
+
+    def _follow_up(self, world: World) -> None:
+        if not self._driver.is_busy(world):
+            world.fire_due()
+        self._changed(world)
+
+    async def _answer(self, exchange: _Exchange) -> Outgoing:
+        found = self._router.find(exchange.path)
+        if found is not None:
+            exchange.world = self._world_of(exchange)
+        world = exchange.world
+        self._driver.bring_up_to_date(world)
+        with world.store.change():
+            exchange.request_id = world.streams.identifier("req_", "ids.request")
+        if found is None or not exchange.environment:
+            raise ApiError("not_found", f"There is no path {exchange.incoming.path}.")
+        rows, variables = found
+        method = exchange.incoming.method
+        operation = rows.get("GET" if method == "HEAD" else method)
+        if operation is None:
+            allowed = [*rows, *(["HEAD"] if "GET" in rows else [])]
+            raise ApiError(
+                "invalid_request",
+                f"{method} is not possible here; use {' or '.join(allowed)}.",
+                status=405,
+                headers={"Allow": ", ".join(allowed)},
+            )
+        exchange.operation = operation
+        call = Call(world, exchange.environment, variables, trace=method != "HEAD")
+        if operation.token:
+            self._authenticate(exchange, call)
+        interference = faults.choose(world, method, exchange.path, exchange.public_key)
+        if interference is not None:
+            return await self._interfered(exchange, operation, call, interference)
+        return await self._perform(exchange, operation, call)
+
+    async def _interfered(
+        self, exchange: _Exchange, operation: Operation, call: Call, interference: faults.Interference
+    ) -> Outgoing:
+        """A fault: the answer is delayed, replaced or lost, before the work or after it."""
+        if interference.delay_seconds:
+            await asyncio.sleep(interference.delay_seconds)
+        if interference.after_commit or not interference.replaces:
+            outgoing = await self._perform_or_refuse(exchange, operation, call)
+        if not interference.replaces:
+            return interference.disturb(outgoing)
+        return interference.answer(exchange.request_id)
+
+    async def _perform_or_refuse(self, exchange: _Exchange, operation: Operation, call: Call) -> Outgoing:
+        try:
+            return await self._perform(exchange, operation, call)
+        except ApiError as error:
+            return self._refuse(exchange, error)
+
+    def _world_of(self, exchange: _Exchange) -> World:
+        credential = _token(exchange.incoming) or _public_key(exchange)
+        return (credential and self._simulator.world_of(credential)) or self._simulator.default
+
+    def _authenticate(self, exchange: _Exchange, call: Call) -> None:
+        token = _token(exchange.incoming)
+        if token is None:
+            raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
+        call.caller = token_holder(call.world, call.environment, token)
+        exchange.public_key = call.caller.public_key
+        count_call(call.world, call.caller.public_key)
+
+    async def _perform(self, exchange: _Exchange, operation: Operation, call: Call) -> Outgoing:
+        world, incoming = exchange.world, exchange.incoming
+        self._gates(operation, call)
+        dispatch.load(operation, call)
+        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
+        raw = _read_body(incoming) if operation.takes_body else {}
+        strict = settings_of(world)["strict"]
+        try:
+            unknown = dispatch.validate(operation, call, raw, query, strict=strict)
+        except ApiError as error:
+            if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
+                raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
+            raise
+        exchange.advice = tuple(f"unknown_field:{name}" for name in unknown)
+        origin = Origin(raw, self._scenario_of(exchange, call))
+        key = incoming.headers.get("idempotency-key")
+        if key is None or operation.method != "POST" or not operation.idempotent:
+            return await self._act(exchange, operation, call, origin)
+        return await self._act_once(exchange, operation, call, origin, key)
+
+    def _gates(self, operation: Operation, call: Call) -> None:
+        if operation.token:
+            require_access(call.world, call.environment)
+            if not permits(call.caller, operation.group, operation.reads):
+                raise ApiError("forbidden", "This key pair lacks the permission for this operation.")
+            if operation.profile_gate:
+                require_active(call.world)
+            if operation.money:
+                require_kyc(call.world)
+
+    def _scenario_of(self, exchange: _Exchange, call: Call) -> str:
+        name = exchange.incoming.headers.get(SCENARIO_HEADER, "")
+        if name and not self._simulator.engine.knows(call.world, name):
+            raise ApiError(
+                "invalid_parameter", f"X-Simulator-Scenario names no scenario: {name!r}.", "X-Simulator-Scenario"
+            )
+        return name
+
+    async def _act_once(
+        self, exchange: _Exchange, operation: Operation, call: Call, origin: Origin, key: str
+    ) -> Outgoing:
+        """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
+        idempotency.check_key(key)
+        world, environment = exchange.world, exchange.environment
+        wanted = idempotency.fingerprint(operation.method, exchange.path, call.raw)
+        place = (id(world), environment, key)
+        while (pending := self._pending.get(place)) is not None:
+            await asyncio.shield(pending)
+        stored = idempotency.recall(world, environment, key, wanted)
+        if stored is not None:
+            exchange.request_id = stored.request_id
+            return self._outgoing(exchange, stored.status, stored.body, {"Idempotent-Replayed": "true"})
+        done = self._pending[place] = asyncio.get_running_loop().create_future()
+        try:
+            try:
+                outgoing = await self._act(exchange, operation, call, origin)
+            except ApiError as error:
+                outgoing = self._refuse(exchange, error)
+            if outgoing.status in idempotency.BINDING_STATUSES:
+                answer = idempotency.Stored(wanted, outgoing.status, outgoing.body, exchange.request_id, world.now_ms)
+                with world.store.change():
+                    idempotency.remember(world, environment, key, answer)
+            return outgoing
+        finally:
+            del self._pending[place]
+            done.set_result(None)
+
+    async def _act(self, exchange: _Exchange, operation: Operation, call: Call, origin: Origin) -> Outgoing:
+        """Answers of scenarios, then the room's action, in one change."""
+        world = exchange.world
+        cause = Cause("request", operation.name, exchange.request_id)
+        with world.change(cause, origin):
+            self._answer_of_scenario(exchange, call)
+        with world.change(cause, origin):
+            answer = operation.action(call)
+            body = b"" if answer is None or isinstance(answer, Probe) else dumps(answer)
+        if isinstance(answer, Probe):
+            outcome = await self._courier.probe(world, answer)
+            self._driver.bring_up_to_date(world)
+            with world.change(cause, origin):
+                body = dumps(answer.then(outcome))
+        return self._outgoing(exchange, operation.status, body)
+
+    def _answer_of_scenario(self, exchange: _Exchange, call: Call) -> None:
+        ruled = self._simulator.engine.answer_for(
+            exchange.world, exchange.environment, exchange.incoming.method, exchange.path, call.raw
+        )
+        if ruled is not None:
+            raise ApiError(ruled.code, ruled.message, ruled.param, ruled.status)
+
+    def _refuse(self, exchange: _Exchange, error: ApiError) -> Outgoing:
+        if not exchange.request_id:
+            with exchange.world.store.change():
+                exchange.request_id = exchange.world.streams.identifier("req_", "ids.request")
+        return self._outgoing(exchange, error.status, dumps(error.envelope(exchange.request_id)), error.headers)
+
+    def _outgoing(
+        self, exchange: _Exchange, status: int, body: bytes, headers: Mapping[str, str] | None = None
+    ) -> Outgoing:
+        all_headers = {"X-Request-Id": exchange.request_id, **(headers or {})}
+        return Outgoing(status, body, all_headers)
+
+    def _journal(self, exchange: _Exchange, outgoing: Outgoing) -> None:
+        incoming, world = exchange.incoming, exchange.world
+        masked = exchange.operation is not None and not exchange.operation.token
+        query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
+        world.journal.requests.append(
+            Exchange(
+                id=exchange.request_id,
+                at_ms=world.now_ms,
+                environment=exchange.environment or "sandbox",
+                public_key=exchange.public_key,
+                method=incoming.method,
+                path=incoming.path + query,
+                headers=tuple((name, _masked_header(name, value)) for name, value in incoming.headers.items()),
+                body=_mask(incoming.body or b"", "secret_key") if masked else incoming.body or b"",
+                status=outgoing.status,
+                response=_mask(outgoing.body, "access_token") if masked else outgoing.body,
+                duration_ms=round((perf_counter() - exchange.started) * 1000, 3),
+                advice=exchange.advice,
+                operation=exchange.operation.name if exchange.operation else "",
+            )
+        )
+
+
+def _split(path: str) -> tuple[str, str]:
+    """The environment of a full path ("" when it lies under no base) and the path below the base."""
+    for base, environment in BASES.items():
+        if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
+            return environment, path[len(base) :]
+    return "", path
+
+
+def _token(incoming: Incoming) -> str | None:
+    scheme, _, token = incoming.headers.get("authorization", "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def _public_key(exchange: _Exchange) -> str | None:
+    """The public key in the body of a token exchange: it ties even a refused call to a world (decision S26)."""
+    if not exchange.path.startswith("/auth/") or not exchange.incoming.body:
+        return None
+    try:
+        body: Any = loads(exchange.incoming.body)
+    except ValueError:
+        return None
+    key = body.get("public_key") if isinstance(body, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def _read_body(incoming: Incoming) -> JsonObject:
+    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13)."""
+    if incoming.body is None:
+        raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
+    if not incoming.body:
+        return {}
+    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise ApiError("invalid_request", "Send the body with Content-Type: application/json.")
+    try:
+        body: Any = loads(incoming.body)
+    except ValueError as error:
+        raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
+    if not isinstance(body, dict):
+        raise ApiError("invalid_request", "The body must be a JSON object.")
+    return body
+
+
+def _masked_header(name: str, value: str) -> str:
+    if name == "authorization":
+        return f"{value.partition(' ')[0]} {_MASK}"
+    return _MASK if name in ("cookie", "proxy-authorization") else value
+
+
+def _mask(body: bytes, member: str) -> bytes:
+    try:
+        value: Any = loads(body)
+    except ValueError:
+        return body
+    if not isinstance(value, dict) or member not in value:
+        return body
+    return dumps(value | {member: _MASK})

@@ -1,0 +1,59 @@
+"""Idempotency keys (decision H14): what was answered under a key, and whether a request is the same one."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from simulator.kernel.clock import HOUR_MS
+from simulator.kernel.world import World
+from simulator.wire.errors import ApiError
+from simulator.wire.json import JsonObject, canonical
+
+RETENTION_MS = 24 * HOUR_MS
+BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An answer under its key: the fingerprint of the request, the status and body, and its request id."""
+
+    fingerprint: bytes
+    status: int
+    body: bytes
+    request_id: str
+    at_ms: int
+
+
+def check_key(key: str) -> None:
+    """1 to 255 printable ASCII characters, else 400 invalid_request."""
+    if not 1 <= len(key) <= 255 or not all(" " <= character <= "~" for character in key):
+        raise ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.")
+
+
+def fingerprint(method: str, path: str, body: JsonObject) -> bytes:
+    """Equal for equal requests; the body is compared as parsed JSON."""
+    return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body)).digest()
+
+
+def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
+    """The stored answer of this key, if it is remembered; 409 idempotency_conflict for another request."""
+    stored: Stored | None = world.store.table("idempotency").get(f"{environment}:{key}")
+    if stored is None or world.now_ms - stored.at_ms >= RETENTION_MS:
+        return None
+    if stored.fingerprint != wanted:
+        raise ApiError("idempotency_conflict", "This Idempotency-Key was used with a different request.")
+    return stored
+
+
+def remember(world: World, environment: str, key: str, stored: Stored) -> None:
+    """Bind an answer to its key; what is older than 24 simulated hours is forgotten on the way. Inside a change."""
+    table = world.store.table("idempotency")
+    if f"{environment}:{key}" in table:
+        table.delete(f"{environment}:{key}")
+    while table.rows:
+        oldest = next(iter(table.rows))
+        if world.now_ms - table.rows[oldest].at_ms < RETENTION_MS:
+            break
+        table.delete(oldest)
+    table.put(f"{environment}:{key}", stored)

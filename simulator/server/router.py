@@ -1,0 +1,63 @@
+"""Finding the row of a table by path and method: a tree of path segments, so that no list is searched."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
+
+
+class Row(Protocol):
+    """What a routed table row has."""
+
+    @property
+    def method(self) -> str: ...
+
+    @property
+    def path(self) -> str: ...
+
+
+R = TypeVar("R", bound=Row)
+
+
+@dataclass
+class _Node(Generic[R]):
+    literals: dict[str, _Node[R]] = field(default_factory=dict)
+    variable: tuple[str, _Node[R]] | None = None
+    rows: dict[str, R] = field(default_factory=dict)
+
+
+class Router(Generic[R]):
+    """Paths with `{name}` segments; a literal segment wins over a variable one."""
+
+    def __init__(self, rows: Iterable[R]) -> None:
+        self._root: _Node[R] = _Node()
+        for row in rows:
+            node = self._root
+            for segment in row.path.split("/")[1:]:
+                node = self._child(node, segment)
+            if row.method in node.rows:
+                raise ValueError(f"two rows for {row.method} {row.path}")
+            node.rows[row.method] = row
+
+    @staticmethod
+    def _child(node: _Node[R], segment: str) -> _Node[R]:
+        if not segment.startswith("{"):
+            return node.literals.setdefault(segment, _Node())
+        if node.variable is None:
+            node.variable = (segment[1:-1], _Node())
+        return node.variable[1]
+
+    def find(self, path: str) -> tuple[dict[str, R], dict[str, str]] | None:
+        """The rows by method of a path, and its variables; None for an unknown path."""
+        node, variables = self._root, {}
+        for segment in path.split("/")[1:]:
+            literal = node.literals.get(segment)
+            if literal is not None:
+                node = literal
+            elif node.variable is not None and segment:
+                variables[node.variable[0]] = segment
+                node = node.variable[1]
+            else:
+                return None
+        return (node.rows, variables) if node.rows else None

@@ -1,0 +1,53 @@
+"""The settings of a world: how tolerant it is, how often it may be called, where webhooks may go.
+
+Decisions H6 (strict), H15 (rate_limit), W2 (webhook_timestamp) and W3 (webhook_urls).
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, StringConstraints
+
+from simulator.kernel.world import World
+from simulator.wire.fields import Body
+from simulator.wire.json import JsonObject
+
+RATE_LIMIT_PATTERN = r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$"
+
+RateLimit = Annotated[str, StringConstraints(pattern=RATE_LIMIT_PATTERN)]
+"""`N/SECONDS`: at most N calls in so many seconds, for each key pair."""
+
+
+class Settings(Body):
+    """All settings with their defaults."""
+
+    strict: bool = False
+    rate_limit: RateLimit | None = None
+    webhook_urls: Literal["public", "local", "any"] = "local"
+    webhook_timestamp: Literal["wall", "simulated"] = "wall"
+    journal_limit: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+
+
+DEFAULTS = Settings()
+
+
+def settings_of(world: World) -> JsonObject:
+    """The settings in force, as shown."""
+    stored: JsonObject | None = world.store.table("settings").get("settings")
+    return stored or shown(DEFAULTS)
+
+
+def shown(settings: Settings) -> JsonObject:
+    return {name: getattr(settings, name) for name in Settings.model_fields}
+
+
+def change_settings(world: World, changes: Settings) -> JsonObject:
+    """Replace the settings that were given; inside a change."""
+    given: dict[str, Any] = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULT_NAMES}
+    settings = settings_of(world) | given
+    world.store.table("settings").put("settings", settings)
+    return settings
+
+
+DEFAULT_NAMES = frozenset(Settings.model_fields)
