@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, Any
 
 from pydantic import GetJsonSchemaHandler
 from pydantic_core import CoreSchema
+from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 
 @dataclass(frozen=True)

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict, cast
+from typing import Literal, cast
+
+from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth.records import TOKEN_LIFETIME_SECONDS, KeyPair, Token
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Timestamp
 
 
 class TokenResponse(TypedDict):
     access_token: str
     token_type: Literal["Bearer"]
     expires_in: int
-
-
-class KeyPairShape(TypedDict):
-    public_key: str
-    label: str
-    permissions: list[str]
-    status: Literal["active", "revoked"]
-    created_at: Timestamp
 
 
 def render_token(token: Token) -> JsonObject:

@@ -149,7 +149,7 @@ def test_the_state_table_begins_active_and_ends_revoked() -> None:
 
 def test_moves_outside_the_state_table_raise_and_change_nothing(world: World) -> None:
     push(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
-    pair = find(world, "pk_test_simulator")
+    pair: Any = find(world, "pk_test_simulator")
     before = world.store.tables()
     with pytest.raises(IllegalMove), world.change(Cause("action", "test")):
         move(world, pair, "revoke_key")

@@ -253,6 +253,7 @@ def test_a_fork_gets_keys_of_its_own_and_no_tokens(world: World) -> None:
         auth.rekey(fork)
     assert credentials(fork) == laid
     assert len(auth.known_keys(fork)) == 2
+    assert not fork.store.table("sandbox:tokens").values()
     assert not any(key in fork.store.table("index") for key in (added["public_key"], "pk_test_simulator"))
     with pytest.raises(ApiError, match="unauthorized"):
         token_holder(fork, "sandbox", token)

@@ -47,7 +47,7 @@ def types(world: World, environment: str = "sandbox", **query: str) -> list[str]
 
 def refusal(world: World, operation: Any, query: dict[str, str] | None = None, **path: str) -> tuple[int, str, Any]:
     with pytest.raises(ApiError) as raised:
-        invoke(world, operation, query=query, **path)
+        invoke(world, operation, None, query=query, **path)
     return raised.value.status, raised.value.code, raised.value.param
 
 
