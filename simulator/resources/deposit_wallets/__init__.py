@@ -1,0 +1,101 @@
+"""Deposit wallets: receiving addresses on stellar, celo and bitcoin, with Lightning addresses and invoices.
+
+Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The account's balance is `balance`.)
+"""
+
+from __future__ import annotations
+
+from simulator.resources.deposit_wallets import lightning
+from simulator.resources.deposit_wallets.actions import default_wallet
+from simulator.resources.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
+from simulator.resources.deposit_wallets.records import (
+    DEPOSITS,
+    LIGHTNING,
+    WALLETS,
+    Deposit,
+    Invoice,
+    LightningAddress,
+    Wallet,
+)
+from simulator.resources.deposit_wallets.routes import OPERATIONS, TRIGGERS
+from simulator.resources.deposit_wallets.shapes import render_deposit, render_entry, render_wallet
+from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+
+ROOM = Room(
+    "deposit_wallets",
+    operations=OPERATIONS,
+    triggers=TRIGGERS,
+    timers={lightning.EXPIRY: lightning.expire_invoice},
+    kinds=(
+        Kind("wallet", WALLETS, render_wallet, WALLET),
+        Kind("lightning_address", LIGHTNING, render_entry, LIGHTNING_ADDRESS),
+        Kind("invoice", LIGHTNING, render_entry, INVOICE),
+        Kind("deposit", DEPOSITS, render_deposit, DEPOSIT),
+    ),
+)
+
+ASSUMPTIONS = (
+    ("wallet-lightning-param", "lightning true on another network than bitcoin: unsupported_network, param network."),
+    (
+        "wallet-lightning-addresses",
+        "lightning_addresses of a wallet lists its Lightning addresses, disabled ones too, without invoices.",
+    ),
+    (
+        "lightning-wallet-id",
+        "A Lightning entry carries wallet_id where it stands alone (answers, lists, events), not inside its wallet.",
+    ),
+    ("lightning-domain", "Lightning addresses end in @sandbox.pay.simulator.test, in production @pay.simulator.test."),
+    ("lightning-username", "A username is taken while any address of the environment has it, a disabled one too."),
+    (
+        "lightning-delete",
+        "DELETE disables a pending invoice too; again it is 404, as every DELETE; paid or expired: 409 invalid_state.",
+    ),
+    (
+        "invoice-bounds",
+        "amount_sats is at most all 21 million BTC, expires_in at most one year; else 400 invalid_parameter.",
+    ),
+    (
+        "invoice-description",
+        "Without a description an invoice carries an empty one; over 639 bytes only its hash, as BOLT #11 says.",
+    ),
+    ("invoice-late", "The timestamp of a BOLT #11 invoice has 35 bits: after the year 3058 it stays at its largest."),
+    (
+        "lightning-disabled-wallet",
+        "Invoices and Lightning addresses of a disabled wallet cannot be paid (409) until it is enabled again.",
+    ),
+    ("wallet-patch", "PATCH with the present status changes nothing; changing a wallet or entry makes no event."),
+    (
+        "deposit-confirmations",
+        "On-chain deposits count from 0 when detected; confirmed ones have at least the listing's number.",
+    ),
+    (
+        "deposit-climb",
+        "confirmations of confirmation_arrives is the number reached, not the number added; climbing makes no event.",
+    ),
+    (
+        "deposit-reason",
+        "reason of a failed deposit: wallet_disabled, wrong_asset, missing_memo, wrong_memo, or that of deposit_fails "
+        "(default rejected).",
+    ),
+    ("deposit-disabled-later", "A detected deposit is credited even when its wallet is disabled before it confirms."),
+    (
+        "deposit-search",
+        "Deposits are searched by id, tx_hash, reference; Lightning entries by id, address, invoice, description.",
+    ),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "ROOM",
+    "DecodedInvoice",
+    "Deposit",
+    "Invoice",
+    "LightningAddress",
+    "Wallet",
+    "decode_invoice",
+    "default_wallet",
+    "is_lightning_address",
+    "render_deposit",
+]

@@ -1,0 +1,211 @@
+"""Deposit wallets and what arrives in them on-chain.
+
+Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 and L4 for the lists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.resources.deposit_wallets.lightning import open_address
+from simulator.resources.deposit_wallets.records import (
+    Deposit,
+    Wallet,
+    deposits,
+    entries,
+    wallets,
+    wallets_by_memo,
+)
+from simulator.resources.deposit_wallets.shapes import (
+    render_deposit,
+    render_entry,
+    render_wallet,
+    required_confirmations,
+)
+from simulator.resources.reference import asset, is_tx_hash, new_address, new_memo, new_tx_hash, require_network
+from simulator.resources.transactions import credit_deposit
+from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import page_of
+from simulator.wire.operation import Call
+from simulator.wire.records import birth, create, find, move, save
+from simulator.wire.spelling import DEPOSIT
+from simulator.wire.triggers import Push
+
+
+def load_wallet(call: Call) -> Wallet:
+    """The wallet named in the path; 404 not_found."""
+    wallet = wallets(call.world, call.environment).get(call.path["id"])
+    if wallet is None:
+        raise not_found("wallet", call.path["id"])
+    return wallet
+
+
+def create_wallet(call: Call) -> JsonObject:
+    """POST /wallets: an address of its own (stellar: a memo), on bitcoin with a Lightning address if asked."""
+    world, environment, body = call.world, call.environment, call.body
+    network = DEPOSIT.get(body.network)
+    if network is None:
+        raise ApiError("unsupported_network", f"{body.network!r} is not one of {', '.join(DEPOSIT)}.", "network")
+    if body.lightning and network != "bitcoin":
+        raise ApiError("unsupported_network", f"Lightning is not available on {network}.", "network")
+    require_network(world, environment, network)
+    wallet = Wallet(
+        **birth(world, environment, "wal_", "ids.wallet"),
+        network=network,
+        address=new_address(world, network, environment),
+        memo=_fresh_memo(world, environment) if network == "stellar" else None,
+        label=body.label,
+        reference=body.reference,
+    )
+    if wallet.memo is not None:
+        wallets_by_memo(world, environment).put(wallet.memo, wallet.id)
+    wallet = create(world, wallet, "create")
+    if body.lightning:
+        open_address(world, wallet)
+    return render_wallet(world, wallet)
+
+
+def _fresh_memo(world: World, environment: str) -> str:
+    memo = new_memo(world)
+    while memo in wallets_by_memo(world, environment):
+        memo = new_memo(world)
+    return memo
+
+
+def update_wallet(call: Call) -> JsonObject:
+    """PATCH /wallets/{id}: what is sent changes; the present status again changes nothing."""
+    world, body = call.world, call.body
+    wallet: Wallet = call.resource
+    if "label" in body.model_fields_set:
+        wallet = save(world, wallet, label=body.label)
+    if body.status is not None and body.status != wallet.status:
+        wallet = move(world, wallet, "disable" if body.status == "disabled" else "enable")
+    return render_wallet(world, wallet)
+
+
+def show_wallet(call: Call) -> JsonObject:
+    return render_wallet(call.world, call.resource)
+
+
+def list_wallets(call: Call) -> JsonObject:
+    return page_of(call.query, wallets(call.world, call.environment), lambda row: render_wallet(call.world, row))
+
+
+def list_deposits(call: Call) -> JsonObject:
+    return _page_of_wallet(call, deposits(call.world, call.environment), lambda row: render_deposit(call.world, row))
+
+
+def list_lightning(call: Call) -> JsonObject:
+    return _page_of_wallet(call, entries(call.world, call.environment), lambda row: render_entry(call.world, row))
+
+
+def _page_of_wallet(call: Call, table: Table[Any], show: Callable[[Any], JsonObject]) -> JsonObject:
+    wallet_id = call.resource.id
+    own = replace(call.query, tests=(lambda row: row.wallet_id == wallet_id, *call.query.tests))
+    return page_of(own, table, show)
+
+
+def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
+    """Where the account receives on a canonical network: its oldest active wallet there; None when it has none."""
+    own = wallets(world, environment).values()
+    return next((wallet for wallet in own if wallet.network == network and wallet.status == "active"), None)
+
+
+def deposit_arrives(push: Push) -> Deposit:
+    """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
+    world, values = push.world, push.parameters
+    wallet: Wallet = push.target
+    amount = _amount(values.amount, values.asset, wallet.network)
+    if values.tx_hash is not None and not is_tx_hash(wallet.network, values.tx_hash):
+        raise invalid("tx_hash", f"it is not a transaction hash of {wallet.network}")
+    reason = _refusal(wallet, values.asset, values.memo)
+    deposit = Deposit(
+        **birth(world, wallet.environment, "dep_", "ids.deposit"),
+        wallet_id=wallet.id,
+        network=wallet.network,
+        asset=values.asset,
+        amount=amount,
+        channel="on_chain",
+        tx_hash=values.tx_hash or new_tx_hash(world, wallet.network),
+        confirmations=0,
+        reference=wallet.reference,
+        reason=reason,
+    )
+    return create(world, deposit, "deposit_arrives", "not creditable" if reason else "")
+
+
+def _amount(text: str, code: str, network: str) -> Decimal:
+    """More than zero, with no more decimals than the asset has, where it is one that the network knows."""
+    currency = asset(code, network)
+    if currency is not None and not currency.accepts(text):
+        raise invalid("amount", f"{code} has {currency.decimals} decimals")
+    if not Decimal(text):
+        raise invalid("amount", "it must be more than zero")
+    return Decimal(text)
+
+
+def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
+    """Why a deposit cannot be credited; a memo that is not given is the right one, an empty one is missing."""
+    if wallet.status == "disabled":
+        return "wallet_disabled"
+    if asset(code, wallet.network) is None:
+        return "wrong_asset"
+    if wallet.memo is None or memo is None or memo == wallet.memo:
+        return None
+    return "wrong_memo" if memo else "missing_memo"
+
+
+def deposit_confirms(push: Push) -> Deposit:
+    """The required confirmations are reached."""
+    deposit: Deposit = push.target
+    count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
+    return _confirm(push.world, deposit, "deposit_confirms", "", count)
+
+
+def confirmation_arrives(push: Push) -> Deposit:
+    """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
+    deposit: Deposit = push.target
+    before = deposit.confirmations or 0
+    count = before + 1 if push.parameters.confirmations is None else push.parameters.confirmations
+    if count <= before:
+        raise invalid("confirmations", f"the deposit already has {before}")
+    if count < required_confirmations(deposit.network):
+        return move(push.world, deposit, "confirmation_arrives", "too few", confirmations=count)
+    return _confirm(push.world, deposit, "confirmation_arrives", "enough", count)
+
+
+def climbs(world: World, deposit: Deposit) -> bool:
+    """Whether confirmations are counted one by one: a bitcoin deposit that waits for them."""
+    return deposit.status == "detected" and deposit.network == "bitcoin"
+
+
+def deposit_fails(push: Push) -> Deposit:
+    """The deposit cannot be credited after all."""
+    deposit: Deposit = push.target
+    return move(push.world, deposit, "deposit_fails", reason=push.parameters.reason or "rejected")
+
+
+def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmations: int) -> Deposit:
+    """Credit the balance, so that who hears of it finds the money there, then say so."""
+    wallet: Wallet = find(world, deposit.wallet_id)  # type: ignore[assignment]
+    currency = asset(deposit.asset, deposit.network)
+    if currency is None:
+        raise KeyError(f"{deposit.id} is in an asset that cannot be credited")
+    credit_deposit(
+        world,
+        deposit.environment,
+        asset=currency,
+        amount=deposit.amount,
+        tx_hash=deposit.tx_hash,
+        reference=deposit.reference,
+        deposit_id=deposit.id,
+        recipient_address=wallet.address,
+        memo=wallet.memo,
+    )
+    return move(world, deposit, trigger, when, confirmations=confirmations)

@@ -1,0 +1,220 @@
+"""Lightning payment requests: writing and reading BOLT #11 invoices, Lightning addresses and lnurl (decision S13).
+
+An invoice is bech32 text: what it asks for in its prefix (`lnbc2500u`), then in groups of five bits a timestamp,
+tagged fields and a recoverable secp256k1 signature. Signing is deterministic (RFC 6979). The curve is imported when
+it is first needed, to keep start-up short.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+import bech32
+
+DEFAULT_EXPIRY_SECONDS = 3600
+"""What a reader assumes when an invoice does not say (not the default of the endpoint, which always says)."""
+
+MAX_AMOUNT_SATS = 21_000_000 * 100_000_000
+"""All the bitcoin there will ever be."""
+
+_MIN_FINAL_CLTV_EXPIRY = 18
+_MAX_DESCRIPTION_BYTES = 639
+_MAX_TIMESTAMP = 2**35 - 1
+_SIGNATURE_GROUPS = 104
+_TIMESTAMP_GROUPS = 7
+_HASH_GROUPS = 52
+_PAYEE_GROUPS = 53
+_FEATURES = 1 << 8 | 1 << 14
+"""Variable-length onion and payment secret, both required: what an invoice with a payment secret must say."""
+_KNOWN_EVEN_FEATURES = frozenset({8, 14, 16, 24, 48})
+_PICO_PER_MSAT = 10
+_MULTIPLIERS = (("", 10**12), ("m", 10**9), ("u", 10**6), ("n", 10**3), ("p", 1))
+_PICO_PER = dict(_MULTIPLIERS)
+_PREFIX = re.compile(r"lnbc(?:([1-9][0-9]{0,17})([munp]?))?")
+_ADDRESS = re.compile(r"[a-z0-9._+-]{1,64}@(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedInvoice:
+    """What an invoice says. `amount_msat` is None when the payer chooses; `payee` is the compressed public key."""
+
+    amount_msat: int | None
+    created_at_ms: int
+    expires_at_ms: int
+    payment_hash: str
+    payment_secret: str | None
+    description: str | None
+    description_hash: str | None
+    payee: str
+
+    @property
+    def amount_sats(self) -> int | None:
+        """Whole satoshis, rounded up as a payer pays; None for an invoice without amount."""
+        return None if self.amount_msat is None else -(-self.amount_msat // 1000)
+
+
+def encode_invoice(
+    *,
+    amount_sats: int,
+    timestamp: int,
+    expires_in: int,
+    description: str,
+    payment_hash: bytes,
+    payment_secret: bytes,
+    node_key: bytes,
+) -> str:
+    """A signed mainnet invoice; `timestamp` in seconds since 1970, `expires_in` in seconds, `node_key` 32 bytes.
+
+    A description over 639 bytes is committed to by its hash, as the standard says.
+    """
+    from coincurve import PrivateKey
+
+    text = description.encode()
+    told = _field("d", _groups(text)) if len(text) <= _MAX_DESCRIPTION_BYTES else _field("h", _groups(_hash(text)))
+    data = [
+        *_number(min(timestamp, _MAX_TIMESTAMP), _TIMESTAMP_GROUPS),
+        *_field("p", _groups(payment_hash)),
+        *_field("s", _groups(payment_secret)),
+        *told,
+        *_field("x", _number(expires_in)),
+        *_field("c", _number(_MIN_FINAL_CLTV_EXPIRY)),
+        *_field("9", _number(_FEATURES)),
+    ]
+    prefix = "lnbc" + _amount(amount_sats)
+    signature = PrivateKey(node_key).sign_recoverable(_signed(prefix, data))
+    return bech32.bech32_encode(prefix, data + _groups(signature))
+
+
+def decode_invoice(text: str) -> DecodedInvoice:
+    """Read a mainnet invoice; ValueError for whatever is not genuine: prefix, checksum, signature or fields."""
+    prefix, data = bech32.bech32_decode(text)
+    if prefix is None or data is None:
+        raise ValueError("it is not bech32 text, or its checksum is wrong")
+    match = _PREFIX.fullmatch(prefix)
+    if match is None:
+        raise ValueError(f"{prefix!r} is not the prefix of an invoice on the bitcoin network")
+    if len(data) < _TIMESTAMP_GROUPS + _SIGNATURE_GROUPS:
+        raise ValueError("it is too short to be signed")
+    body, signature = data[:-_SIGNATURE_GROUPS], _octets(data[-_SIGNATURE_GROUPS:])
+    fields = _known_fields(body[_TIMESTAMP_GROUPS:])
+    if "p" not in fields:
+        raise ValueError("it has no payment hash")
+    _check_features(_value(fields.get("9", ())))
+    created_at = _value(body[:_TIMESTAMP_GROUPS])
+    expiry = _value(fields["x"]) if "x" in fields else DEFAULT_EXPIRY_SECONDS
+    return DecodedInvoice(
+        amount_msat=_amount_msat(*match.groups()),
+        created_at_ms=created_at * 1000,
+        expires_at_ms=(created_at + expiry) * 1000,
+        payment_hash=_octets(fields["p"]).hex(),
+        payment_secret=_octets(fields["s"]).hex() if "s" in fields else None,
+        description=_octets(fields["d"]).decode() if "d" in fields else None,
+        description_hash=_octets(fields["h"]).hex() if "h" in fields else None,
+        payee=_payee(_signed(prefix, body), signature, fields.get("n")),
+    )
+
+
+def is_lightning_address(text: str) -> bool:
+    """Whether a text has the form of a Lightning address, name@domain in lower case."""
+    return _ADDRESS.fullmatch(text) is not None
+
+
+def encode_lnurl(url: str) -> str:
+    """The bech32 form of a URL, `lnurl1…`."""
+    return bech32.bech32_encode("lnurl", _groups(url.encode()))
+
+
+def _amount(sats: int) -> str:
+    """The shortest way to write an amount: in the largest multiplier that divides it."""
+    pico = sats * 1000 * _PICO_PER_MSAT
+    multiplier, size = next((name, size) for name, size in _MULTIPLIERS if pico % size == 0)
+    return f"{pico // size}{multiplier}"
+
+
+def _amount_msat(digits: str | None, multiplier: str | None) -> int | None:
+    if digits is None:
+        return None
+    msat, rest = divmod(int(digits) * _PICO_PER[multiplier or ""], _PICO_PER_MSAT)
+    if rest:
+        raise ValueError("its amount is finer than a millisatoshi")
+    return msat
+
+
+def _known_fields(groups: Sequence[int]) -> dict[str, Sequence[int]]:
+    """The first of every tagged field; hashes and keys of another length than theirs are skipped."""
+    lengths = {"p": _HASH_GROUPS, "s": _HASH_GROUPS, "h": _HASH_GROUPS, "n": _PAYEE_GROUPS}
+    fields: dict[str, Sequence[int]] = {}
+    for tag, content in _fields(groups):
+        if len(content) == lengths.get(tag, len(content)):
+            fields.setdefault(tag, content)
+    return fields
+
+
+def _fields(groups: Sequence[int]) -> Iterator[tuple[str, Sequence[int]]]:
+    at = 0
+    while at < len(groups):
+        end = at + 3 + _value(groups[at + 1 : at + 3])
+        if at + 3 > len(groups) or end > len(groups):
+            raise ValueError("a field is cut off")
+        yield bech32.CHARSET[groups[at]], groups[at + 3 : end]
+        at = end
+
+
+def _check_features(features: int) -> None:
+    unknown = [
+        bit for bit in range(0, features.bit_length(), 2) if features >> bit & 1 and bit not in _KNOWN_EVEN_FEATURES
+    ]
+    if unknown:
+        raise ValueError(f"it requires the unknown feature {unknown[0]}")
+
+
+def _payee(message: bytes, signature: bytes, named: Sequence[int] | None) -> str:
+    """The key that signed; it must be the one the invoice names, if it names one."""
+    from coincurve import PublicKey
+
+    try:
+        signer: str = PublicKey.from_signature_and_message(signature, message).format().hex()
+    except Exception as error:  # the curve raises several kinds, one of them bare
+        raise ValueError("its signature is not valid") from error
+    if named is not None and _octets(named).hex() != signer:
+        raise ValueError("its signature is not that of the payee it names")
+    return signer
+
+
+def _signed(prefix: str, data: Sequence[int]) -> bytes:
+    """What is signed: the prefix and the data, filled up with zero bits to whole bytes."""
+    return prefix.encode() + bytes(bech32.convertbits(data, 5, 8) or ())
+
+
+def _field(tag: str, content: list[int]) -> list[int]:
+    return [bech32.CHARSET.index(tag), *_number(len(content), 2), *content]
+
+
+def _groups(octets: bytes) -> list[int]:
+    return bech32.convertbits(octets, 8, 5) or []
+
+
+def _octets(groups: Sequence[int]) -> bytes:
+    """Whole bytes only: the zero bits that filled up the last group are dropped."""
+    octets = bytes(bech32.convertbits(groups, 5, 8) or ())
+    return octets[: len(groups) * 5 // 8]
+
+
+def _number(value: int, length: int = 0) -> list[int]:
+    """A number in groups of five bits, most significant first; as few as possible, or exactly `length`."""
+    count = length or max(1, -(-value.bit_length() // 5))
+    return [value >> 5 * place & 31 for place in reversed(range(count))]
+
+
+def _value(groups: Sequence[int]) -> int:
+    value = 0
+    for group in groups:
+        value = value << 5 | group
+    return value
+
+
+def _hash(octets: bytes) -> bytes:
+    return sha256(octets).digest()

@@ -1,0 +1,189 @@
+"""Lightning entries of bitcoin wallets: addresses, invoices, and what is paid to them.
+
+Chapter "Deposit wallets" and table "Lightning invoice" of the specification, decisions S1, S13 and S15.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from hashlib import sha256
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.world import World
+from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
+from simulator.resources.deposit_wallets.records import (
+    Deposit,
+    Invoice,
+    LightningAddress,
+    LightningEntry,
+    Wallet,
+    addresses_by_username,
+    addresses_by_wallet,
+    entries,
+    wallets,
+)
+from simulator.resources.deposit_wallets.shapes import render_entry
+from simulator.resources.reference import ASSETS
+from simulator.resources.transactions import credit_deposit
+from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+from simulator.wire.records import birth, create, find, kind_of, move
+from simulator.wire.triggers import Push
+
+EXPIRY = "invoice.expiry"
+DEFAULT_EXPIRY_SECONDS = 1800
+DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
+_BTC = ASSETS["BTC", "bitcoin"]
+
+
+def load_entry(call: Call) -> LightningEntry:
+    """The Lightning entry named in the path, of the wallet named there; 404 for both, and when already disabled."""
+    wallet_id, entry_id = call.path["id"], call.path["lightning_id"]
+    if wallet_id not in wallets(call.world, call.environment):
+        raise not_found("wallet", wallet_id)
+    entry = entries(call.world, call.environment).get(entry_id)
+    if entry is None or entry.wallet_id != wallet_id or entry.status == "disabled":
+        raise not_found("Lightning entry", entry_id)
+    return entry
+
+
+def add_entry(call: Call) -> JsonObject:
+    """POST /wallets/{id}/lightning."""
+    world, body = call.world, call.body
+    wallet: Wallet = call.resource
+    if wallet.network != "bitcoin":
+        raise ApiError("unsupported_network", f"Lightning is not available on {wallet.network} wallets.")
+    if wallet.status == "disabled":
+        raise ApiError("wallet_disabled", "The wallet is disabled and cannot receive funds.")
+    if body.type == "lightning_address":
+        return render_entry(world, open_address(world, wallet, body.username))
+    expires_in = DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
+    return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
+
+
+def open_address(world: World, wallet: Wallet, username: str | None = None) -> LightningAddress:
+    """A Lightning address with the given username, or a generated one; 400 when it is taken in the environment."""
+    environment = wallet.environment
+    taken = addresses_by_username(world, environment)
+    if username is None:
+        username = _generated_name(world)
+        while username in taken:
+            username = _generated_name(world)
+    elif username in taken:
+        raise invalid("username", "it is already taken")
+    domain = DOMAINS[environment]
+    entry = LightningAddress(
+        **birth(world, environment, "ln_", "ids.lightning"),
+        wallet_id=wallet.id,
+        address=f"{username}@{domain}",
+        lnurl=encode_lnurl(f"https://{domain}/.well-known/lnurlp/{username}"),
+    )
+    taken.put(username, entry.id)
+    own = addresses_by_wallet(world, environment)
+    own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
+    return create(world, entry, "create")
+
+
+def _generated_name(world: World) -> str:
+    return "user" + text_of(world.streams.draw("lightning.usernames"), 10)
+
+
+def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: str | None, expires_in: int) -> Invoice:
+    members = birth(world, wallet.environment, "ln_", "ids.lightning")
+    invoice = Invoice(
+        **members,
+        wallet_id=wallet.id,
+        amount_sats=amount_sats,
+        description=description,
+        payment_request=encode_invoice(
+            amount_sats=amount_sats,
+            timestamp=world.now_ms // 1000,
+            expires_in=expires_in,
+            description=description or "",
+            payment_hash=sha256(world.streams.draw("lightning.preimages")).digest(),
+            payment_secret=world.streams.draw("lightning.secrets"),
+            node_key=derive("lightning node", world.seed, wallet.environment),
+        ),
+        expires_at_ms=world.now_ms + expires_in * 1000,
+    )
+    invoice = create(world, invoice, "create")
+    world.agenda.plan(invoice.expires_at_ms, EXPIRY, invoice.id)
+    return invoice
+
+
+def remove_entry(call: Call) -> None:
+    """DELETE /wallets/{id}/lightning/{lightning_id}: it can be paid no more; 409 for an invoice that has ended."""
+    world = call.world
+    entry: LightningEntry = call.resource
+    if not kind_of(world, entry).machine.permits(entry.status, "delete"):
+        raise ApiError("invalid_state", f"The invoice is {entry.status}.")
+    world.agenda.cancel(EXPIRY, entry.id)
+    move(world, entry, "delete")
+
+
+def expire_invoice(world: World, timer: Timer) -> None:
+    """The timer at exactly expires_at (decision S1)."""
+    invoice: Invoice = find(world, timer.target)  # type: ignore[assignment]
+    move(world, invoice, "expire")
+
+
+def is_payable(world: World, entry: LightningEntry) -> bool:
+    """Whether a payment can arrive: the entry still takes one, and its wallet is active."""
+    machine = kind_of(world, entry).machine
+    trigger = "invoice_paid" if entry.kind == "invoice" else "lightning_payment_arrives"
+    return (
+        machine.permits(entry.status, trigger) and wallets(world, entry.environment)[entry.wallet_id].status == "active"
+    )
+
+
+def invoice_paid(push: Push) -> Invoice:
+    """An invoice is paid and credited at once: lightning.invoice_paid, then deposit.confirmed."""
+    world = push.world
+    invoice: Invoice = push.target
+    world.agenda.cancel(EXPIRY, invoice.id)
+    deposit = _deposit(world, invoice, invoice.amount_sats)
+    invoice = move(world, invoice, "invoice_paid")
+    _credit(world, deposit, invoice.payment_request)
+    create(world, deposit, "invoice_paid")
+    return invoice
+
+
+def payment_arrives(push: Push) -> LightningAddress:
+    """A payment to a Lightning address, credited at once: deposit.confirmed."""
+    world = push.world
+    address: LightningAddress = push.target
+    deposit = _deposit(world, address, push.parameters.amount_sats)
+    address = move(world, address, "lightning_payment_arrives")
+    _credit(world, deposit, address.address)
+    create(world, deposit, "lightning_payment_arrives")
+    return address
+
+
+def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
+    return Deposit(
+        **birth(world, entry.environment, "dep_", "ids.deposit"),
+        wallet_id=entry.wallet_id,
+        network="bitcoin",
+        asset="BTC",
+        amount=Decimal(amount_sats).scaleb(-_BTC.decimals),
+        channel="lightning",
+        tx_hash=None,
+        confirmations=None,
+        reference=wallets(world, entry.environment)[entry.wallet_id].reference,
+    )
+
+
+def _credit(world: World, deposit: Deposit, destination: str) -> None:
+    """The money and its transaction; `destination` is the invoice or address that was paid."""
+    credit_deposit(
+        world,
+        deposit.environment,
+        asset=_BTC,
+        amount=deposit.amount,
+        reference=deposit.reference,
+        deposit_id=deposit.id,
+        recipient_address=destination,
+        lightning=destination,
+    )

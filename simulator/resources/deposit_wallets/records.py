@@ -1,0 +1,109 @@
+"""Deposit wallets, their Lightning entries, and what was deposited. Networks are canonical names, amounts exact."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.wire.records import Record, rows
+
+WALLETS = "wallets"
+LIGHTNING = "lightning"
+DEPOSITS = "deposits"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wallet(Record):
+    """A dedicated receiving address; `memo` tells wallets apart where they share one (stellar)."""
+
+    network: str
+    address: str
+    memo: str | None
+    label: str | None
+    reference: str | None
+
+    @property
+    def kind(self) -> str:
+        return "wallet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LightningEntry(Record):
+    """Either of the two ways in which a bitcoin wallet receives over Lightning."""
+
+    wallet_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LightningAddress(LightningEntry):
+    """A reusable name@domain."""
+
+    address: str
+    lnurl: str
+
+    @property
+    def kind(self) -> str:
+        return "lightning_address"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Invoice(LightningEntry):
+    """A request for one payment; it can be paid while now < `expires_at_ms` (decision S1)."""
+
+    amount_sats: int
+    description: str | None
+    payment_request: str
+    expires_at_ms: int
+
+    @property
+    def kind(self) -> str:
+        return "invoice"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deposit(Record):
+    """Money that came in. `confirmations` is None over Lightning; `reason` says why it failed."""
+
+    wallet_id: str
+    network: str
+    asset: str
+    amount: Decimal
+    channel: str
+    tx_hash: str | None
+    confirmations: int | None
+    reference: str | None
+    reason: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return "deposit"
+
+
+def wallets(world: World, environment: str) -> Table[Wallet]:
+    return rows(world, environment, WALLETS)
+
+
+def entries(world: World, environment: str) -> Table[LightningEntry]:
+    """Lightning addresses and invoices of all wallets, oldest first."""
+    return rows(world, environment, LIGHTNING)
+
+
+def deposits(world: World, environment: str) -> Table[Deposit]:
+    return rows(world, environment, DEPOSITS)
+
+
+def addresses_by_wallet(world: World, environment: str) -> Table[tuple[str, ...]]:
+    """Wallet id → the ids of its Lightning addresses, oldest first."""
+    return world.store.table(f"{environment}:lightning_addresses")
+
+
+def wallets_by_memo(world: World, environment: str) -> Table[str]:
+    """Stellar memo → the id of its wallet."""
+    return world.store.table(f"{environment}:memos")
+
+
+def addresses_by_username(world: World, environment: str) -> Table[str]:
+    """Username → the id of its Lightning address; a disabled one keeps its name."""
+    return world.store.table(f"{environment}:lightning_usernames")

@@ -1,0 +1,255 @@
+"""The eight operations under /wallets, their bodies, and the parameters of the actions on what they make."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints, WithJsonSchema
+
+from simulator.resources.deposit_wallets import actions, lightning
+from simulator.resources.deposit_wallets.invoices import MAX_AMOUNT_SATS
+from simulator.resources.deposit_wallets.shapes import (
+    DepositList,
+    LightningList,
+    LightningShape,
+    WalletList,
+    WalletShape,
+    WalletStatus,
+)
+from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
+from simulator.resources.reference import NETWORKS
+from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.listing import Listing, by_field
+from simulator.wire.operation import Call, Operation
+from simulator.wire.triggers import Trigger
+
+TAG = "Deposit wallets"
+MAX_EXPIRY_SECONDS = 365 * 24 * 3600
+
+Sats = Annotated[int, Field(ge=1, le=MAX_AMOUNT_SATS)]
+Network = Annotated[str, WithJsonSchema({"type": "string", "enum": list(NETWORKS)})]
+"""Any string is taken, because one outside the three is 422 and not malformed (decision H5)."""
+
+
+class WalletBody(Body):
+    network: Network
+    label: FreeText | None = None
+    reference: FreeText | None = None
+    lightning: bool | None = False
+
+
+class WalletChanges(Body):
+    label: FreeText | None = None
+    status: WalletStatus = None  # type: ignore[assignment]  # left out: unchanged; null is no status
+
+
+class EntryBody(Body):
+    type: Literal["lightning_address", "invoice"]
+
+
+class AddressBody(EntryBody):
+    username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$")] | None = None
+
+
+class InvoiceBody(EntryBody):
+    amount_sats: Sats
+    description: FreeText | None = None
+    expires_in: Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS)] | None = lightning.DEFAULT_EXPIRY_SECONDS
+
+
+class ArrivingDeposit(Body):
+    asset: Text
+    amount: Amount
+    memo: FreeText | None = None
+    tx_hash: Text | None = None
+
+
+class Confirmations(Body):
+    confirmations: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+
+
+class Reason(Body):
+    reason: Text | None = None
+
+
+class LightningPayment(Body):
+    amount_sats: Sats
+
+
+def _entry_body(call: Call) -> type[Body]:
+    wanted = call.raw.get("type")
+    if wanted == "lightning_address":
+        return AddressBody
+    return InvoiceBody if wanted == "invoice" else EntryBody
+
+
+def _created(record: object) -> int:
+    created: int = record.created_at_ms  # type: ignore[attr-defined]
+    return created
+
+
+_SORTS = {"created_at": _created, "updated_at": _created}
+_WALLETS = Listing(
+    filters=(by_field("network", NETWORKS),),
+    search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
+    sorts=_SORTS,
+    statuses=WALLET_STATUSES,
+)
+_DEPOSITS = Listing(
+    search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
+    sorts={**_SORTS, "amount": lambda deposit: deposit.amount},
+    statuses=DEPOSIT_STATUSES,
+)
+_LIGHTNING = Listing(
+    search=lambda entry: (
+        entry.id,
+        *((entry.payment_request, entry.description) if entry.kind == "invoice" else (entry.address,)),
+    ),
+    sorts=_SORTS,
+    statuses=LIGHTNING_STATUSES,
+)
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/wallets",
+        "create_wallet",
+        TAG,
+        "Create a receiving address on a network",
+        actions.create_wallet,
+        WalletShape,
+        status=201,
+        body=WalletBody,
+        group="wallets",
+        errors=("unsupported_network", "network_unavailable"),
+    ),
+    Operation(
+        "GET",
+        "/wallets",
+        "list_wallets",
+        TAG,
+        "The deposit wallets",
+        actions.list_wallets,
+        WalletList,
+        query=_WALLETS,
+        group="wallets",
+        reads=True,
+    ),
+    Operation(
+        "GET",
+        "/wallets/{id}",
+        "get_wallet",
+        TAG,
+        "A deposit wallet with its Lightning addresses",
+        actions.show_wallet,
+        WalletShape,
+        load=actions.load_wallet,
+        group="wallets",
+        reads=True,
+        errors=("not_found",),
+    ),
+    Operation(
+        "PATCH",
+        "/wallets/{id}",
+        "update_wallet",
+        TAG,
+        "Change the label, disable or enable",
+        actions.update_wallet,
+        WalletShape,
+        body=WalletChanges,
+        load=actions.load_wallet,
+        group="wallets",
+        errors=("not_found",),
+    ),
+    Operation(
+        "GET",
+        "/wallets/{id}/deposits",
+        "list_wallet_deposits",
+        TAG,
+        "What was deposited to a wallet",
+        actions.list_deposits,
+        DepositList,
+        query=_DEPOSITS,
+        load=actions.load_wallet,
+        group="wallets",
+        reads=True,
+        errors=("not_found",),
+    ),
+    Operation(
+        "POST",
+        "/wallets/{id}/lightning",
+        "create_lightning_entry",
+        TAG,
+        "Add a Lightning address or an invoice to a bitcoin wallet",
+        lightning.add_entry,
+        LightningShape,
+        status=201,
+        body=EntryBody,
+        bodies=(AddressBody, InvoiceBody),
+        body_for=_entry_body,
+        load=actions.load_wallet,
+        group="wallets",
+        errors=("not_found", "unsupported_network", "wallet_disabled"),
+    ),
+    Operation(
+        "GET",
+        "/wallets/{id}/lightning",
+        "list_lightning_entries",
+        TAG,
+        "The Lightning addresses and invoices of a wallet",
+        actions.list_lightning,
+        LightningList,
+        query=_LIGHTNING,
+        load=actions.load_wallet,
+        group="wallets",
+        reads=True,
+        errors=("not_found",),
+    ),
+    Operation(
+        "DELETE",
+        "/wallets/{id}/lightning/{lightning_id}",
+        "disable_lightning_entry",
+        TAG,
+        "Disable a Lightning address or an unpaid invoice",
+        lightning.remove_entry,
+        status=204,
+        load=lightning.load_entry,
+        group="wallets",
+        errors=("not_found", "invalid_state"),
+    ),
+)
+
+TRIGGERS = (
+    Trigger(
+        "deposit_arrives",
+        "an incoming deposit is seen",
+        actions.deposit_arrives,
+        ("wallet",),
+        ArrivingDeposit,
+        legal=lambda world, wallet: True,
+    ),
+    Trigger(
+        "deposit_confirms",
+        "required confirmations reached, balance credited",
+        actions.deposit_confirms,
+        ("deposit",),
+    ),
+    Trigger(
+        "confirmation_arrives",
+        "the chain confirms; at the required number as deposit_confirms",
+        actions.confirmation_arrives,
+        ("deposit",),
+        Confirmations,
+        legal=actions.climbs,
+    ),
+    Trigger("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), Reason),
+    Trigger("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), legal=lightning.is_payable),
+    Trigger(
+        "lightning_payment_arrives",
+        "paid and credited",
+        lightning.payment_arrives,
+        ("lightning_address",),
+        LightningPayment,
+        legal=lightning.is_payable,
+    ),
+)
