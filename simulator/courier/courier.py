@@ -1,0 +1,188 @@
+"""The courier: sends what the webhooks room hands out and reports what came back.
+
+It decides nothing: who gets what, and when it is tried again, is the room's. It stamps the moment of sending, signs,
+posts, and reports; a report is an input of the world like any other. One event loop, no threads; nothing here waits
+for time to pass.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import partial
+from weakref import WeakKeyDictionary
+
+from simulator.courier.transport import TIMEOUT_SECONDS, AiohttpTransport, Transport
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import World
+from simulator.resources import webhooks
+from simulator.resources.webhooks import Attempt, Delivery, Outcome
+from simulator.wire.operation import Probe, ProbeOutcome
+
+_CAUSE = Cause("law", "webhook")
+_log = logging.getLogger(__name__)
+
+
+def wall_clock_ms() -> int:
+    """The machine's clock in milliseconds since the epoch."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass
+class _Flight:
+    """What is on its way for one world, and who waits for it to end.
+
+    `broken` are attempts whose report failed: they are not sent again and again.
+    """
+
+    tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
+    waiters: list[asyncio.Future[None]] = field(default_factory=list)
+    made: int = 0
+    broken: set[str] = field(default_factory=set)
+
+
+class Courier:
+    """Delivers the webhooks of all worlds of a process.
+
+    `before_report(world)` is called before a report changes a world (to bring a running clock up to date),
+    `on_delivery(world, delivery)` with what was recorded, `on_change(world)` after it.
+    """
+
+    def __init__(
+        self,
+        transport: Transport | None = None,
+        *,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
+        on_change: Callable[[World], None] | None = None,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+    ) -> None:
+        self._transport: Transport = transport or AiohttpTransport()
+        self._wall_clock_ms = wall_clock_ms
+        self._timeout_seconds = timeout_seconds
+        self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
+        self._closing = False
+        self.on_change = on_change
+        self.before_report: Callable[[World], None] | None = None
+        self.on_delivery: Callable[[World, Delivery], None] | None = None
+
+    def pump(self, world: World) -> None:
+        """Start whatever may start now, without waiting for it; outside of a change of the world, in a running loop."""
+        flight = self._flight(world)
+        flying = webhooks.in_flight(world)
+        if len(flying) != len(flight.tasks) + len(flight.broken):
+            self._resume(world, flight)
+        if not webhooks.may_take(world) or self._closing:
+            return
+        with world.change(_CAUSE):
+            attempts = webhooks.take(world)
+        loop = asyncio.get_running_loop()
+        for attempt in attempts:
+            task = loop.create_task(self._send(world, attempt))
+            flight.tasks[attempt.id] = task
+            task.add_done_callback(partial(self._landed, world, flight, attempt))
+
+    def is_busy(self, world: World) -> bool:
+        """Whether anything of the world is on its way or may start."""
+        return bool(self._flight(world).tasks) or webhooks.may_take(world)
+
+    def attempts_made(self, world: World) -> int:
+        """How many attempts of the world this courier has finished so far."""
+        return self._flight(world).made
+
+    async def settle(self, world: World) -> int:
+        """Wait until nothing of the world is on its way or may start; answers how many attempts ended meanwhile."""
+        flight = self._flight(world)
+        before = flight.made
+        self.pump(world)
+        while flight.tasks:
+            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            flight.waiters.append(waiter)
+            await waiter
+        return flight.made - before
+
+    async def probe(self, world: World, probe: Probe) -> ProbeOutcome:
+        """Send the signed test request of a registration (decision W4)."""
+        stamp_ms = webhooks.sending_time_ms(world, self._wall_clock_ms())
+        headers = webhooks.signed_headers(probe.key, stamp_ms, probe.raw)
+        outcome = await self._post(world, probe.url, headers, probe.raw)
+        return ProbeOutcome(outcome.status, outcome.error)
+
+    def forget(self, world: World) -> None:
+        """Stop delivering for a world that is gone; what is on its way is cut off."""
+        for task in self._flight(world).tasks.values():
+            task.cancel()
+
+    async def close(self) -> None:
+        """Cut off what is on its way (it may start again later) and let go of all connections."""
+        self._closing = True
+        tasks = [task for flight in self._flights.values() for task in flight.tasks.values()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await self._transport.close()
+        self._closing = False
+
+    def _flight(self, world: World) -> _Flight:
+        flight = self._flights.get(world)
+        if flight is None:
+            flight = self._flights[world] = _Flight()
+        return flight
+
+    def _resume(self, world: World, flight: _Flight) -> None:
+        """Attempts that the world believes on their way but nobody carries (it was restored) may start again."""
+        known = flight.tasks.keys() | flight.broken
+        lost = [attempt for attempt in webhooks.in_flight(world).values() if attempt.id not in known]
+        if lost:
+            with world.change(_CAUSE):
+                for attempt in lost:
+                    webhooks.put_back(world, attempt)
+
+    def _landed(self, world: World, flight: _Flight, attempt: Attempt, task: asyncio.Task[Outcome]) -> None:
+        """An attempt ended. Whatever went wrong, it is reported or may start again, and whoever waits goes on."""
+        flight.tasks.pop(attempt.id, None)
+        try:
+            if task.cancelled() or task.exception() is not None:
+                with world.change(_CAUSE):
+                    webhooks.put_back(world, attempt)
+            else:
+                self._report(world, attempt, task.result())
+                flight.made += 1
+                if self.on_change is not None:
+                    self.on_change(world)
+                self.pump(world)
+        except Exception:
+            flight.broken.add(attempt.id)
+            _log.exception("the report of the webhook attempt %s failed", attempt.id)
+        finally:
+            self._wake(flight)
+
+    @staticmethod
+    def _wake(flight: _Flight) -> None:
+        if flight.tasks:
+            return
+        waiters, flight.waiters = flight.waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+
+    async def _send(self, world: World, attempt: Attempt) -> Outcome:
+        try:
+            message = webhooks.prepare(world, attempt, self._wall_clock_ms())
+            return await self._post(world, message.url, message.headers, message.body)
+        except Exception as error:
+            _log.exception("the webhook attempt %s could not be made", attempt.id)
+            return Outcome(None, f"the request could not be made ({type(error).__name__})")
+
+    async def _post(self, world: World, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> Outcome:
+        return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
+
+    def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
+        if self.before_report is not None:
+            self.before_report(world)
+        with world.change(_CAUSE):
+            delivery = webhooks.report(world, attempt, outcome)
+        if delivery is not None and self.on_delivery is not None:
+            self.on_delivery(world, delivery)

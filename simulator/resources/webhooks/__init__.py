@@ -1,0 +1,105 @@
+"""Webhooks: endpoints, and who gets which event when, signed how (chapters "Webhooks" and "Events").
+
+The room decides; the courier sends. It listens to every event, queues what is to go out, hands it to the courier by
+`take`, and hears of the answer by `report`.
+"""
+
+from __future__ import annotations
+
+from simulator.resources.webhooks import actions, queue
+from simulator.resources.webhooks.emails import emails
+from simulator.resources.webhooks.emitting import EmitParameters, emit_example
+from simulator.resources.webhooks.faults import deliver_plan
+from simulator.resources.webhooks.keys import (
+    lay_keys,
+    prepare,
+    sending_time_ms,
+    sign,
+    signed_headers,
+    url_policy,
+    webhook_key,
+)
+from simulator.resources.webhooks.queue import (
+    RETRY_DELAYS_MS,
+    all_deliveries,
+    in_flight,
+    may_take,
+    put_back,
+    report,
+    resend,
+    take,
+)
+from simulator.resources.webhooks.records import TABLE, Attempt, Delivery, Message, Outcome, Webhook
+from simulator.resources.webhooks.routes import OPERATIONS
+from simulator.resources.webhooks.shapes import (
+    RecordedDelivery,
+    WebhookEndpoint,
+    render_delivery,
+    render_recorded_delivery,
+    render_webhook,
+)
+from simulator.resources.webhooks.states import WEBHOOK
+from simulator.resources.webhooks.urls import check_address, check_url
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+from simulator.wire.triggers import Trigger
+
+ROOM = Room(
+    "webhooks",
+    operations=OPERATIONS,
+    triggers=(
+        Trigger("rotate_webhook_key", "replaces the webhook key of the environment", actions.rotate),
+        Trigger("emit", "sends any catalogued event with a realistic object", emit_example, parameters=EmitParameters),
+    ),
+    timers={queue.RETRY: queue.on_timer, queue.DELAYED: queue.on_timer},
+    kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK),),
+    on_event=(queue.on_event,),
+    lay=lay_keys,
+)
+
+ASSUMPTIONS = (
+    ("webhook-url-text", "A webhook URL is plain ASCII without a user name, of at most 2048 characters."),
+    ("webhook-https-names", "Names that end in .internal or .localhost are refused like .local ones."),
+    ("webhook-star", "`*` among the subscribed events means all, whatever stands beside it."),
+    ("webhook-retry-url", "A retry goes to the URL the endpoint has by then, signed with the key of that moment."),
+    ("webhook-resend", "A resent event leaves retries that are already planned as they are."),
+    ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
+    ("webhook-queued", "Changing the subscription does not recall events that already wait for an endpoint."),
+    ("webhook-body-limit", "Of a receiver's answer the first 64 KiB are kept; once its status is there it counts."),
+    ("webhook-key-rotation", "A rotated key signs everything that is sent from then on, retries included."),
+    ("webhook-search", "Endpoints are searched by URL and description, deliveries by id, event and error."),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "RETRY_DELAYS_MS",
+    "ROOM",
+    "WEBHOOK",
+    "Attempt",
+    "Delivery",
+    "Message",
+    "Outcome",
+    "RecordedDelivery",
+    "Webhook",
+    "WebhookEndpoint",
+    "all_deliveries",
+    "check_address",
+    "check_url",
+    "deliver_plan",
+    "emails",
+    "in_flight",
+    "lay_keys",
+    "may_take",
+    "prepare",
+    "put_back",
+    "render_delivery",
+    "render_recorded_delivery",
+    "report",
+    "resend",
+    "sending_time_ms",
+    "sign",
+    "signed_headers",
+    "take",
+    "url_policy",
+    "webhook_key",
+]

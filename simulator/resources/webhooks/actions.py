@@ -1,0 +1,176 @@
+"""What the operations on webhook endpoints do: registering, changing, testing, deleting, and showing deliveries.
+
+Chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from simulator.kernel.journal import Event
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
+from simulator.resources.webhooks.queue import deliveries_of, endpoints, silence
+from simulator.resources.webhooks.records import ALL_EVENTS, Delivery, Webhook
+from simulator.resources.webhooks.shapes import render_delivery, render_webhook
+from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_loopback_url
+from simulator.wire.errors import ApiError, not_found
+from simulator.wire.events import EVENT_TYPES, make, publish
+from simulator.wire.json import JsonObject, loads
+from simulator.wire.listing import page_of
+from simulator.wire.operation import Call, Probe, ProbeOutcome
+from simulator.wire.records import birth, create, move, remove, save
+from simulator.wire.triggers import Push
+
+TEST_EVENT = "webhook.test"
+_CHANGEABLE = frozenset({"url", "events", "description", "status"})
+
+
+def load_webhook(call: Call) -> Webhook:
+    """The endpoint that the path names; 404 not_found, also when it is deleted."""
+    return _present(call.world, call.environment, call.path["id"])
+
+
+def _present(world: World, environment: str, identifier: str) -> Webhook:
+    found = endpoints(world, environment).get(identifier)
+    if found is None:
+        raise not_found("webhook endpoint", identifier)
+    return found
+
+
+def register(call: Call) -> Probe:
+    """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
+    world, body = call.world, call.body
+    _require_url(world, body.url)
+    _require_events(body.events)
+    draft = Webhook(
+        **birth(world, call.environment, "wh_", "ids.webhook"),
+        url=body.url,
+        events=tuple(body.events),
+        description=body.description,
+        status="enabled",
+    )
+
+    def store() -> JsonObject:
+        stored = replace(
+            draft,
+            status="",
+            sequence=world.next_sequence("record"),
+            created_at_ms=world.now_ms,
+            updated_at_ms=world.now_ms,
+        )
+        return render_webhook(world, create(world, stored, "register"))
+
+    return _probe(world, draft, store)
+
+
+def change(call: Call) -> JsonObject | Probe:
+    """PATCH /webhooks/{id}: only sent fields change; a new url is tested first, enabling is not (decision W4)."""
+    world, body, endpoint = call.world, call.body, call.resource
+    sent: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set & _CHANGEABLE}
+    moved = sent["url"] if sent.get("url", endpoint.url) != endpoint.url else None
+    if moved is not None:
+        _require_url(world, moved)
+    if "events" in sent:
+        _require_events(sent["events"])
+        sent["events"] = tuple(sent["events"])
+    wanted = sent.pop("status", None)
+
+    def apply() -> JsonObject:
+        present = _present(world, endpoint.environment, endpoint.id)
+        if sent:
+            present = save(world, present, **sent)
+        if wanted is not None and wanted != present.status:
+            present = _switch(world, present, wanted)
+        return render_webhook(world, present)
+
+    return apply() if moved is None else _probe(world, replace(endpoint, **sent), apply)
+
+
+def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
+    if wanted == "enabled":
+        return move(world, endpoint, "enable")
+    silence(world, endpoint.id)
+    return move(world, endpoint, "disable")
+
+
+def delete(call: Call) -> None:
+    """DELETE /webhooks/{id}: nothing is sent there any more."""
+    silence(call.world, call.resource.id)
+    remove(call.world, call.resource, "delete")
+
+
+def show(call: Call) -> JsonObject:
+    """GET /webhooks/{id}."""
+    return render_webhook(call.world, call.resource)
+
+
+def list_webhooks(call: Call) -> JsonObject:
+    """GET /webhooks."""
+    table = endpoints(call.world, call.environment)
+    return page_of(call.query, table, lambda endpoint: render_webhook(call.world, endpoint))
+
+
+def list_deliveries(call: Call) -> JsonObject:
+    """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
+    made = deliveries_of(call.world, call.resource.id)
+    ordered: Table[Delivery] = Table(call.world.store, made.name)
+    ordered.rows = {row.id: row for row in sorted(made.values(), key=lambda row: row.sequence)}
+    return page_of(call.query, ordered, lambda delivery: render_delivery(call.world, delivery))
+
+
+def send_test(call: Call) -> JsonObject:
+    """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; answers its envelope (decision W10)."""
+    world, endpoint = call.world, call.resource
+    if endpoint.status != "enabled":
+        raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
+    subject = render_webhook(world, endpoint)
+    event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
+    world.store.table("webhook_tests").put(event.id, endpoint.id)
+    publish(world, event, subject)
+    return _envelope(event)
+
+
+def _envelope(event: Event) -> JsonObject:
+    envelope: JsonObject = loads(event.raw)
+    return envelope
+
+
+def rotate(push: Push) -> JsonObject:
+    """The action rotate_webhook_key."""
+    return {"webhook_key": rotate_key(push.world, push.environment)}
+
+
+def _require_url(world: World, url: str) -> None:
+    refusal = check_url(url, url_policy(world))
+    if refusal is not None:
+        raise ApiError("invalid_webhook_url", f"The URL cannot receive webhooks: {refusal}.", "url")
+
+
+def _require_events(events: list[str]) -> None:
+    for name in events:
+        if name != ALL_EVENTS and name not in EVENT_TYPES:
+            raise ApiError("unsupported_event", f"There is no event type {name!r}.", "events")
+
+
+def _probe(world: World, endpoint: Webhook, then: Callable[[], JsonObject]) -> Probe:
+    event = make(world, endpoint.environment, TEST_EVENT, render_webhook(world, endpoint), endpoint.id)
+
+    def judge(outcome: ProbeOutcome) -> JsonObject:
+        if outcome.status != 200:
+            raise ApiError("invalid_webhook_url", _what_came_back(endpoint.url, outcome), "url")
+        return then()
+
+    return Probe(endpoint.url, event.raw, webhook_key(world, endpoint.environment), judge)
+
+
+def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
+    if outcome.status is not None:
+        return f"The URL must answer the test request with exactly 200; it answered {outcome.status}."
+    hint = ""
+    if is_loopback_url(url):
+        hint = f" When the simulator runs in a container and the receiver outside of it, use {DOCKER_HOST} in the URL."
+    return f"The URL must answer the test request with exactly 200; there was no answer: {outcome.error}.{hint}"

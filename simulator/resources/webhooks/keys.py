@@ -1,0 +1,97 @@
+"""Webhook keys, signatures, and the settings that webhooks depend on (decisions W1 to W3)."""
+
+from __future__ import annotations
+
+import hmac
+from typing import Any
+
+from simulator import __version__
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.webhooks.records import Attempt, Message
+
+_KEYS = "webhook_keys"
+_PREFIX = {"sandbox": "whk_test_", "production": "whk_live_"}
+_KEY_LENGTH = 32
+STALE_MS = 10 * 60 * 1000
+_FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
+
+
+def setting(world: World, name: str, default: str) -> str:
+    """One of the world's settings, or its default."""
+    settings: dict[str, Any] = world.store.table("settings").get("settings") or {}
+    value = settings.get(name)
+    return default if value is None else value
+
+
+def url_policy(world: World) -> str:
+    """`public`, `local` (default) or `any` (decision W3)."""
+    return setting(world, "webhook_urls", "local")
+
+
+def webhook_key(world: World, environment: str) -> str:
+    """The one webhook key of the account in this environment (decision W1)."""
+    key: str | None = world.store.table(_KEYS).get(environment)
+    return key or _derived(world, environment, 0)
+
+
+def _derived(world: World, environment: str, rotations: int) -> str:
+    if world.id == "default" and not rotations:
+        return _PREFIX[environment] + "simulator"
+    raw = derive("webhook_key", world.id, world.seed, environment, rotations)
+    return _PREFIX[environment] + text_of(raw, _KEY_LENGTH)
+
+
+def lay_keys(world: World) -> None:
+    """Give a world webhook keys of its own, derived from its id and seed; inside a change."""
+    for environment in ENVIRONMENTS:
+        world.store.table(_KEYS).put(environment, _derived(world, environment, 0))
+
+
+def rotate_key(world: World, environment: str) -> str:
+    """Replace the webhook key; requests sent from now on are signed with the new one. Inside a change."""
+    key = _derived(world, environment, world.next_sequence(f"webhook_key.{environment}"))
+    world.store.table(_KEYS).put(environment, key)
+    return key
+
+
+def sign(key: str, timestamp_ms: int, raw: bytes) -> str:
+    """Hex HMAC-SHA256 of `<timestamp>.<raw body>` under the webhook key."""
+    return hmac.digest(key.encode(), b"%d." % timestamp_ms + raw, "sha256").hex()
+
+
+def signed_headers(key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, str], ...]:
+    """The headers of a webhook request."""
+    return (
+        ("Content-Type", "application/json"),
+        ("User-Agent", f"rampsim/{__version__} (simulator)"),
+        ("X-Timestamp", str(timestamp_ms)),
+        ("X-Signature", sign(key, timestamp_ms, raw)),
+    )
+
+
+def sending_time_ms(world: World, wall_ms: int) -> int:
+    """The X-Timestamp of a request sent now: the wall clock, unless the receiver's time is the simulated one (W2)."""
+    return world.now_ms if setting(world, "webhook_timestamp", "wall") == "simulated" else wall_ms
+
+
+def prepare(world: World, attempt: Attempt, wall_ms: int) -> Message:
+    """The request of an attempt, stamped and signed at this moment; every attempt sends the event's own bytes (W7)."""
+    event = world.journal.event(attempt.event_id)
+    if event is None:
+        raise LookupError(f"the event {attempt.event_id} is gone")
+    raw, plan = event.raw, attempt.due.plan
+    timestamp_ms = sending_time_ms(world, wall_ms)
+    if plan is not None and plan.stale_timestamp:
+        timestamp_ms -= STALE_MS
+    headers = signed_headers(webhook_key(world, event.environment), timestamp_ms, raw)
+    if plan is not None and plan.corrupt_signature:
+        headers = (*headers[:-1], ("X-Signature", headers[-1][1].translate(_FLIPPED)))
+    if plan is not None and plan.alter_body:
+        raw = altered(raw)
+    return Message(attempt.url, headers, raw)
+
+
+def altered(raw: bytes) -> bytes:
+    """A body that the signature does not fit any more but that is still the same JSON: one blank more at its end."""
+    return raw + b" "

@@ -1,0 +1,184 @@
+"""What the webhooks room keeps: endpoints, what waits to be delivered, attempts on their way, and deliveries made.
+
+Chapter "Events" of the specification, decisions W1 to W12.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from simulator.kernel.ids import derive, text_of
+from simulator.wire.records import Record
+
+TABLE = "webhooks"
+ALL_EVENTS = "*"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhook(Record):
+    """A registered endpoint; `events` are the types it subscribes to as given, `*` among them means all."""
+
+    url: str
+    events: tuple[str, ...]
+    description: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return "webhook"
+
+    def wants(self, event_type: str) -> bool:
+        return ALL_EVENTS in self.events or event_type in self.events
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPlan:
+    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been served."""
+
+    fault_id: str = ""
+    copies: int = 1
+    delay_ms: int = 0
+    reorder: bool = False
+    drop: bool = False
+    corrupt_signature: bool = False
+    stale_timestamp: bool = False
+    alter_body: bool = False
+
+
+UNDISTURBED = DeliveryPlan()
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """One attempt that is still to be made of one event at one endpoint.
+
+    `stage` is its place in the retry schedule (0 the first attempt), None for copies and resends, after which
+    nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
+    """
+
+    event_id: str
+    endpoint_id: str
+    stage: int | None = 0
+    after: int = 0
+    plan: DeliveryPlan | None = None
+
+    @property
+    def is_first(self) -> bool:
+        return self.stage == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """The first attempts of one endpoint: entries `head` to `tail` wait, `front` goes before them.
+
+    `busy` is the key of the attempt that is on its way or about to be; `held` waits for the next first attempt to be
+    answered.
+    """
+
+    head: int = 0
+    tail: int = 0
+    busy: str = ""
+    front: tuple[Due, ...] = ()
+    held: tuple[Due, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """A retry or a delayed attempt on the agenda, and the delivery that announces it (None: none does)."""
+
+    due: Due
+    timer: str
+    delivery_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """An attempt on its way. `id` is the id of the delivery it will become; `key` its place in the line."""
+
+    id: str
+    key: str
+    due: Due
+    number: int
+    url: str
+    event_sequence: int
+    endpoint_sequence: int
+    started_at_ms: int
+
+    @property
+    def event_id(self) -> str:
+        return self.due.event_id
+
+    @property
+    def endpoint_id(self) -> str:
+        return self.due.endpoint_id
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One request as it is to be sent, byte for byte."""
+
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came back from one request: a status, or why there is none; times in milliseconds of the wall clock."""
+
+    status: int | None
+    error: str | None = None
+    duration_ms: int = 0
+    request_headers: tuple[tuple[str, str], ...] = ()
+    response_headers: tuple[tuple[str, str], ...] = ()
+    response_body: bytes = b""
+
+    @property
+    def succeeded(self) -> bool:
+        return self.status is not None and 200 <= self.status <= 299
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One attempt that was made (decision W12). `sequence` orders the deliveries of a world, whoever answered first."""
+
+    id: str
+    sequence: tuple[int, ...]
+    created_at_ms: int
+    updated_at_ms: int
+    event_id: str
+    event_type: str
+    environment: str
+    endpoint_id: str
+    url: str
+    attempt: int
+    status: str
+    response_status: int | None
+    error: str | None
+    duration_ms: int
+    next_attempt_at_ms: int | None
+    request_headers: tuple[tuple[str, str], ...]
+    response_headers: tuple[tuple[str, str], ...]
+    response_body: bytes
+    altered: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Email:
+    """An e-mail the service would have sent; it is only recorded (decision W5)."""
+
+    id: str
+    sequence: int
+    at_ms: int
+    to: str
+    subject: str
+    body: str
+
+
+def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:
+    """The id of a delivery, made of event, endpoint and attempt number (decision W12)."""
+    return "dlv_" + text_of(derive(event_id, endpoint_id, number))
+
+
+def served(due: Due, **changes: bool | int) -> Due:
+    """The same attempt with parts of its plan cleared."""
+    return replace(due, plan=replace(due.plan or UNDISTURBED, **changes))  # type: ignore[arg-type]

@@ -1,0 +1,135 @@
+"""The operations on webhook endpoints."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from simulator.resources.webhooks import actions
+from simulator.resources.webhooks.shapes import DeliveryPage, Status, TestEvent, WebhookEndpoint, WebhookPage
+from simulator.resources.webhooks.states import STATUSES
+from simulator.wire.fields import Body, FreeText
+from simulator.wire.listing import Listing
+from simulator.wire.operation import Operation
+
+TAG = "Webhooks"
+
+EventTypes = Annotated[list[str], Field(min_length=1)]
+
+
+class NewWebhook(Body):
+    """`url` takes any string here: one that cannot be used is 422 invalid_webhook_url (decision W3)."""
+
+    url: str
+    events: EventTypes
+    description: FreeText | None = None
+
+
+class WebhookChange(Body):
+    url: str = ""
+    events: EventTypes = Field(default_factory=list)
+    description: FreeText | None = None
+    status: Status = "enabled"
+
+
+WEBHOOKS = Listing(
+    search=lambda endpoint: (endpoint.url, endpoint.description),
+    statuses=STATUSES,
+)
+DELIVERIES = Listing(
+    search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
+    statuses=("succeeded", "failed"),
+)
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/webhooks",
+        "create_webhook",
+        TAG,
+        "Register an endpoint; it must answer a signed test request with exactly 200",
+        actions.register,
+        WebhookEndpoint,
+        status=201,
+        body=NewWebhook,
+        group="webhooks",
+        errors=("invalid_webhook_url", "unsupported_event"),
+    ),
+    Operation(
+        "GET",
+        "/webhooks",
+        "list_webhooks",
+        TAG,
+        "The registered endpoints",
+        actions.list_webhooks,
+        WebhookPage,
+        query=WEBHOOKS,
+        group="webhooks",
+        reads=True,
+    ),
+    Operation(
+        "GET",
+        "/webhooks/{id}",
+        "get_webhook",
+        TAG,
+        "One endpoint",
+        actions.show,
+        WebhookEndpoint,
+        load=actions.load_webhook,
+        group="webhooks",
+        reads=True,
+        errors=("not_found",),
+    ),
+    Operation(
+        "PATCH",
+        "/webhooks/{id}",
+        "update_webhook",
+        TAG,
+        "Change an endpoint, disable it, or enable it again",
+        actions.change,
+        WebhookEndpoint,
+        body=WebhookChange,
+        load=actions.load_webhook,
+        group="webhooks",
+        errors=("not_found", "invalid_webhook_url", "unsupported_event"),
+    ),
+    Operation(
+        "DELETE",
+        "/webhooks/{id}",
+        "delete_webhook",
+        TAG,
+        "Remove an endpoint",
+        actions.delete,
+        status=204,
+        load=actions.load_webhook,
+        group="webhooks",
+        errors=("not_found",),
+    ),
+    Operation(
+        "POST",
+        "/webhooks/{id}/test",
+        "test_webhook",
+        TAG,
+        "Send a webhook.test event to this endpoint",
+        actions.send_test,
+        TestEvent,
+        load=actions.load_webhook,
+        group="webhooks",
+        errors=("not_found", "invalid_state"),
+    ),
+    Operation(
+        "GET",
+        "/webhooks/{id}/deliveries",
+        "list_webhook_deliveries",
+        TAG,
+        "Recent delivery attempts with status codes",
+        actions.list_deliveries,
+        DeliveryPage,
+        query=DELIVERIES,
+        load=actions.load_webhook,
+        group="webhooks",
+        reads=True,
+        errors=("not_found",),
+    ),
+)

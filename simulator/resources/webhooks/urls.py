@@ -1,0 +1,195 @@
+"""Which URLs may receive webhooks (decision W3): checked as text at registration, as address at every delivery.
+
+Three policies: `public` (public HTTPS only), `local` (also http and https on this machine) and `any`. The text must be
+plain: what different parsers read differently (user names, numeric hosts, backslashes, IDN) is refused.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import TypeAlias
+
+POLICIES = ("public", "local", "any")
+DOCKER_HOST = "host.docker.internal"
+MAX_LENGTH = 2048
+
+Address: TypeAlias = "IPv4Address | IPv6Address"
+
+_URL = re.compile(
+    r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<authority>[^/?#]*)(?P<rest>[/?#].*)?", re.ASCII | re.DOTALL
+)
+_AUTHORITY = re.compile(r"(?P<host>\[[0-9A-Fa-f:.]+\]|[^:\[\]@]+)(?::(?P<port>[0-9]{0,5}))?", re.ASCII)
+_LABEL = re.compile(r"[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?", re.ASCII)
+_PLAIN_IPV4 = re.compile(r"(?:(?:0|[1-9][0-9]{0,2})\.){3}(?:0|[1-9][0-9]{0,2})", re.ASCII)
+_NUMBER = re.compile(r"[0-9]+|0x[0-9a-f]*", re.ASCII)
+
+_EMBEDDING_IPV4 = (
+    IPv6Network("::/96"),
+    IPv6Network("::ffff:0:0/96"),
+    IPv6Network("::ffff:0:0:0/96"),
+    IPv6Network("64:ff9b::/96"),
+    IPv6Network("64:ff9b:1::/48"),
+    IPv6Network("2001::/32"),
+    IPv6Network("2002::/16"),
+)
+"""IPv6 ranges in which an IPv4 address hides: mapped, compatible, translated, NAT64, Teredo, 6to4."""
+
+_METADATA = (ip_address("169.254.169.254"), ip_address("fd00:ec2::254"), ip_address("fe80::a9fe:a9fe"))
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """The parts of a URL that decide: scheme and host in lower case, the host's address when it is a literal."""
+
+    scheme: str
+    host: str
+    address: Address | None
+
+
+def parse_url(url: str) -> Target:
+    """Scheme and host of an absolute http or https URL; ValueError saying what is wrong with it."""
+    if not url or len(url) > MAX_LENGTH:
+        raise ValueError(f"a URL has 1 to {MAX_LENGTH} characters")
+    if any(character <= " " or character > "~" or character in '\\"<>^`{|}' for character in url):
+        raise ValueError("a URL has no blanks, control characters, backslashes or characters outside ASCII")
+    match = _URL.fullmatch(url)
+    if match is None:
+        raise ValueError("it is not an absolute URL")
+    scheme = match["scheme"].lower()
+    if scheme not in ("http", "https"):
+        raise ValueError(f"the scheme {scheme!r} is not https")
+    if "@" in match["authority"]:
+        raise ValueError("a URL for webhooks has no user name or password")
+    authority = _AUTHORITY.fullmatch(match["authority"])
+    if authority is None:
+        raise ValueError("host and port are not well-formed")
+    if authority["port"] and not 1 <= int(authority["port"]) <= 65535:
+        raise ValueError("the port must lie from 1 to 65535")
+    host = authority["host"].lower()
+    if host.startswith("["):
+        try:
+            return Target(scheme, host[1:-1], IPv6Address(host[1:-1]))
+        except ValueError:
+            raise ValueError(f"{host} is not an IPv6 address") from None
+    return _named(scheme, host.removesuffix("."))
+
+
+def _named(scheme: str, host: str) -> Target:
+    labels = host.split(".")
+    if _NUMBER.fullmatch(labels[-1]):
+        if _PLAIN_IPV4.fullmatch(host) is None:
+            raise ValueError(f"{host!r} is a numeric form of an address; write a name or four plain decimal numbers")
+        try:
+            return Target(scheme, host, IPv4Address(host))
+        except ValueError:
+            raise ValueError(f"{host!r} is not an IPv4 address") from None
+    if len(host) > 253 or any(_LABEL.fullmatch(label) is None for label in labels):
+        raise ValueError(f"{host!r} is not a host name")
+    return Target(scheme, host, None)
+
+
+def check_url(url: str, policy: str) -> str | None:
+    """Why a URL may not receive webhooks under a policy (`public`, `local`, `any`); None when it may."""
+    try:
+        target = parse_url(url)
+    except ValueError as error:
+        return str(error)
+    if policy == "any":
+        return None
+    here = policy == "local" and _is_here(target)
+    if target.scheme != "https" and not here:
+        return "only https is allowed" + (
+            "" if policy == "public" else f" (http on loopback addresses, localhost and {DOCKER_HOST} only)"
+        )
+    if here:
+        return None
+    if target.address is not None:
+        return check_address(target.address, policy, target.host)
+    return _check_name(target.host, policy)
+
+
+def _is_here(target: Target) -> bool:
+    if target.address is not None:
+        return _is_loopback(target.address)
+    return target.host == DOCKER_HOST or is_localhost(target.host)
+
+
+def is_localhost(host: str) -> bool:
+    """`localhost` and the names below it, which mean this machine everywhere."""
+    return host == "localhost" or host.endswith(".localhost")
+
+
+def _check_name(host: str, policy: str) -> str | None:
+    if "." not in host:
+        return f"{host!r} has no dot; only full host names are reachable from outside"
+    if host.endswith((".local", ".localhost", ".internal")):
+        hint = f" (from a container, the machine itself is {DOCKER_HOST})" if policy == "local" else ""
+        return f"{host!r} is a name of a private network{hint}"
+    return None
+
+
+def _is_loopback(address: Address) -> bool:
+    if isinstance(address, IPv4Address):
+        return address.is_loopback
+    return address == IPv6Address("::1")
+
+
+def check_address(address: Address | str, policy: str, host: str) -> str | None:
+    """Why a host may not be reached at this address under a policy; None when it may.
+
+    Asked for literal addresses and for every address that a name resolves to.
+    """
+    if isinstance(address, str):
+        address = ip_address(address.partition("%")[0])
+    if policy == "any":
+        return None
+    host = host.lower().removesuffix(".")
+    loopback = _is_loopback(address)
+    if policy == "local":
+        if loopback:
+            return None
+        if host == DOCKER_HOST and address.is_private and not _is_reserved(address):
+            return None
+        if is_localhost(host):
+            return f"{host} resolves to {address}, which is not this machine"
+    kind = _kind_of(address)
+    return None if kind is None else f"{address} is {kind}, not a public one"
+
+
+def _is_reserved(address: Address) -> bool:
+    return (
+        address.is_link_local
+        or address.is_multicast
+        or address.is_unspecified
+        or address in _METADATA
+        or (isinstance(address, IPv6Address) and _hides_ipv4(address))
+    )
+
+
+def _hides_ipv4(address: IPv6Address) -> bool:
+    return any(address in network for network in _EMBEDDING_IPV4)
+
+
+def _kind_of(address: Address) -> str | None:
+    if address in _METADATA:
+        return "the address of a metadata service"
+    if _is_loopback(address):
+        return "a loopback address"
+    if isinstance(address, IPv6Address) and (_hides_ipv4(address) or address.is_site_local):
+        return "an address in which another one hides"
+    if address.is_link_local:
+        return "a link-local address"
+    if address.is_multicast or address.is_unspecified or not address.is_global:
+        return "a private or reserved address"
+    return None
+
+
+def is_loopback_url(url: str) -> bool:
+    """Whether a URL names this machine by a loopback address or as localhost."""
+    try:
+        target = parse_url(url)
+    except ValueError:
+        return False
+    return target.host != DOCKER_HOST and _is_here(target)
