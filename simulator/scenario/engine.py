@@ -1,0 +1,534 @@
+"""Scenarios at work: which rule takes an event, what is planned then, and what becomes of it.
+
+The engine decides and keeps no state of its own: what is active, bound, counted and pending lies in the world's store
+and on its agenda as plain data, so that it is part of snapshots and repeats exactly. Chapters "Scenarios" of the
+control interface and "Rules of evaluation" of the scenario language.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import Cause, Event
+from simulator.kernel.ledger import Overdrawn
+from simulator.kernel.machine import IllegalMove
+from simulator.kernel.world import TimerHandler, World
+from simulator.scenario.logbook import note, notes
+from simulator.scenario.matching import dig, holds
+from simulator.scenario.schema import (
+    CREATED,
+    REQUEST,
+    WORLD_ACTIONS,
+    Library,
+    Rule,
+    Scenario,
+    ScenarioFile,
+    Span,
+    Step,
+)
+from simulator.scenario.view import View, family
+from simulator.wire.errors import CATALOGUE, ApiError, ControlError
+from simulator.wire.json import JsonObject
+from simulator.wire.records import Record, find, origin_of, render
+from simulator.wire.triggers import TriggerTable
+
+ACTIVE = "scenario.active"
+BINDINGS = "scenario.bindings"
+COUNTS = "scenario.counts"
+UPLOADED = "uploaded_scenarios"
+FAULTS = "faults"
+
+STEP = "scenario.step"
+TIMELINE = "scenario.timeline"
+
+NetworkStatus: TypeAlias = "Callable[[World, str, str], str]"
+
+_REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
+_PATH = frozenset({"path"})
+
+
+class UnknownScenario(ControlError, KeyError):
+    """No scenario of that name ships or was uploaded to the world: 404."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(404, "not_found", f"There is no scenario {name!r}.", "names")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a rule answers a request with; `place` is the rule's file and line."""
+
+    status: int
+    code: str
+    message: str
+    param: str | None
+    place: str
+
+
+@dataclass(frozen=True)
+class _Happening:
+    """Something that rules may take: an event, or the creation of a resource, and the scenarios it went through."""
+
+    environment: str
+    trigger: str
+    subject: JsonObject
+    object_id: str
+    chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Ready:
+    """A scenario file with its rules sorted by what they listen to."""
+
+    row: Any
+    file: ScenarioFile
+    rules: Mapping[str, tuple[tuple[int, Rule], ...]]
+
+
+def _status_of_network(world: World, environment: str, network: str) -> str:
+    from simulator.resources.reference import network_status
+
+    return network_status(world, environment, network)
+
+
+class Engine:
+    """The scenarios of a process: those that ship, and in every world those uploaded to it."""
+
+    def __init__(
+        self, triggers: TriggerTable, library: Library, network_status: NetworkStatus = _status_of_network
+    ) -> None:
+        self._triggers = triggers
+        self._library = library
+        self._network_status = network_status
+        self._ready: dict[tuple[str, str], _Ready] = {}
+        self.timers: Mapping[str, TimerHandler] = {STEP: self.on_step, TIMELINE: self.on_timeline}
+
+    # What there is
+
+    def knows(self, world: World, name: str) -> bool:
+        return name in self._library or name in world.store.table(UPLOADED)
+
+    def names(self, world: World) -> list[str]:
+        """Every scenario of a world, those that ship first."""
+        return list(dict.fromkeys([*self._library, *(name for name, _ in world.store.table(UPLOADED).items())]))
+
+    def file(self, world: World, name: str) -> ScenarioFile:
+        """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
+        return self._get(world, name).file
+
+    def _get(self, world: World, name: str) -> _Ready:
+        """A scenario made ready; kept as long as its row is the same."""
+        row = world.store.table(UPLOADED).get(name) or self._library.get(name)
+        if row is None:
+            raise UnknownScenario(name)
+        place = (world.id if not isinstance(row, ScenarioFile) else "", name)
+        ready = self._ready.get(place)
+        if ready is None or ready.row is not row:
+            file = row if isinstance(row, ScenarioFile) else _from_row(row)
+            rules: dict[str, tuple[tuple[int, Rule], ...]] = {}
+            for index, rule in enumerate(file.scenario.rules):
+                for event in rule.events:
+                    rules[event] = (*rules.get(event, ()), (index, rule))
+            ready = self._ready[place] = _Ready(row, file, rules)
+        return ready
+
+    def upload(self, world: World, file: ScenarioFile) -> None:
+        """Keep a scenario in the world, in place of one of the same name; inside a change.
+
+        When that one is active, the new one takes its place at once: laid down afresh.
+        """
+        row = {"document": file.document, "source": file.source, "lines": dict(file.lines)}
+        active = file.name in self.active(world)
+        if active:
+            self._withdraw(world, file.name)
+        world.store.table(UPLOADED).put(file.name, row)
+        if active:
+            self._lay(world, file.name)
+
+    # What is active
+
+    def active(self, world: World) -> list[str]:
+        return list(world.store.table(ACTIVE).get("names") or [])
+
+    def activate(self, world: World, names: Iterable[str]) -> list[str]:
+        """Make exactly these scenarios active, later ones winning; UnknownScenario, ControlError of a `world` part.
+
+        Those that were active stay as they are; those that go take their pending steps, timeline and faults along.
+        """
+        wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
+        for name in wanted:
+            if not self.knows(world, name):
+                raise UnknownScenario(name)
+        before = self.active(world)
+        with world.store.change():
+            for name in before:
+                if name not in wanted:
+                    self._withdraw(world, name)
+            world.store.table(ACTIVE).put("names", wanted)
+            for name in wanted:
+                if name not in before:
+                    self._lay(world, name)
+        return wanted
+
+    def _lay(self, world: World, name: str) -> None:
+        """World state, faults and timeline of a scenario that becomes active; its counts begin anew."""
+        file = self.file(world, name)
+        counts = world.store.table(COUNTS)
+        for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
+            counts.delete(key)
+        for member, action in WORLD_ACTIONS.items():
+            given = getattr(file.scenario.world, member)
+            for entry in [given] if isinstance(given, dict) else given or []:
+                parameters = {key: value for key, value in entry.items() if key != "environment"}
+                cause = Cause("rule", name, file.place(f"world.{member}"))
+                environment = entry.get("environment", "sandbox")
+                self._triggers.perform(world, action, None, parameters, environment, cause)
+        for fault in file.document.get("faults") or []:
+            row = {
+                "id": world.streams.identifier("flt_", "ids.fault"),
+                **fault,
+                "times_left": fault.get("times"),
+                "hits": 0,
+                "scenario": name,
+            }
+            world.store.table(FAULTS).put(row["id"], row)
+        for index, step in enumerate(file.scenario.timeline):
+            world.agenda.plan_another(
+                world.now_ms + self._draw(world, name, step.at),
+                TIMELINE,
+                step.target or name,
+                scenario=name,
+                part=f"timeline[{index}]",
+                place=file.place(f"timeline[{index}]"),
+                event="",
+                action=step.action,
+                acts_on=step.target,
+                parameters=step.parameters,
+                environment=step.environment or "sandbox",
+                hand_to=None,
+            )
+
+    def _withdraw(self, world: World, name: str) -> None:
+        for timer in self._pending(world, name):
+            world.agenda.cancel_key(timer.key)
+        faults = world.store.table(FAULTS)
+        for row in [row for row in faults.values() if row.get("scenario") == name]:
+            faults.delete(row["id"])
+
+    @staticmethod
+    def _pending(world: World, name: str) -> list[Timer]:
+        return [
+            timer
+            for timer in world.agenda.in_firing_order()
+            if timer.kind in (STEP, TIMELINE) and timer.arguments["scenario"] == name
+        ]
+
+    # What happens
+
+    def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
+        """Offer an emitted event to the scenarios; inside the change that emitted it."""
+        self._dispatch(world, _Happening(event.environment, event.type, subject, event.object_id))
+
+    def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
+        """Offer a resource whose creation emits no event."""
+        self._dispatch(world, _Happening(environment, CREATED, subject, object_id))
+
+    def _dispatch(self, world: World, happening: _Happening) -> None:
+        bound = self._ruler(world, happening.object_id)
+        if bound is not None:
+            name, root = bound
+            if self.knows(world, name):
+                self._offer(world, name, happening, root)
+            return
+        for name in reversed(self.active(world)):
+            if self._offer(world, name, happening, ""):
+                return
+
+    @staticmethod
+    def _ruler(world: World, object_id: str) -> tuple[str, str] | None:
+        """The scenario that alone rules an object, and the object (or what it belongs to) that was put under it."""
+        bindings = world.store.table(BINDINGS)
+        for member in family(world, object_id):
+            name = bindings.get(member) or origin_of(world, member).scenario
+            if name:
+                return name, member
+        return None
+
+    def _offer(self, world: World, name: str, happening: _Happening, root: str) -> bool:
+        """Let the first matching rule of one scenario take it; whether one did. `root`: what is bound, if anything."""
+        ready = self._get(world, name)
+        rules = ready.rules.get(happening.trigger)
+        if not rules:
+            return False
+        view = View(world, happening.environment, happening.subject, happening.object_id)
+        for index, rule in rules:
+            groups = self._take(world, ready.file, index, rule, view, root, frozenset())
+            if groups is not None:
+                place = ready.file.place(f"rules[{index}]")
+                note(
+                    world, name, "fired", f"rules[{index}]", place, object=happening.object_id, event=happening.trigger
+                )
+                self._plan(world, ready.file, index, rule, happening, groups)
+                return True
+        return False
+
+    def _take(
+        self, world: World, file: ScenarioFile, index: int, rule: Rule, view: View, root: str, globs: frozenset[str]
+    ) -> dict[str, str] | None:
+        """The named groups when the rule matches and may still fire; then it is counted."""
+        counts = world.store.table(COUNTS)
+        key = f"{file.name}|{index}|{root}"
+        count: int = counts.get(key) or 0
+        if rule.times is not None and count >= rule.times:
+            return None
+        groups = holds(rule.where, view.look, globs=globs, is_scenario=lambda name: self.knows(world, name))
+        if groups is None:
+            return None
+        if rule.probability is not None and world.streams.fraction(f"scenario.{file.name}") >= rule.probability:
+            return None
+        if rule.times is not None:
+            counts.put(key, count + 1)
+        return groups
+
+    @staticmethod
+    def _draw(world: World, name: str, span: Span) -> int:
+        if span.low_ms == span.high_ms:
+            return span.low_ms
+        return span.low_ms + world.streams.below(span.high_ms - span.low_ms + 1, f"scenario.{name}")
+
+    def _plan(
+        self, world: World, file: ScenarioFile, index: int, rule: Rule, happening: _Happening, groups: dict[str, str]
+    ) -> None:
+        """Plan a rule's steps; a hand-over that comes first and at once is made now, so that no event is missed."""
+        factor = self._factor(world, file.scenario, happening)
+        offset_ms, waits = 0, False
+        for number, step in enumerate(rule.do or []):
+            offset_ms += round(self._draw(world, file.name, step.after) * factor)
+            part, place = f"rules[{index}].do[{number}]", file.place(f"rules[{index}]")
+            if step.scenario is not None and offset_ms == 0 and not waits:
+                self._hand_over(world, file.name, _filled(step.scenario, groups), happening, part, place)
+                continue
+            waits = True
+            world.agenda.plan_another(
+                world.now_ms + offset_ms,
+                STEP,
+                happening.object_id,
+                scenario=file.name,
+                part=part,
+                place=place,
+                event=happening.trigger,
+                **_work(step, groups),
+                environment=step.environment or happening.environment,
+            )
+
+    def _factor(self, world: World, scenario: Scenario, happening: _Happening) -> float:
+        """How much the steps are stretched by the status of the object's networks now."""
+        if not scenario.slowdown:
+            return 1.0
+        factors = [1.0]
+        for path in ("network", "from.network", "to.network"):
+            network = dig(happening.subject, path)
+            if isinstance(network, str):
+                canonical = {"btc": "bitcoin"}.get(network.lower(), network.lower())
+                status: Any = self._network_status(world, happening.environment, canonical)
+                factors.append(scenario.slowdown.get(status, 1.0))
+        return max(factors) if max(factors) > 1 else min(factors)
+
+    # Steps
+
+    def on_step(self, world: World, timer: Timer) -> None:
+        """A step of a rule is due: do it, or record that it was no longer possible."""
+        arguments = timer.arguments
+        if arguments["hand_to"] is None:
+            self._act(world, timer, timer.target)
+            return
+        object_id = arguments["acts_on"] or timer.target
+        happening = self._latest(world, object_id)
+        if happening is None:
+            self._skipped(world, timer, "there is nothing to hand over")
+            return
+        name, part, place = arguments["scenario"], arguments["part"], arguments["place"]
+        self._hand_over(world, name, arguments["hand_to"], happening, part, place)
+
+    def on_timeline(self, world: World, timer: Timer) -> None:
+        """A step of a timeline is due."""
+        self._act(world, timer, None)
+
+    def _act(self, world: World, timer: Timer, object_id: str | None) -> None:
+        arguments = timer.arguments
+        action = arguments["action"]
+        acts_on_world = any(not row.kinds for row in self._triggers.rows.get(action, ()))
+        target = arguments["acts_on"] or (None if acts_on_world else object_id)
+        cause = Cause("rule", arguments["scenario"], arguments["place"])
+        try:
+            with world.store.attempt():
+                self._triggers.perform(world, action, target, arguments["parameters"], arguments["environment"], cause)
+        except _REFUSALS as refusal:
+            self._skipped(world, timer, str(getattr(refusal, "message", refusal)))
+            return
+        note(
+            world,
+            arguments["scenario"],
+            "done",
+            arguments["part"],
+            arguments["place"],
+            object=timer.target,
+            action=action,
+        )
+
+    @staticmethod
+    def _skipped(world: World, timer: Timer, reason: str) -> None:
+        arguments = timer.arguments
+        note(
+            world,
+            arguments["scenario"],
+            "skipped",
+            arguments["part"],
+            arguments["place"],
+            object=timer.target,
+            action=arguments["action"] or f"scenario {arguments['hand_to']}",
+            reason=reason,
+        )
+
+    @staticmethod
+    def _latest(world: World, object_id: str) -> _Happening | None:
+        """The last event of an object (or its creation), as another scenario takes it over."""
+        record = find(world, object_id)
+        if not isinstance(record, Record):
+            return None
+        event = next((event for event in world.journal.events_newest_first() if event.object_id == object_id), None)
+        trigger = CREATED if event is None else event.type
+        return _Happening(record.environment, trigger, render(world, record), object_id)
+
+    def _hand_over(self, world: World, name: str, successor: str, happening: _Happening, part: str, place: str) -> None:
+        """Put an object under another scenario alone, which sees at once what has just happened to it."""
+        chain = (*happening.chain, name)
+        reason = ""
+        if not self.knows(world, successor):
+            reason = f"there is no scenario {successor!r}"
+        elif successor in chain:
+            reason = "the object came from that scenario"
+        elif find(world, happening.object_id) is None:
+            reason = "there is nothing to hand over"
+        action = f"scenario {successor}"
+        if reason:
+            note(world, name, "skipped", part, place, object=happening.object_id, action=action, reason=reason)
+            return
+        for timer in world.agenda.in_firing_order():
+            if timer.kind == STEP and timer.target == happening.object_id:
+                world.agenda.cancel_key(timer.key)
+        world.store.table(BINDINGS).put(happening.object_id, successor)
+        note(world, name, "done", part, place, object=happening.object_id, action=action)
+        passed = _Happening(happening.environment, happening.trigger, happening.subject, happening.object_id, chain)
+        self._offer(world, successor, passed, happening.object_id)
+
+    # Requests
+
+    def answer_for(
+        self,
+        world: World,
+        environment: str,
+        method: str,
+        path: str,
+        body: Mapping[str, Any],
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer | None:
+        """What a rule `on: request` answers this call with (decision H2), or None; `path` is the one below the base.
+
+        A call that names its scenario (header, or the origin of the present change) is looked at by that one alone.
+        Counting and chance are kept even though the call has no effect, so the caller must not undo them.
+        """
+        chosen = world.origin.scenario or (headers or {}).get("x-simulator-scenario", "")
+        names = [chosen] if chosen and self.knows(world, chosen) else self.active(world)
+        view = View(world, environment, {"method": method.upper(), "path": path}, body=body)
+        with world.store.change():
+            for name in reversed(names):
+                ready = self._get(world, name)
+                for index, rule in ready.rules.get(REQUEST, ()):
+                    if self._take(world, ready.file, index, rule, view, "", _PATH) is None:
+                        continue
+                    place = ready.file.place(f"rules[{index}]")
+                    note(world, name, "fired", f"rules[{index}]", place, event=REQUEST, request=f"{method} {path}")
+                    return _answer(name, rule, place)
+        return None
+
+    # What it has done
+
+    def listing(self, world: World) -> list[JsonObject]:
+        """{name, description, source, active} of every scenario."""
+        return [self.summary(world, name) for name in self.names(world)]
+
+    def summary(self, world: World, name: str) -> JsonObject:
+        file = self.file(world, name)
+        return {
+            "name": name,
+            "description": file.scenario.description,
+            "source": file.source,
+            "active": name in self.active(world),
+        }
+
+    def describe(self, world: World, name: str) -> JsonObject:
+        """The scenario as written, and what it has done so far; UnknownScenario."""
+        return {**self.file(world, name).document, **self.summary(world, name), **self.progress(world, name)}
+
+    def progress(self, world: World, name: str) -> JsonObject:
+        """Rules fired, steps done, steps skipped (the newest of each kind), and what is pending, in firing order."""
+        if not self.knows(world, name):
+            raise UnknownScenario(name)
+        pending = [
+            {
+                "due_at": format_timestamp(timer.due_at_ms),
+                "part": timer.arguments["part"],
+                "place": timer.arguments["place"],
+                "object": timer.target,
+                "action": timer.arguments["action"] or f"scenario {timer.arguments['hand_to']}",
+            }
+            for timer in self._pending(world, name)
+        ]
+        return {
+            "rules_fired": notes(world, name, "fired"),
+            "steps_done": notes(world, name, "done"),
+            "skipped": notes(world, name, "skipped"),
+            "pending": pending,
+        }
+
+
+def _from_row(row: Mapping[str, Any]) -> ScenarioFile:
+    document = row["document"]
+    return ScenarioFile(Scenario.model_validate(document), document, row["source"], row["lines"])
+
+
+def _answer(name: str, rule: Rule, place: str) -> Answer | None:
+    if rule.answer is None:
+        return None
+    row = CATALOGUE[rule.answer.code]
+    message = rule.answer.message or f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {place})."
+    return Answer(rule.answer.status or row.status, row.code, message, rule.answer.param, place)
+
+
+def _work(step: Step, groups: Mapping[str, str]) -> dict[str, Any]:
+    """A step as the arguments of its timer, with the named groups put in."""
+    return {
+        "action": step.action,
+        "acts_on": _filled(step.target, groups),
+        "parameters": _filled(step.parameters, groups),
+        "hand_to": _filled(step.scenario, groups),
+    }
+
+
+def _filled(value: Any, groups: Mapping[str, str]) -> Any:
+    """A value with every `${name}` replaced by the group of that name."""
+    if isinstance(value, str):
+        for name, text in groups.items():
+            value = value.replace(f"${{{name}}}", text)
+        return value
+    if isinstance(value, dict):
+        return {key: _filled(item, groups) for key, item in value.items()}
+    return [_filled(item, groups) for item in value] if isinstance(value, list) else value
+
+
+__all__ = ["Answer", "Engine", "UnknownScenario"]

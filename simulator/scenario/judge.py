@@ -1,0 +1,335 @@
+"""What the models of the language cannot know: names of actions, events, scenarios and variables, and parameters.
+
+Judged on the document as written, so that one mistake hides no other; what is misshapen is passed over, because the
+models report it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from simulator.scenario import schema
+from simulator.scenario.document import Document, Path
+from simulator.scenario.schema import CREATED, METHODS, REQUEST, WORLD_ACTIONS
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.triggers import Trigger, TriggerTable
+
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
+_TIMELINE_FIELDS = ("at", "action", "target", "environment")
+_DRIVE_FIELDS = ("action", "target", "environment")
+_TRANSACTIONS = ("onramp", "offramp", "send", "buy", "swap", "withdraw")
+_KINDS_OF: Mapping[str, tuple[str, ...]] = {
+    "transaction": _TRANSACTIONS,
+    "deposit": ("deposit",),
+    "wallet": ("wallet", "lightning_address"),
+    "lightning_entry": ("invoice",),
+    "quote": ("ramp_quote", "swap_quote", "buy_quote", "withdraw_quote"),
+    "beneficiary": ("beneficiary",),
+    "recurring_payment": ("recurring_payment",),
+}
+
+
+def report_unknown(document: Document, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
+    """Report an unknown key, with the name that was probably meant."""
+    meant = nearest(str(path[-1]), names)
+    document.report_unknown(path, f"unknown {what} `{path[-1]}`{of}{_hint(str(path[-1]), names)}", meant)
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, or ""."""
+    names = list(names)
+    words = [one for one in names if name and one in name.split("_")]
+    letters = {one.lower(): one for one in reversed(names)}
+    lower = get_close_matches(name.lower(), letters, n=1, cutoff=0.6)
+    return words[0] if words else letters[lower[0]] if lower else ""
+
+
+def _hint(name: str, names: Iterable[str]) -> str:
+    meant = nearest(name, names)
+    return f"; did you mean `{meant}`?" if meant else ""
+
+
+def names_of(model: type[BaseModel]) -> list[str]:
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _placeholders(value: Any, path: Path = ()) -> Iterable[tuple[Path, str]]:
+    """The names inside `${…}` anywhere in a value, with the place of the text they stand in."""
+    if isinstance(value, str):
+        for used in _PLACEHOLDER.findall(value):
+            yield path, used
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _placeholders(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _placeholders(item, (*path, index))
+
+
+def _items(value: Any, name: str) -> Iterable[tuple[Path, dict[str, Any]]]:
+    """The mappings in a list member, with their paths; what has another shape is the models' business."""
+    items = value.get(name)
+    if isinstance(items, list):
+        for index, item in enumerate(items):
+            if isinstance(item, dict):
+                yield (name, index), item
+
+
+class Judge:
+    """What the models cannot know, judged on the document as written; what is misshapen is passed over."""
+
+    def __init__(
+        self, document: Document, triggers: TriggerTable, events: tuple[str, ...], scenarios: tuple[str, ...]
+    ) -> None:
+        self._document = document
+        self._triggers = triggers
+        self._events = events
+        self._scenarios = scenarios
+
+    def judge(self) -> None:
+        root: dict[str, Any] = self._document.value
+        for path, rule in _items(root, "rules"):
+            self._rule(path, rule)
+        for path, step in _items(root, "timeline"):
+            self._action(path, step, _TIMELINE_FIELDS, kinds=(), groups=frozenset())
+            self._target_given(path, step)
+        self._world(root.get("world"))
+        for path, fault in _items(root, "faults"):
+            self._fault(path, fault)
+        variables: set[str] = set()
+        for path, step in _items(root, "drive"):
+            self._drive(path, step, variables)
+        for path, expectation in _items(root, "expect"):
+            self._expect(path, expectation, variables)
+        beneath = root.get("with")
+        for index, name in enumerate(beneath if isinstance(beneath, list) else ()):
+            self._scenario(("with", index), name)
+
+    def _lacks(self, path: Path, names: tuple[str, ...], message: str) -> None:
+        self._document.report_missing(path, path, names, message)
+
+    def _rule(self, path: Path, rule: dict[str, Any]) -> None:
+        events = rule.get("on")
+        listed = events if isinstance(events, list) else [events]
+        for index, event in enumerate(listed):
+            place = (*path, "on", index) if isinstance(events, list) else (*path, "on")
+            if isinstance(event, str) and event not in (*self._events, CREATED, REQUEST):
+                hint = _hint(event, [*self._events, CREATED, REQUEST])
+                self._document.report(place, f"unknown event `{event}`{hint}")
+        self._answer(path, rule, is_request=REQUEST in listed)
+        groups = self._where((*path, "where"), rule.get("where"))
+        kinds = self._kinds_of(listed, rule.get("where"))
+        for place, step in _items(rule, "do"):
+            self._step((*path, *place), step, kinds, groups)
+
+    def _answer(self, path: Path, rule: dict[str, Any], *, is_request: bool) -> None:
+        answer = rule.get("answer")
+        if "do" not in rule and "answer" not in rule:
+            self._lacks(path, ("do", "answer"), "a rule needs `do` (which may be empty) or `answer`")
+        if "do" in rule and "answer" in rule:
+            self._document.report((*path, "answer"), "a rule has `do` or `answer`, not both", key=True)
+        if "answer" in rule and not is_request:
+            self._document.report((*path, "answer"), "only a rule `on: request` can answer", key=True)
+        if is_request and rule.get("do"):
+            self._document.report((*path, "do"), "a rule `on: request` answers; it has no steps", key=True)
+        code = answer.get("code") if isinstance(answer, dict) else None
+        if isinstance(code, str) and code not in CATALOGUE:
+            self._document.report((*path, "answer", "code"), f"unknown error code `{code}`{_hint(code, CATALOGUE)}")
+
+    def _where(self, path: Path, where: Any) -> frozenset[str]:
+        """Judge the tests; answers the named groups of the patterns."""
+        groups: set[str] = set()
+        for name, wanted in (where if isinstance(where, dict) else {}).items():
+            if not isinstance(wanted, dict):
+                continue
+            if not wanted:
+                names = ", ".join(schema.Tests.model_fields)
+                self._document.report((*path, name), f"it asks for nothing; write a value or one of {names}")
+            pattern = wanted.get("matches")
+            if isinstance(pattern, str):
+                try:
+                    groups |= set(re.compile(pattern).groupindex)
+                except re.error:
+                    continue
+        return frozenset(groups)
+
+    def _kinds_of(self, events: list[Any], where: Any) -> tuple[str, ...]:
+        """The kinds of resource that a rule's object can be; () when it may be any."""
+        kinds: list[str] = []
+        for event in events:
+            row = EVENT_TYPES.get(event) if isinstance(event, str) else None
+            if row is None or row.object not in _KINDS_OF:
+                return ()
+            kinds += _KINDS_OF[row.object]
+        asked = where.get("type") if isinstance(where, dict) else None
+        named = [kind for kind in (asked if isinstance(asked, list) else [asked]) if kind in kinds]
+        return tuple(dict.fromkeys(named or kinds))
+
+    def _step(self, path: Path, step: dict[str, Any], kinds: tuple[str, ...], groups: frozenset[str]) -> None:
+        if "scenario" not in step:
+            self._action(path, step, _STEP_FIELDS, kinds if "target" not in step else (), groups)
+            return
+        if "action" in step:
+            self._document.report((*path, "scenario"), "a step has `action` or `scenario`, not both", key=True)
+            return
+        self._groups(path, step, groups)
+        for name in step:
+            if name not in _STEP_FIELDS:
+                report_unknown(self._document, (*path, name), _STEP_FIELDS, "field")
+        name = step["scenario"]
+        if not (isinstance(name, str) and _PLACEHOLDER.search(name)):
+            self._scenario((*path, "scenario"), name)
+
+    def _scenario(self, path: Path, name: Any) -> None:
+        if isinstance(name, str) and name not in self._scenarios:
+            self._document.report(path, f"unknown scenario `{name}`{_hint(name, self._scenarios)}")
+
+    def _groups(self, path: Path, step: dict[str, Any], groups: Collection[str]) -> None:
+        for place, used in _placeholders(step, path):
+            if used not in groups:
+                self._document.report(place, f"`${{{used}}}` is no named group of the rule{_hint(used, groups)}")
+
+    def _variables(self, path: Path, value: Any, variables: Collection[str]) -> None:
+        for place, used in _placeholders(value, path):
+            name = used.partition(".")[0]
+            if name not in variables:
+                hint = _hint(name, variables)
+                self._document.report(place, f"`${{{used}}}`: no earlier step of the drive is named so{hint}")
+
+    def _action(
+        self, path: Path, step: dict[str, Any], fields: tuple[str, ...], kinds: tuple[str, ...], groups: Collection[str]
+    ) -> None:
+        """An action step: its name and its parameters."""
+        name = step.get("action")
+        self._groups(path, step, groups)
+        if name is None:
+            for key in step:
+                if key not in fields and nearest(key, fields):
+                    report_unknown(self._document, (*path, key), fields, "field")
+            if "scenario" in fields:
+                self._lacks(path, ("action", "scenario"), "a step needs `action` or `scenario`")
+            return
+        if not isinstance(name, str):
+            return
+        if name not in self._triggers.rows:
+            self._document.report((*path, "action"), f"unknown action `{name}`{_hint(name, self._triggers.rows)}")
+            for key in step:
+                if key not in fields and get_close_matches(key, fields, cutoff=0.8):
+                    report_unknown(self._document, (*path, key), fields, "field")
+            return
+        parameters = {key: value for key, value in step.items() if key not in fields}
+        self._parameters(path, name, parameters, fields, kinds)
+
+    def _parameters(
+        self, path: Path, action: str, given: dict[str, Any], fields: Iterable[str], kinds: tuple[str, ...]
+    ) -> None:
+        """Report what the best fitting row of the action finds wrong with the parameters."""
+        rows = [row for row in self._triggers.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
+        found = [_wrong(row, given) for row in rows or self._triggers.rows[action]]
+        for place, kind, message in min(found, key=len):
+            if kind == "unknown":
+                known = [*(name for row in rows for name in names_of(row.parameters)), *fields]
+                report_unknown(self._document, (*path, *place), known, "parameter", f" of {action}")
+            elif kind == "missing":
+                self._document.report_missing((*path, *place[:-1]), (*path, *place), (str(place[-1]),), message)
+            else:
+                self._document.report((*path, *place), message)
+
+    def _target_given(self, path: Path, step: dict[str, Any]) -> None:
+        rows = self._triggers.rows.get(step.get("action") or "")
+        if rows and "target" not in step and all(row.kinds for row in rows):
+            self._document.report(path, f"the action {step['action']} needs a `target` here")
+        if "scenario" in step:
+            self._document.report((*path, "scenario"), "a timeline has no object to hand over", key=True)
+
+    def _world(self, world: Any) -> None:
+        if not isinstance(world, dict):
+            return
+        for member, action in WORLD_ACTIONS.items():
+            entries = world.get(member)
+            places: list[tuple[Path, Any]] = [(("world", member), entries)]
+            if isinstance(entries, list):
+                places = [(("world", member, index), entry) for index, entry in enumerate(entries)]
+            for path, entry in places:
+                if isinstance(entry, dict) and action in self._triggers.rows:
+                    given = {key: value for key, value in entry.items() if key != "environment"}
+                    self._parameters(path, action, given, ("environment",), ())
+                if isinstance(entry, dict) and entry.get("environment", "sandbox") not in ("sandbox", "production"):
+                    self._document.report((*path, "environment"), "it is sandbox or production")
+
+    def _fault(self, path: Path, fault: dict[str, Any]) -> None:
+        about_calls, about_webhooks = "match" in fault, "webhook" in fault
+        if about_calls == about_webhooks:
+            self._lacks(path, ("match", "webhook"), "a fault needs either `match` (calls) or `webhook` (deliveries)")
+        elif about_webhooks and "deliver" not in fault:
+            self._lacks(path, ("deliver",), "`deliver` is missing")
+        elif about_calls and not any(fault.get(name) for name in ("respond", "delay", "drop", "malformed")):
+            self._lacks(path, ("respond", "delay", "drop"), "a fault needs `respond`, `delay` or `drop`")
+        elif about_calls and fault.get("after_commit") and not (fault.get("respond") or fault.get("drop")):
+            self._lacks(path, ("respond", "drop"), "`after_commit` needs `respond` or `drop`")
+        webhook = fault.get("webhook")
+        event = webhook.get("event") if isinstance(webhook, dict) else None
+        if isinstance(event, str) and event not in self._events:
+            self._document.report((*path, "webhook", "event"), f"unknown event `{event}`{_hint(event, self._events)}")
+
+    def _drive(self, path: Path, step: dict[str, Any], variables: set[str]) -> None:
+        self._variables(path, step, variables)
+        if "action" in step:
+            self._action(path, step, _DRIVE_FIELDS, (), {used for _, used in _placeholders(step)})
+            self._target_given(path, step)
+            return
+        if "advance" in step:
+            return
+        name, call = next(iter(step.items()), ("", None))
+        place, content = path, step
+        if len(step) == 1 and name not in METHODS:
+            variables.add(name)
+            if not isinstance(call, dict):
+                return
+            place, content = (*path, name), call
+        if sum(method in content for method in METHODS) != 1:
+            message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action)"
+            self._lacks(place, (*METHODS, "advance", "action"), message)
+
+    def _expect(self, path: Path, expectation: dict[str, Any], variables: set[str]) -> None:
+        event = expectation.get("event")
+        if isinstance(event, str) and event not in self._events:
+            self._document.report((*path, "event"), f"unknown event `{event}`{_hint(event, self._events)}")
+        self._where((*path, "where"), expectation.get("where"))
+        self._variables(path, expectation, variables)
+
+
+def _wrong(row: Trigger, given: dict[str, Any]) -> list[tuple[Path, str, str]]:
+    """What one row of an action finds wrong with parameters: place, kind, message."""
+    known = names_of(row.parameters)
+    wrong: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]
+    try:
+        row.parameters.model_validate(given)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            if "${" in str(detail["input"]):
+                continue
+            place: Path = tuple(part for part in detail["loc"] if not isinstance(part, int))
+            while len(place) > 1 and place[0] in given and not isinstance(given[place[0]], dict):
+                place = place[:-1]
+            kind = "missing" if detail["type"] == "missing" else "value"
+            wrong.append((place, kind, _words(dict(detail), place)))
+    return wrong
+
+
+def _words(detail: Mapping[str, Any], place: Path) -> str:
+    name = place[-1] if place else ""
+    if detail["type"] == "missing":
+        return f"the parameter `{name}` is missing"
+    given = detail["input"]
+    if detail["type"] == "string_type" and isinstance(given, int | float) and not isinstance(given, bool):
+        return f"`{name}` must be a string; write it in quotes: '{given}'"
+    message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+    return f"`{name}`: {message[:1].lower()}{message[1:]}"

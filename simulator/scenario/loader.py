@@ -1,0 +1,173 @@
+"""Reading scenario files: every problem of a file at once, each with path, line and column, and near misses named.
+
+The models of `schema` judge the shape; what needs the action table, the event catalogue or other scenarios is judged
+here. YAML appears nowhere else than in `document`, under this module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from pathlib import Path as FilePath
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from simulator.scenario import schema
+from simulator.scenario.document import Document, Path, dotted, read
+from simulator.scenario.judge import Judge, names_of, report_unknown
+from simulator.scenario.schema import Library, Scenario, ScenarioFile
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.triggers import TriggerTable
+
+SUFFIXES = (".yaml", ".yml", ".json")
+
+
+class ScenarioError(Exception):
+    """A scenario file is not valid; `errors` are {path, line, column, message}, in the order of the file."""
+
+    def __init__(self, errors: list[dict[str, Any]], source: str = "") -> None:
+        self.errors = errors
+        self.source = source
+        count = len(errors)
+        lines = [f"{error.get('file', source)}:{error['line']}:{error['column']}: {_told(error)}" for error in errors]
+        super().__init__("\n".join([f"{count} {'problem' if count == 1 else 'problems'}", *lines]))
+
+
+def _told(error: Mapping[str, Any]) -> str:
+    return f"{error['path']}: {error['message']}" if error["path"] else str(error["message"])
+
+
+class Loader:
+    """Reads scenario files against an action table and an event catalogue."""
+
+    def __init__(self, triggers: TriggerTable, events: Collection[str] = tuple(EVENT_TYPES)) -> None:
+        self._triggers = triggers
+        self._events = tuple(events)
+
+    def load(self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = ()) -> ScenarioFile:
+        """The scenario of a file's text; ScenarioError with every problem. `known`: names of other scenarios."""
+        document, loaded = self._read(text, source)
+        self._check(document, known)
+        return _finish(document, loaded, source)
+
+    def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
+        """The scenario of one file; ScenarioError, OSError."""
+        return self.load(path.read_bytes(), str(path), known)
+
+    def load_directory(self, directory: FilePath) -> Library:
+        """All scenarios of a directory by name, in the order of the file names; ScenarioError of all files together."""
+        paths = sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES)
+        read_files = [(path, *self._read(path.read_bytes(), f"{directory.name}/{path.name}")) for path in paths]
+        names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
+        library = Library()
+        errors: list[dict[str, Any]] = []
+        for path, document, loaded in read_files:
+            self._check(document, [name for name in names if isinstance(name, str)])
+            if loaded is not None and loaded.name in library:
+                document.report(("name",), f"the scenario `{loaded.name}` is defined in another file too")
+            try:
+                file = _finish(document, loaded, f"{directory.name}/{path.name}")
+            except ScenarioError as error:
+                errors += [{"file": str(path), **problem} for problem in error.errors]
+            else:
+                library[file.name] = file
+        if errors:
+            raise ScenarioError(errors, str(directory))
+        return library
+
+    def _read(self, text: str | bytes, source: str) -> tuple[Document, Scenario | None]:
+        document = read(text if isinstance(text, str) else _decoded(text, source))
+        if document.problems and document.value is None:
+            return document, None
+        if not isinstance(document.value, dict):
+            document.report((), "a scenario is a mapping that begins with `name`")
+            return document, None
+        try:
+            return document, Scenario.model_validate(document.value)
+        except ValidationError as error:
+            for detail in error.errors(include_url=False):
+                _report(document, dict(detail))
+            return document, None
+
+    def _check(self, document: Document, known: Iterable[str]) -> None:
+        if isinstance(document.value, dict):
+            name = document.value.get("name")
+            scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
+            Judge(document, self._triggers, self._events, scenarios).judge()
+
+
+def _decoded(raw: bytes, source: str) -> str:
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        column = error.start - raw.rfind(b"\n", 0, error.start)
+        problem = {"path": "", "line": line, "column": column, "message": "the file is not UTF-8"}
+        raise ScenarioError([problem], source) from None
+
+
+def _finish(document: Document, scenario: Scenario | None, source: str) -> ScenarioFile:
+    if document.problems or scenario is None:
+        raise ScenarioError([problem.shown() for problem in document.in_order()], source)
+    paths: list[Path] = [("rules", index) for index in range(len(scenario.rules))]
+    paths += [("timeline", index) for index in range(len(scenario.timeline))]
+    paths += [("world", member) for member in document.value.get("world") or {}]
+    lines = {dotted(path): document.place(path, key=True)[0] for path in paths}
+    return ScenarioFile(scenario, document.value, source, lines)
+
+
+def _report(document: Document, detail: Mapping[str, Any]) -> None:
+    """One finding of the models, put where it belongs in the file and into plain words."""
+    path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
+    kind, message = detail["type"], str(detail["msg"])
+    if kind == "extra_forbidden":
+        report_unknown(document, path, _fields_at(detail["loc"]), "field")
+    elif kind == "missing":
+        document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
+    elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):
+        document.report(path, f"it must be a string; write it in quotes: '{detail['input']}'")
+    else:
+        message = message.removeprefix("Value error, ").removeprefix("Input ")
+        document.report(path, message[:1].lower() + message[1:])
+
+
+_MODEL_AT: Mapping[str, type[BaseModel]] = {
+    "rules": schema.Rule,
+    "answer": schema.AnswerInstead,
+    "world": schema.WorldState,
+    "faults": schema.Fault,
+    "match": schema.FaultMatch,
+    "respond": schema.FaultRespond,
+    "webhook": schema.WebhookFaultMatch,
+    "deliver": schema.Deliver,
+    "«tests»": schema.Tests,
+    "«call»": schema.Call,
+    "«named»": schema.Call,
+    "«advance»": schema.Advance,
+    "«event»": schema.ExpectEvent,
+    "«resource»": schema.ExpectResource,
+    "«webhooks»": schema.ExpectWebhooks,
+}
+
+
+def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
+    """The fields of the part in which an unknown one stands."""
+    for part in reversed(loc[:-1]):
+        if isinstance(part, str) and part in _MODEL_AT:
+            return names_of(_MODEL_AT[part])
+    return names_of(Scenario)
+
+
+def shipped_directory() -> FilePath:
+    """Where the scenarios lie that ship with the package: beside it in a checkout, inside it when installed."""
+    package = FilePath(__file__).resolve().parents[1]
+    installed = package / "_data" / "scenarios"
+    return installed if installed.is_dir() else package.parent / "scenarios"
+
+
+def shipped_library(triggers: TriggerTable) -> Library:
+    """The scenarios that ship, by name; ScenarioError when one is broken."""
+    return Loader(triggers).load_directory(shipped_directory())
+
+
+__all__ = ["Library", "Loader", "ScenarioError", "ScenarioFile", "shipped_directory", "shipped_library"]

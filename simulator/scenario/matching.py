@@ -1,0 +1,105 @@
+"""Whether a `where` holds: comparing what a rule asks for with what an object, a request or a beneficiary has."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from decimal import Decimal, InvalidOperation
+from fnmatch import fnmatchcase
+from typing import Any, TypeAlias
+
+from simulator.scenario.schema import Tests
+
+Look: TypeAlias = "Callable[[str], Any]"
+"""The value at a dotted path, or ABSENT."""
+
+ABSENT: Any = object()
+
+
+def dig(value: Any, path: str) -> Any:
+    """The value at a dotted path (members of objects, numbers for items of arrays), or ABSENT."""
+    for part in path.split("."):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            return ABSENT
+    return value
+
+
+def holds(
+    where: Mapping[str, Any],
+    look: Look,
+    *,
+    globs: frozenset[str] = frozenset(),
+    is_scenario: Callable[[str], bool] = lambda name: False,
+) -> dict[str, str] | None:
+    """The named groups of the patterns when everything holds, else None.
+
+    Values at the paths in `globs` are compared with the asked text as a glob.
+    """
+    groups: dict[str, str] = {}
+    for path, wanted in where.items():
+        value = look(path)
+        if isinstance(wanted, Tests):
+            if not _passes(wanted, value, groups, is_scenario):
+                return None
+        elif not any(_equals(one, value, path in globs) for one in (wanted if isinstance(wanted, list) else [wanted])):
+            return None
+    return groups
+
+
+def _equals(wanted: Any, value: Any, glob: bool) -> bool:
+    if wanted is None:
+        return value is None or value is ABSENT
+    if isinstance(wanted, bool) or isinstance(value, bool):
+        return wanted is value
+    if isinstance(wanted, str):
+        return isinstance(value, str) and (fnmatchcase(value, wanted) if glob else value == wanted)
+    number = _number(value)
+    return number is not None and number == Decimal(str(wanted))
+
+
+def _number(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
+        return None
+    try:
+        number = Decimal(str(value))
+    except InvalidOperation:
+        return None
+    return number if number.is_finite() else None
+
+
+_COMPARISONS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
+    "gt": lambda value, bound: value > bound,
+    "gte": lambda value, bound: value >= bound,
+    "lt": lambda value, bound: value < bound,
+    "lte": lambda value, bound: value <= bound,
+}
+
+
+def _passes(tests: Tests, value: Any, groups: dict[str, str], is_scenario: Callable[[str], bool]) -> bool:
+    given = tests.given
+    if "exists" in given and given["exists"] != (value is not ABSENT and value is not None):
+        return False
+    for name, compare in _COMPARISONS.items():
+        if name in given:
+            number = _number(value)
+            if number is None or not compare(number, given[name]):
+                return False
+    if not {"starts_with", "ends_with", "matches", "names_scenario"} & set(given):
+        return True
+    if not isinstance(value, str):
+        return False
+    if not value.startswith(given.get("starts_with", "")) or not value.endswith(given.get("ends_with", "")):
+        return False
+    named = value
+    if "matches" in given:
+        found = re.search(given["matches"], value)
+        if found is None:
+            return False
+        captured = {name: text for name, text in found.groupdict().items() if text is not None}
+        groups.update(captured)
+        named = captured.get("name", value)
+    return "names_scenario" not in given or is_scenario(named) == given["names_scenario"]

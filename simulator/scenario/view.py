@@ -1,0 +1,97 @@
+"""What the rules see: an object or a request, what its request carried, its beneficiary, its quote."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.kernel.world import Origin, World
+from simulator.scenario.matching import ABSENT, dig
+from simulator.wire.json import JsonObject
+from simulator.wire.records import Record, find, origin_of, render
+
+_PARENTS = ("recurring_payment_id", "wallet_id")
+_CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
+
+
+def family(world: World, object_id: str) -> Iterator[str]:
+    """The object, then what it belongs to: the recurring payment of a run, the wallet of a deposit or invoice."""
+    seen: list[str] = []
+    pending: str | None = object_id
+    while pending and pending not in seen:
+        seen.append(pending)
+        yield pending
+        record = find(world, pending)
+        parents = (getattr(record, name, None) for name in _PARENTS)
+        pending = next((parent for parent in parents if isinstance(parent, str) and parent), None)
+
+
+def origin_of_family(world: World, object_id: str) -> Origin:
+    """What the request carried that made the object, or what it belongs to."""
+    for member in family(world, object_id):
+        origin = origin_of(world, member)
+        if origin.body:
+            return origin
+    return Origin({})
+
+
+class View:
+    """Dotted paths into one object (`object_id`) or one request (`body`)."""
+
+    def __init__(
+        self,
+        world: World,
+        environment: str,
+        subject: JsonObject,
+        object_id: str = "",
+        body: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._world = world
+        self._environment = environment
+        self._subject = subject
+        self._object_id = object_id
+        self._body = body
+
+    def look(self, path: str) -> Any:
+        """The value at a path, or ABSENT."""
+        head, _, rest = path.partition(".")
+        root: Any = ABSENT
+        if head in ("request", "body"):
+            root = self._request()
+        elif head == "beneficiary":
+            root = self._shown(self._beneficiary_id())
+        elif head == "quote":
+            root = self._shown(self._quote_id())
+        else:
+            return dig(self._subject, path)
+        return dig(root, rest) if rest else root
+
+    def _request(self) -> Mapping[str, Any]:
+        return self._body if self._body is not None else origin_of_family(self._world, self._object_id).body
+
+    def _shown(self, record_id: Any) -> Any:
+        record = find(self._world, record_id) if isinstance(record_id, str) else None
+        if not isinstance(record, Record) or record.environment != self._environment:
+            return ABSENT
+        return render(self._world, record)
+
+    def _beneficiary_id(self) -> Any:
+        """Named by the object or the request itself, by its recipient, or by the quote."""
+        sources: list[Any] = [self._subject, self._request()]
+        quote_id = self._quote_id()
+        sources.append(find(self._world, quote_id) if isinstance(quote_id, str) else None)
+        for source in sources:
+            if isinstance(source, Mapping):
+                found = source.get("beneficiary_id") or dig(source, "recipient.beneficiary_id")
+            else:
+                found = getattr(source, "beneficiary_id", None)
+            if isinstance(found, str) and found:
+                return found
+        return None
+
+    def _quote_id(self) -> Any:
+        confirmed = _CONFIRM.match(str(self._subject.get("path", ""))) if self._body is not None else None
+        if confirmed is not None:
+            return confirmed[1]
+        return self._subject.get("quote_id") or self._request().get("quote_id")

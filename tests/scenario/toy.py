@@ -1,0 +1,231 @@
+"""A toy service for the tests of scenarios: small state tables with the real names of actions, kinds and events."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from simulator.kernel.clock import Clock, parse_timestamp
+from simulator.kernel.journal import Cause
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.world import Origin, Wiring, World
+from simulator.scenario.engine import Engine
+from simulator.scenario.loader import Loader
+from simulator.scenario.schema import Library
+from simulator.wire.errors import invalid
+from simulator.wire.events import emit
+from simulator.wire.fields import Amount, Body
+from simulator.wire.records import Kind, Record, birth, create, move
+from simulator.wire.triggers import Push, Trigger, TriggerTable
+from tests.support import START
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thing(Record):
+    sort: str
+    shown: dict[str, Any] = field(default_factory=dict)
+    failure_code: str | None = None
+    recurring_payment_id: str | None = None
+    wallet_id: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return self.sort
+
+
+def _render(world: World, thing: Thing) -> dict[str, Any]:
+    failed = {} if thing.failure_code is None else {"failure_code": thing.failure_code}
+    return {"id": thing.id, "type": thing.sort, "status": thing.status, **thing.shown, **failed}
+
+
+def _event(name: str) -> tuple[str, ...]:
+    return (f"transaction.{name}",)
+
+
+_FLIGHT: dict[str, tuple[Move, ...]] = {
+    "processing": (
+        Move("complete", "completed", _event("completed")),
+        Move("fail", "failed", _event("failed")),
+        Move("refund", "refunded", _event("refunded")),
+    ),
+    "failed": (Move("refund", "refunded", _event("refunded")),),
+    "completed": (),
+    "refunded": (),
+}
+
+
+def _waiting(name: str, state: str, arrives: str) -> Machine:
+    return Machine(
+        name,
+        (Move("begin", state, ("transaction.created", f"transaction.{state}")),),
+        {
+            state: (
+                Move(arrives, "processing", _event("processing")),
+                Move("payment_declined", "failed", _event("failed")),
+            ),
+            **_FLIGHT,
+        },
+    )
+
+
+MACHINES = {
+    "onramp": _waiting("onramp", "awaiting_payment", "payment_arrives"),
+    "offramp": _waiting("offramp", "awaiting_deposit", "deposit_arrives"),
+    "withdraw": Machine("withdraw", (Move("begin", "processing", _event("processing")),), _FLIGHT),
+    "buy": Machine(
+        "buy",
+        (Move("begin", "pending"),),
+        {"pending": (Move("payment_arrives", "processing", _event("processing")),), **_FLIGHT},
+    ),
+    "recurring_payment": Machine("recurring", (Move("begin", "draft"),), {"draft": ()}),
+    "wallet": Machine("wallet", (Move("begin", "active", ("wallet.created",)),), {"active": ()}),
+    "deposit": Machine(
+        "deposit",
+        (Move("begin", "detected", ("deposit.detected",)),),
+        {"detected": (Move("deposit_confirms", "confirmed", ("deposit.confirmed",)),), "confirmed": ()},
+    ),
+    "beneficiary": Machine("beneficiary", (Move("begin", "saved", ("beneficiary.created",)),), {"saved": ()}),
+}
+
+
+class Nothing(Body):
+    pass
+
+
+class Arrival(Body):
+    amount: Amount | None = None
+
+
+class WalletArrival(Body):
+    asset: str
+    amount: Amount
+
+
+class Failure(Body):
+    failure_code: Literal["payout_failed", "network_unavailable", "internal_error"] = "internal_error"
+
+
+class Network(Body):
+    network: Literal["stellar", "celo", "bitcoin"]
+    status: Literal["operational", "degraded", "down"]
+
+
+class Rate(Body):
+    asset: str | None = None
+    fiat_currency: str | None = None
+    source: Annotated[dict[str, str] | None, Field(alias="from")] = None
+    to: dict[str, str] | None = None
+    rate: Amount
+
+
+class Balance(Body):
+    symbol: str
+    network: str
+    amount: Amount
+
+
+class Percent(Body):
+    percent: float
+
+
+def _moves(name: str) -> Any:
+    def act(push: Push) -> Thing:
+        changes = {"failure_code": push.parameters.failure_code} if isinstance(push.parameters, Failure) else {}
+        return move(push.world, push.target, name, **changes)
+
+    return act
+
+
+def _set_network(push: Push) -> dict[str, Any]:
+    status = push.parameters.status
+    push.world.store.table("networks").put(push.parameters.network, status)
+    shown = {"network": push.parameters.network, "status": status}
+    emit(push.world, push.environment, "network.status_changed", shown, push.parameters.network)
+    return shown
+
+
+def _set_balance(push: Push) -> dict[str, Any]:
+    if push.parameters.symbol == "DOGE":
+        raise invalid("symbol", "no such asset")
+    push.world.store.table("balances").put(push.parameters.symbol, [push.parameters.amount, push.environment])
+    return {}
+
+
+def _set_rate(push: Push) -> dict[str, Any]:
+    push.world.store.table("rates").put(str(push.parameters.asset), push.parameters.rate)
+    return {}
+
+
+_TRANSACTIONS = ("onramp", "offramp", "withdraw", "buy", "send", "swap")
+
+TRIGGERS = TriggerTable(
+    (
+        Trigger("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), Arrival),
+        Trigger("payment_declined", "", _moves("payment_declined"), ("onramp", "buy")),
+        Trigger("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), Arrival),
+        Trigger("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), WalletArrival),
+        Trigger("deposit_confirms", "", _moves("deposit_confirms"), ("deposit",)),
+        Trigger("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
+        Trigger("broadcast", "", _moves("broadcast"), ("send",)),
+        Trigger("complete", "", _moves("complete"), _TRANSACTIONS),
+        Trigger("fail", "", _moves("fail"), _TRANSACTIONS, Failure),
+        Trigger("refund", "", _moves("refund"), _TRANSACTIONS),
+        Trigger("set_network", "", _set_network, (), Network),
+        Trigger("set_rate", "", _set_rate, (), Rate),
+        Trigger("move_rates", "", _set_rate, (), Percent),
+        Trigger("set_balance", "", _set_balance, (), Balance),
+    )
+)
+
+LOADER = Loader(TRIGGERS)
+
+
+def network_status(world: World, environment: str, network: str) -> str:
+    return world.store.table("networks").get(network) or "operational"
+
+
+def engine_of(*texts: str) -> Engine:
+    """An engine that ships these scenarios."""
+    library = Library()
+    for text in texts:
+        file = LOADER.load(text, "toy.yaml", library)
+        library[file.name] = file
+    return Engine(TRIGGERS, library, network_status)
+
+
+def world_of(engine: Engine, seed: int = 1) -> World:
+    wiring = Wiring(
+        timers=engine.timers,
+        on_event=(engine.on_event,),
+        on_created=(engine.on_created,),
+        kinds={name: Kind(name, name, _render, machine) for name, machine in MACHINES.items()},
+    )
+    return World("w", seed, Clock(parse_timestamp(START)), wiring)
+
+
+def begin(
+    world: World,
+    sort: str,
+    shown: dict[str, Any] | None = None,
+    *,
+    body: dict[str, Any] | None = None,
+    scenario: str = "",
+    environment: str = "sandbox",
+    **members: Any,
+) -> str:
+    """Create a resource as a request with this body would; answers its id."""
+    with world.change(Cause("request", "begin"), Origin(body or {}, scenario)):
+        thing = Thing(
+            **birth(world, environment, "x_", f"ids.{sort}"),
+            sort=sort,
+            shown={"network": "celo", **(shown or {})},
+            **members,
+        )
+        return create(world, thing, "begin").id
+
+
+def activate(world: World, engine: Engine, *names: str) -> None:
+    with world.change(Cause("action", "activate")):
+        engine.activate(world, names)
