@@ -142,7 +142,6 @@ class Courier:
 
     def _landed(self, world: World, flight: _Flight, attempt: Attempt, task: asyncio.Task[Outcome]) -> None:
         """An attempt ended. Whatever went wrong, it is reported or may start again, and whoever waits goes on."""
-        flight.tasks.pop(attempt.id, None)
         try:
             if task.cancelled() or task.exception() is not None:
                 with world.change(_CAUSE):
@@ -150,14 +149,25 @@ class Courier:
             else:
                 self._report(world, attempt, task.result())
                 flight.made += 1
-                if self.on_change is not None:
-                    self.on_change(world)
-                self.pump(world)
         except Exception:
             flight.broken.add(attempt.id)
             _log.exception("the report of the webhook attempt %s failed", attempt.id)
+        flight.tasks.pop(attempt.id, None)
+        try:
+            if not task.cancelled():
+                self._tell(self.on_change, world)
+                self.pump(world)
         finally:
             self._wake(flight)
+
+    @staticmethod
+    def _tell(listener: Callable[..., None] | None, *arguments: object) -> None:
+        """A listener that fails must not stop deliveries."""
+        try:
+            if listener is not None:
+                listener(*arguments)
+        except Exception:
+            _log.exception("a listener of the courier failed")
 
     @staticmethod
     def _wake(flight: _Flight) -> None:
@@ -180,9 +190,8 @@ class Courier:
         return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
 
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        if self.before_report is not None:
-            self.before_report(world)
+        self._tell(self.before_report, world)
         with world.change(_CAUSE):
             delivery = webhooks.report(world, attempt, outcome)
-        if delivery is not None and self.on_delivery is not None:
-            self.on_delivery(world, delivery)
+        if delivery is not None:
+            self._tell(self.on_delivery, world, delivery)

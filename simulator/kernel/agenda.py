@@ -13,6 +13,9 @@ from typing import Any
 
 from simulator.kernel.store import Store, Table
 
+RANKED = 1 << 62
+"""Timers with a rank are numbered from here on, far above every counted one."""
+
 
 @dataclass(frozen=True, slots=True)
 class Timer:
@@ -40,14 +43,21 @@ class Agenda:
         """Plan the one timer of this kind for a resource; an earlier one of the same kind is replaced."""
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
-    def plan_another(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> str:
-        """Plan one more timer of a kind of which a resource may have several; answers its key."""
-        number = (self._sequences.get("timer") or 0) + 1
-        return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments)
+    def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
+        """Plan one more timer of a kind of which a resource may have several; answers its key.
 
-    def _add(self, key: str, due_at_ms: int, kind: str, target: str, arguments: dict[str, Any]) -> str:
+        With a `rank` it fires after all timers without one that are due at that instant, in the order of ranks: for
+        what is planned when an answer from outside comes, whose order must not depend on who answered first.
+        """
+        number = (self._sequences.get("timer") or 0) + 1
+        return self._add(f"{kind}:{target}:{number}", due_at_ms, kind, target, arguments, rank)
+
+    def _add(
+        self, key: str, due_at_ms: int, kind: str, target: str, arguments: dict[str, Any], rank: int | None = None
+    ) -> str:
         number = (self._sequences.get("timer") or 0) + 1
         self._sequences.put("timer", number)
+        number = number if rank is None else RANKED + rank
         self._rows.put(key, Timer(key, due_at_ms, number, kind, target, arguments))
         heapq.heappush(self._heap, (due_at_ms, number, key))
         return key

@@ -44,6 +44,7 @@ _FITTING: dict[str, tuple[tuple[str, ...], str]] = {
     "quote.expired": (_QUOTES, "expired"),
     "beneficiary.created": (("beneficiary",), ""),
     "beneficiary.deleted": (("beneficiary",), ""),
+    "network.status_changed": (("network",), ""),
     "webhook.test": (("webhook",), ""),
     "recurring_payment.activated": (_RECURRING, "active"),
     "recurring_payment.run_upcoming": (_RECURRING, "active"),
@@ -87,12 +88,10 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
         shown = show_kyc(profile) | {"kyc_status": example["kyc_status"]}
         shown["required_actions"] = shown["required_actions"] or example["required_actions"]
         return shown, profile.user_id
-    if event_type not in _FITTING:
-        return example, example.get("id") or example["network"]
     kinds, status = _FITTING[event_type]
     record = _newest(world, environment, kinds, status)
     if record is None:
-        return example, example["id"]
+        return example, example.get("id") or f"network_{environment}_{example['network']}"
     subject = render(world, record)
     if status and "status" in subject:
         subject["status"] = status

@@ -151,7 +151,7 @@ def _route(world: World, event: Event, endpoint: Webhook, due: Due, *, in_line: 
         plan = deliver_plan(world, event, endpoint)
         due = replace(due, plan=None if plan is UNDISTURBED else plan)
     if plan.delay_ms:
-        _plan_timer(world, DELAYED, world.now_ms + plan.delay_ms, served(due, delay_ms=0), None)
+        _plan_timer(world, DELAYED, world.now_ms + plan.delay_ms, served(due, delay_ms=0), event, endpoint)
         return
     line = _lines(world).get(endpoint.id) or _NEW_LINE
     if plan.reorder:
@@ -178,9 +178,13 @@ def _make_ready(world: World, due: Due) -> str:
     return key
 
 
-def _plan_timer(world: World, kind: str, due_at_ms: int, due: Due, announced_by: str | None) -> None:
+def _plan_timer(
+    world: World, kind: str, due_at_ms: int, due: Due, event: Event, endpoint: Webhook, announced_by: str | None = None
+) -> None:
+    """A timer of its own rank, so that the order of timers never tells which receiver answered first."""
     row = str(world.next_sequence("webhook_planned"))
-    timer = world.agenda.plan_another(due_at_ms, kind, due.endpoint_id, row=row)
+    rank = event.sequence << 30 | endpoint.sequence
+    timer = world.agenda.plan_another(due_at_ms, kind, due.endpoint_id, rank=rank, row=row)
     _planned(world, due.endpoint_id).put(row, Planned(due, timer, announced_by))
 
 
@@ -253,7 +257,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
         if due.stage < len(RETRY_DELAYS_MS):
             retry_at_ms = world.now_ms + RETRY_DELAYS_MS[due.stage]
             retry = Due(due.event_id, due.endpoint_id, due.stage + 1, attempt.number)
-            _plan_timer(world, RETRY, retry_at_ms, retry, attempt.id)
+            _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
         else:
             _give_up(world, endpoint)
     delivery = _record(world, attempt, event, outcome, retry_at_ms)
