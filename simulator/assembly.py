@@ -30,7 +30,8 @@ from simulator.resources import (
     webhooks,
 )
 from simulator.scenario.engine import Engine
-from simulator.scenario.loader import Library, shipped_library
+from simulator.scenario.loader import shipped_library
+from simulator.scenario.schema import Library
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
 from simulator.wire.settings import Settings, shown
@@ -83,7 +84,8 @@ class Simulator:
         self.engine = Engine(self.triggers, self.library)
         self.operations: tuple[Operation, ...] = tuple(row for room in self.rooms for row in room.operations)
         self.wiring = Wiring(
-            timers={kind: handler for room in self.rooms for kind, handler in room.timers.items()} | self.engine.timers,
+            timers={kind: handler for room in self.rooms for kind, handler in room.timers.items()}
+            | dict(self.engine.timers),
             on_event=(*(listener for room in self.rooms for listener in room.on_event), self.engine.on_event),
             on_created=(*(listener for room in self.rooms for listener in room.on_created), self.engine.on_created),
             kinds={kind.name: kind for room in self.rooms for kind in room.kinds},

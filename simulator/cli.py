@@ -7,6 +7,7 @@ Exit codes: 0 done; 1 refused by the server, or an expectation was not met; 2 wr
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
 from typing import Any, NoReturn
 
@@ -106,8 +107,5 @@ def _run(application: Any, host: str, port: int) -> None:
             sys.stdout.flush()
         await task
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        try:
-            runner.run(run())
-        except KeyboardInterrupt:
-            pass
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
+        runner.run(run())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Simulator
 from simulator.config import Config, ConfigError
 from simulator.control.app import ControlApplication
@@ -10,7 +12,7 @@ from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
-from simulator.scenario.loader import ScenarioError
+from simulator.scenario.loader import Loader, ScenarioError
 from simulator.server.app import Application
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
@@ -43,8 +45,10 @@ def _scenarios(simulator: Simulator, config: Config) -> tuple[str, ...]:
             names.append(given)
             continue
         try:
-            names.append(simulator.library.load_file(given))
-        except FileNotFoundError:
+            file = Loader(simulator.triggers).load_file(Path(given), simulator.library)
+            simulator.library[file.name] = file
+            names.append(file.name)
+        except OSError:
             known = ", ".join(simulator.library)
             problems.append(f"--scenario: {given!r} is neither a file nor a known scenario ({known})")
         except ScenarioError as error:

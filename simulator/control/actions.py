@@ -11,7 +11,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Step, newest
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
-from simulator.resources.webhooks import deliveries_of_event
+from simulator.resources.webhooks import all_deliveries, render_recorded_delivery
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, is_deleted, render
@@ -112,6 +112,7 @@ async def get_resource(call: ControlCall) -> JsonObject:
 
 def story(world: World, record: Record, triggers: TriggerTable) -> JsonObject:
     events = [event for event in world.journal.events() if event.object_id == record.id]
+    event_ids = {event.id for event in events}
     allowed = triggers.allowed(world, record)
     applicable = [name for name, rows in triggers.rows.items() if any(record.kind in row.kinds for row in rows)]
     return {
@@ -132,7 +133,9 @@ def story(world: World, record: Record, triggers: TriggerTable) -> JsonObject:
             {"id": event.id, "type": event.type, "at": format_timestamp(event.at_ms), "cause": show_cause(event.cause)}
             for event in events
         ],
-        "deliveries": [row for event in events for row in deliveries_of_event(world, event.id)],
+        "deliveries": [
+            render_recorded_delivery(world, row) for row in all_deliveries(world) if row.event_id in event_ids
+        ],
         "ledger_entries": [
             {
                 "number": entry.number,

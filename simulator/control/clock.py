@@ -150,7 +150,7 @@ def _prefixed(model: Any, goal: JsonObject) -> Any:
     class Until(Body):
         until: model
 
-    return parse(Until, {"until": goal}).until  # type: ignore[attr-defined]
+    return parse(Until, {"until": goal}).until
 
 
 def _show(receipt: Receipt) -> JsonObject:

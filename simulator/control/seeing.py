@@ -12,7 +12,7 @@ from simulator.control.operation import ENVIRONMENT_HEADER, ControlCall, Control
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, Exchange, newest
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks import all_deliveries, emails, resend
+from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, loads
 
@@ -153,9 +153,9 @@ async def resend_event(call: ControlCall) -> JsonObject:
 async def deliveries(call: ControlCall) -> JsonObject:
     wanted = {name: call.query[name] for name in ("event_id", "endpoint_id", "status") if call.query.get(name)}
     found = [
-        row for row in all_deliveries(call.world) if all(str(row[name]) == value for name, value in wanted.items())
+        row for row in all_deliveries(call.world) if all(getattr(row, name) == value for name, value in wanted.items())
     ]
-    return {"data": newest(found, call.limit())}
+    return {"data": [render_recorded_delivery(call.world, row) for row in newest(found, call.limit())]}
 
 
 async def advice(call: ControlCall) -> JsonObject:

@@ -222,7 +222,11 @@ class Endpoint:
         world = exchange.world
         cause = Cause("request", operation.name, exchange.request_id)
         with world.change(cause, origin):
-            self._answer_of_scenario(exchange, call)
+            ruled = self._simulator.engine.answer_for(
+                world, exchange.environment, exchange.incoming.method, exchange.path, call.raw
+            )
+        if ruled is not None:
+            raise ApiError(ruled.code, ruled.message, ruled.param, ruled.status)
         with world.change(cause, origin):
             answer = operation.action(call)
             body = b"" if answer is None or isinstance(answer, Probe) else dumps(answer)
@@ -232,13 +236,6 @@ class Endpoint:
             with world.change(cause, origin):
                 body = dumps(answer.then(outcome))
         return self._outgoing(exchange, operation.status, body)
-
-    def _answer_of_scenario(self, exchange: _Exchange, call: Call) -> None:
-        ruled = self._simulator.engine.answer_for(
-            exchange.world, exchange.environment, exchange.incoming.method, exchange.path, call.raw
-        )
-        if ruled is not None:
-            raise ApiError(ruled.code, ruled.message, ruled.param, ruled.status)
 
     def _refuse(self, exchange: _Exchange, error: ApiError) -> Outgoing:
         if not exchange.request_id:

@@ -17,7 +17,7 @@ class CuttableProtocol(HttpToolsProtocol):
     """HTTP as uvicorn speaks it, with an extension by which the application can drop the connection."""
 
     def on_message_begin(self) -> None:
-        super().on_message_begin()  # type: ignore[no-untyped-call]
+        super().on_message_begin()
         scope: Any = self.scope
         scope["extensions"] = {CUT: self.transport.abort}
 

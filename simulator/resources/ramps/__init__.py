@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.resources.ramps import actions
+from simulator.resources.ramps.actions import collection_account
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.routes import OPERATIONS
 from simulator.resources.ramps.shapes import FailureCode, RampTransaction, render_quote, render_ramp
@@ -67,4 +68,4 @@ ASSUMPTIONS = (
     ("deposit-address", "Every offramp gets its deposit address (celo) or memo (stellar) when it is confirmed."),
 )
 
-__all__ = ["ASSUMPTIONS", "ROOM", "FailureCode", "RampQuote", "RampTransaction"]
+__all__ = ["ASSUMPTIONS", "ROOM", "FailureCode", "RampQuote", "RampTransaction", "collection_account"]

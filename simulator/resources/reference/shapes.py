@@ -6,7 +6,9 @@ Subsections "Network stats entry" and "Rate" of the specification; decision R7 f
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypedDict, cast
+from typing import Annotated, Any, Literal, cast
+
+from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import Currency, format_decimal, inverse_of, plain

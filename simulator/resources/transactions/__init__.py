@@ -10,6 +10,7 @@ from simulator.resources.transactions.actions import (
     transaction_of,
     transactions,
 )
+from simulator.resources.transactions.lists import amount_of, searched
 from simulator.resources.transactions.quotes import (
     EXPIRY,
     QUOTE,
@@ -55,6 +56,7 @@ __all__ = [
     "Quote",
     "Side",
     "Transaction",
+    "amount_of",
     "begin",
     "by_order_id",
     "credit_deposit",
@@ -65,6 +67,7 @@ __all__ = [
     "quote_birth",
     "require_transaction",
     "require_usable",
+    "searched",
     "transaction_of",
     "transactions",
     "use_quote",

@@ -60,12 +60,12 @@ def find_quote(world: World, environment: str, table: str, quote_id: str, param:
     return quote
 
 
-def require_usable(quote: Quote) -> None:
-    """409 quote_already_used or 422 quote_expired unless the quote is active."""
+def require_usable(quote: Quote, param: str | None = None) -> None:
+    """409 quote_already_used or 422 quote_expired unless the quote is active; `param` names it where a body does."""
     if quote.status == "confirmed":
-        raise ApiError("quote_already_used", "The quote was already used; create a new one.")
+        raise ApiError("quote_already_used", "The quote was already used; create a new one.", param)
     if quote.status == "expired":
-        raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.")
+        raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.", param)
 
 
 def use_quote(world: World, quote: Q) -> Q:
@@ -76,4 +76,5 @@ def use_quote(world: World, quote: Q) -> Q:
 
 def expire_quote(world: World, timer: Timer) -> None:
     """The timer of the 30-minute law."""
-    move(world, find(world, timer.target), "expire")
+    quote: Any = find(world, timer.target)
+    move(world, quote, "expire")

@@ -1,0 +1,61 @@
+"""Scenarios: what there is, uploading, choosing the active ones (control interface, chapter "Scenarios")."""
+
+from __future__ import annotations
+
+from simulator.control.operation import ControlCall, ControlOperation
+from simulator.kernel.journal import Cause, newest
+from simulator.scenario.engine import Engine
+from simulator.scenario.loader import Loader, ScenarioError
+from simulator.wire.errors import ControlError
+from simulator.wire.fields import Body, Text
+from simulator.wire.json import JsonObject
+
+_CAUSE = Cause("action", "scenarios", "control")
+
+
+class ActiveScenarios(Body):
+    names: list[Text]
+
+
+def _engine(call: ControlCall) -> Engine:
+    return call.application.simulator.engine
+
+
+async def listing(call: ControlCall) -> JsonObject:
+    return {"data": newest(_engine(call).listing(call.world), call.limit())}
+
+
+async def upload(call: ControlCall) -> JsonObject:
+    """Keep a scenario in the world; 400 invalid_scenario with every problem."""
+    world, engine = call.world, _engine(call)
+    loader = Loader(call.application.simulator.triggers)
+    try:
+        file = loader.load(call.raw, known=engine.names(world))
+    except ScenarioError as error:
+        raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
+    with world.change(_CAUSE):
+        engine.upload(world, file)
+    call.application.changed(world)
+    return engine.summary(world, file.name)
+
+
+async def activate(call: ControlCall) -> JsonObject:
+    world = call.world
+    with world.change(_CAUSE):
+        names = _engine(call).activate(world, call.body.names)
+    if not call.application.driver.is_busy(world):
+        world.fire_due()
+    call.application.changed(world)
+    return {"names": names}
+
+
+async def describe(call: ControlCall) -> JsonObject:
+    return _engine(call).describe(call.world, call.path["name"])
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing),
+    ControlOperation("POST", "/scenarios", "upload_scenario", "Upload a scenario", upload, 201, takes="bytes"),
+    ControlOperation("PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios),
+    ControlOperation("GET", "/scenarios/{name}", "get_scenario", "One scenario and its progress", describe),
+)
