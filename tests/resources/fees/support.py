@@ -1,0 +1,47 @@
+"""A world with fees, and short ways to list, calculate and change them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.kernel.world import World
+from simulator.resources import fees, profile, reference
+from simulator.wire.triggers import Performed
+from tests.support import find_operation, invoke, make_world
+from tests.support import push as push_action
+
+ROOMS = (reference.ROOM, profile.ROOM, fees.ROOM)
+
+
+def fresh(**options: Any) -> World:
+    return make_world(*ROOMS, **options)
+
+
+def listed(world: World, environment: str = "sandbox", **query: str) -> list[dict[str, Any]]:
+    """Every fee product of a list, page after page."""
+    found: list[dict[str, Any]] = []
+    while True:
+        page = pages(world, environment, page=str(len(found) // 100 + 1), size="100", **query)
+        found += page["data"]
+        if len(found) >= page["pagination"]["total"]:
+            return found
+
+
+def pages(world: World, environment: str = "sandbox", **query: str) -> Any:
+    return invoke(world, find_operation(ROOMS, "GET", "/fees"), query=query, environment=environment)
+
+
+def one(world: World, product_id: str, environment: str = "sandbox") -> Any:
+    return invoke(world, find_operation(ROOMS, "GET", "/fees/{id}"), environment=environment, id=product_id)
+
+
+def calculate(world: World, environment: str = "sandbox", **body: Any) -> Any:
+    return invoke(world, find_operation(ROOMS, "POST", "/fees/calculate"), body, environment=environment)
+
+
+def change(world: World, target: str, **values: Any) -> Performed:
+    return push_action(world, ROOMS, "set_fee_product", target, **values)
+
+
+def push(world: World, action: str, environment: str = "sandbox", **values: Any) -> Performed:
+    return push_action(world, ROOMS, action, None, environment, **values)
