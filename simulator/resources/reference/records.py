@@ -103,19 +103,12 @@ class Network(Record):
         return "network"
 
 
-_AMOUNTS = (
-    "min_withdraw",
-    "max_withdraw",
-    "send_fees",
-    "deposit_fees",
-    "swap_fees",
-    "buy_fees",
-    "slippage",
-)
+LISTED_AMOUNTS = ("min_withdraw", "max_withdraw", "send_fees", "deposit_fees", "swap_fees", "buy_fees")
+"""The figures of a listing that are shown as decimal strings, in that order."""
 
 
 def _listing(row: dict[str, Any]) -> CurrencyListing:
-    return CurrencyListing(**row | {name: Decimal(row[name]) for name in _AMOUNTS})
+    return CurrencyListing(**row | {name: Decimal(row[name]) for name in (*LISTED_AMOUNTS, "slippage")})
 
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))

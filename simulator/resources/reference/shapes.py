@@ -30,6 +30,7 @@ from simulator.resources.reference.records import (
     COUNTRIES,
     FIAT_FACTS,
     FIATS,
+    LISTED_AMOUNTS,
     LISTINGS,
     NETWORK_ASSETS,
     NETWORK_FACTS,
@@ -170,8 +171,7 @@ def render_listing(world: World, environment: str, row: CurrencyListing) -> Json
 
 
 def _listed_amounts(row: CurrencyListing) -> dict[str, str]:
-    names = ("min_withdraw", "max_withdraw", "send_fees", "deposit_fees", "swap_fees", "buy_fees")
-    return {name: format_decimal(getattr(row, name)) for name in names}
+    return {name: format_decimal(getattr(row, name)) for name in LISTED_AMOUNTS}
 
 
 def _side(currency: Currency) -> JsonObject:

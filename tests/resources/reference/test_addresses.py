@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.resources.reference import ROOM, is_address, new_address, new_memo, new_tx_hash
+from simulator.resources.reference import ROOM, is_address, is_tx_hash, new_address, new_memo, new_tx_hash
 from simulator.resources.reference.addresses import checksummed, encode_segwit, encode_stellar
 from tests.support import make_world
 
@@ -158,6 +158,23 @@ def test_one_wrong_character_is_always_found(network: str) -> None:
             assert is_address(network, damaged) == (damaged == text)
 
 
+@pytest.mark.parametrize(
+    ("network", "text", "valid"),
+    [
+        ("stellar", "a1" * 32, True),
+        ("bitcoin", "A1" * 32, True),
+        ("celo", "0x" + "a1" * 32, True),
+        ("celo", "a1" * 32, False),
+        ("stellar", "0x" + "a1" * 32, False),
+        ("bitcoin", "a1" * 31, False),
+        ("bitcoin", "a1" * 32 + "\n", False),
+        ("stellar", "g1" * 32, False),
+    ],
+)
+def test_a_transaction_hash_has_the_shape_of_its_network(network: str, text: str, valid: bool) -> None:
+    assert is_tx_hash(network, text) == valid
+
+
 class TestGeneration:
     @staticmethod
     def draw(world: World, network: str, environment: str = "sandbox") -> str:
@@ -198,6 +215,7 @@ class TestGeneration:
         digits = first[len(prefix) :]
         assert len(digits) == 64
         assert set(digits) <= set("0123456789abcdef")
+        assert is_tx_hash(network, first)
 
     def test_a_memo_is_a_whole_number_that_fits_into_64_bits(self) -> None:
         world = make_world(ROOM)

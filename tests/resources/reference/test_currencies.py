@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from decimal import Decimal
+from importlib.resources import files
 from typing import Any
 
 import pytest
@@ -117,3 +119,23 @@ def test_what_is_shown_is_what_the_rooms_work_with(world: World, symbol: str, ne
     for name in ("min_withdraw", "max_withdraw", "send_fees", "deposit_fees", "swap_fees", "buy_fees"):
         assert Decimal(record[name]) == getattr(row, name)
     assert (record["slippage"], record["decimals"]) == (row.slippage, row.decimals)
+
+
+def fee_products(product: str) -> list[dict[str, Any]]:
+    """The active entries of the fee table for one product, as its data file has them."""
+    data = tomllib.loads((files("simulator.resources.fees") / "fees.toml").read_text("utf-8"))
+    return [row for row in data["products"] if row["product"] == product and row.get("status", "active") == "active"]
+
+
+@pytest.mark.parametrize(("symbol", "network"), IN_ORDER)
+def test_the_fees_shown_are_those_of_the_fee_table(symbol: str, network: str) -> None:
+    row = listing(symbol, network.lower())
+    spelling = "btc" if network == "BITCOIN" else network.lower()
+    for product, shown in (("send", row.send_fees), ("swap", row.swap_fees)):
+        (priced,) = (
+            entry for entry in fee_products(product) if symbol in entry["assets"] and spelling in entry["networks"]
+        )
+        charged = priced["network_fee"]["amount"] if product == "send" else priced["percentage"]
+        assert Decimal(charged) == shown
+    (bought,) = (entry for entry in fee_products("buy") if entry["fiat_currencies"] == ["KES"])
+    assert Decimal(bought["percentage"]) == row.buy_fees

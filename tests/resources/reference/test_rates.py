@@ -104,6 +104,10 @@ class TestConversion:
         assert convert("7", USDC, ASSETS["USDC", "celo"]) == 7
         assert convert("1", BTC, USDC) == 90250
 
+    def test_an_asset_is_worth_the_same_on_every_network(self, world: World) -> None:
+        push(world, ROOMS, "move_rates", percent=10)
+        assert convert_mid(world, "sandbox", Decimal(7), USDC, ASSETS["USDC", "celo"]) == 7
+
     def test_follows_a_pinned_mid(self, world: World) -> None:
         set_rate(world, asset="USDC", fiat_currency="KES", rate="200")
         assert convert_mid(world, "sandbox", Decimal(1), USDC, KES) == 200

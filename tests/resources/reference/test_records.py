@@ -18,6 +18,7 @@ from simulator.resources.reference import (
     RAMP_ASSETS,
     asset,
     bank,
+    currency_of,
     fiat,
     has_method,
     is_account_number,
@@ -51,6 +52,13 @@ def test_lookups_answer_none_for_what_does_not_exist() -> None:
     assert fiat("USD") is None
     assert bank("XX", "01") is None
     assert provider("XX", "mpesa") is None
+
+
+def test_a_record_names_its_currency_by_code_and_network() -> None:
+    assert currency_of("KES", None) is FIATS["KES"]
+    assert currency_of("USDC", "celo") is ASSETS["USDC", "celo"]
+    with pytest.raises(KeyError):
+        currency_of("USDC", None)
 
 
 @pytest.mark.parametrize("code", ["KES", "TZS", "NGN", "ZMW"])
