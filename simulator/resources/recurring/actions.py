@@ -1,0 +1,269 @@
+"""What integrators do with recurring payments: create, schedule, review, activate, pause, restart, delete, list.
+
+Chapter "Recurring payments" of the specification; decisions S19, S20, S21 and S23. What the clock does with them
+is in `runs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from decimal import Decimal
+
+from simulator.kernel.world import World
+from simulator.resources.balance import (
+    WITHDRAWABLE,
+    UserDestination,
+    check_decimals,
+    check_destination,
+    find_user,
+    named_asset,
+    require_asset,
+    resolve_destination,
+)
+from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.recurring.records import TABLE, RecurringPayment
+from simulator.resources.recurring.runs import estimate, plan_next, stop
+from simulator.resources.recurring.schedule import Schedule, today, zone_names
+from simulator.resources.recurring.shapes import (
+    Activation,
+    Pause,
+    render_part,
+    render_recipient,
+    render_recurring,
+    render_review,
+)
+from simulator.resources.reference import FIATS, fiat
+from simulator.resources.transactions import transactions
+from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import page_of
+from simulator.wire.operation import Call
+from simulator.wire.records import birth, create, move, remove, render, rows, save
+
+NEXT_RUNS_SHOWN = 3
+
+
+def load_recurring(call: Call) -> RecurringPayment:
+    """The recurring payment named in the path; 404 not_found, deleted ones included."""
+    payment = rows(call.world, call.environment, TABLE).get(call.path["id"])
+    if payment is None:
+        raise not_found("recurring payment", call.path["id"])
+    return payment  # type: ignore[no-any-return]
+
+
+def check_create(call: Call) -> None:
+    """400 for an amount_currency that no such payment can have, for too many decimals, for a malformed destination."""
+    body = call.body
+    fiats = tuple(FIATS) if body.type == "withdraw" else ()
+    if body.amount_currency not in (body.source.symbol, *fiats):
+        raise invalid("amount_currency", "it must be the source's symbol, or for a withdrawal the beneficiary's fiat")
+    check_decimals(body.amount, fiat(body.amount_currency) or named_asset(body.source.symbol, body.source.network))
+    if body.type == "send":
+        with _inside_recipient():
+            check_destination(call.world, body.recipient.destination)
+
+
+def create_recurring(call: Call) -> JsonObject:
+    """POST /recurring-payments."""
+    world, environment, body = call.world, call.environment, call.body
+    withdraws = body.type == "withdraw"
+    saved = beneficiary(world, environment, body.recipient.beneficiary_id) if withdraws else None
+    if isinstance(getattr(body.recipient, "destination", None), UserDestination):
+        with _inside_recipient():
+            find_user(world, body.recipient.destination)
+    source = require_asset(body.source.symbol, body.source.network, "source.")
+    if withdraws and source.code not in WITHDRAWABLE:
+        raise ApiError("unsupported_asset", f"{source.code} cannot be withdrawn to fiat.", "source.symbol")
+    if saved is not None and saved.method is None:
+        raise ApiError("beneficiary_mismatch", "This beneficiary receives no fiat.", "beneficiary_id")
+    if saved is not None and body.amount_currency not in (source.code, saved.fiat_currency):
+        raise ApiError("beneficiary_mismatch", f"This beneficiary receives {saved.fiat_currency}.", "amount_currency")
+    if Decimal(body.amount) == 0:
+        raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
+    if not withdraws:
+        with _inside_recipient():
+            resolve_destination(
+                world, environment, source.network or "", source, body.recipient.destination, Decimal(body.amount)
+            )
+    payment = RecurringPayment(
+        **birth(world, environment, "rp_", "ids.recurring_payment"),
+        name=body.name,
+        type=body.type,
+        symbol=source.code,
+        network=source.network or "",
+        amount=Decimal(body.amount),
+        amount_currency=body.amount_currency,
+        beneficiary_id=saved.id if saved else None,
+        destination=None if withdraws else call.raw["recipient"]["destination"],
+        description=body.description,
+        reference=body.reference,
+    )
+    return render_recurring(world, create(world, payment, "create"))
+
+
+@contextmanager
+def _inside_recipient() -> Iterator[None]:
+    """What is refused about a destination names it where it stands in this body."""
+    try:
+        yield
+    except ApiError as error:
+        if error.param is not None and error.param.startswith("destination"):
+            error.param = f"recipient.{error.param}"
+        raise
+
+
+def check_schedule(call: Call) -> None:
+    """400 for an unknown time zone, a start_date before today there, and an end before the start."""
+    body = call.body
+    if body.timezone not in zone_names():
+        raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
+    _not_before_today(call.world, body.start_date, body.timezone)
+    if body.end.type == "on_date" and body.end.date < body.start_date:
+        raise invalid("end.date", "it lies before start_date")
+
+
+def _not_before_today(world: World, start_date: str, timezone: str) -> None:
+    if start_date < today(timezone, world.now_ms).isoformat():
+        raise invalid("start_date", f"it must be today or later ({timezone})")
+
+
+def set_schedule(call: Call) -> JsonObject:
+    """PUT /recurring-payments/{id}/schedule: a new schedule needs a new review before activation."""
+    world, payment, body = call.world, call.resource, call.body
+    _require(payment, "draft", "paused")
+    weekly, monthly = body.frequency in ("weekly", "biweekly"), body.frequency == "monthly"
+    schedule = Schedule(
+        frequency=body.frequency,
+        start_date=body.start_date,
+        time=body.time,
+        timezone=body.timezone,
+        end=body.end.type,
+        day_of_week=body.day_of_week if weekly else None,
+        day_of_month=body.day_of_month if monthly else None,
+        end_date=body.end.date if body.end.type == "on_date" else None,
+        occurrences=body.end.occurrences if body.end.type == "after_occurrences" else None,
+    )
+    total_runs = _total_runs(world, payment, schedule)
+    payment = move(world, payment, "set_schedule", schedule=schedule, reviewed=False, total_runs=total_runs)
+    return render_recurring(world, payment)
+
+
+def _total_runs(world: World, payment: RecurringPayment, schedule: Schedule) -> int | None:
+    """The occurrences; or what was executed plus the dates from now up to on_date; or None (decision S19)."""
+    if schedule.end == "on_date":
+        return payment.runs_executed + schedule.count_from(world.now_ms)
+    return schedule.occurrences
+
+
+def review(call: Call) -> JsonObject:
+    """GET /recurring-payments/{id}/review: leaves the mark without which a draft is not activated (decision S20)."""
+    world, payment = call.world, call.resource
+    _require_schedule(payment)
+    shown = render_review(
+        payment,
+        estimate(world, payment),
+        render_recipient(world, payment),
+        payment.moments(world.now_ms, NEXT_RUNS_SHOWN) if payment.status != "completed" else [],
+    )
+    if call.trace and payment.status == "draft" and not payment.reviewed:
+        save(world, payment, reviewed=True)
+    return shown
+
+
+def activate(call: Call) -> JsonObject:
+    """POST /recurring-payments/{id}/activate."""
+    world, payment = call.world, call.resource
+    _require(payment, "draft")
+    _require_schedule(payment)
+    if not payment.reviewed:
+        raise ApiError("invalid_state", "Fetch the review of the present schedule before activating it.")
+    next_run = _require_date(payment, world.now_ms)
+    payment = move(world, payment, "activate", next_run_at_ms=next_run, activated_at_ms=world.now_ms)
+    answer = render_part(world, payment, Activation)
+    plan_next(world, payment)
+    return answer
+
+
+def pause(call: Call) -> JsonObject:
+    """POST /recurring-payments/{id}/pause."""
+    world, payment = call.world, call.resource
+    _require(payment, "active")
+    stop(world, payment)
+    payment = move(
+        world, payment, "pause", next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason
+    )
+    return render_part(world, payment, Pause)
+
+
+def check_restart(call: Call) -> None:
+    """400 for a start_date before today in the schedule's time zone."""
+    schedule = call.resource.schedule
+    if call.body.start_date is not None and schedule is not None:
+        _not_before_today(call.world, call.body.start_date, schedule.timezone)
+
+
+def restart(call: Call) -> JsonObject:
+    """POST /recurring-payments/{id}/restart: keeps the phase, or begins anew from a start_date (decision S19)."""
+    world, payment, start_date = call.world, call.resource, call.body.start_date
+    _require(payment, "paused")
+    _require_schedule(payment)
+    if start_date is not None:
+        schedule = replace(payment.schedule, start_date=start_date)
+        payment = replace(payment, schedule=schedule, total_runs=_total_runs(world, payment, schedule))
+    next_run = _require_date(payment, world.now_ms)
+    payment = move(
+        world,
+        payment,
+        "restart",
+        next_run_at_ms=next_run,
+        failures_in_a_row=0,
+        paused_at_ms=None,
+        pause_reason=None,
+    )
+    answer = render_recurring(world, payment)
+    plan_next(world, payment)
+    return answer
+
+
+def delete(call: Call) -> None:
+    """DELETE /recurring-payments/{id}: no further runs; what it paid stays."""
+    stop(call.world, call.resource)
+    remove(call.world, save(call.world, call.resource, next_run_at_ms=None), "delete")
+
+
+def show(call: Call) -> JsonObject:
+    """GET /recurring-payments/{id}."""
+    return render_recurring(call.world, call.resource)
+
+
+def list_recurring(call: Call) -> JsonObject:
+    """GET /recurring-payments; deleted ones are not listed (decision L6)."""
+    world = call.world
+    return page_of(call.query, rows(world, call.environment, TABLE), lambda row: render_recurring(world, row))
+
+
+def list_transactions(call: Call) -> JsonObject:
+    """GET /recurring-payments/{id}/transactions: what its runs made."""
+    world, payment_id = call.world, call.resource.id
+    query = replace(call.query, tests=(lambda row: row.recurring_payment_id == payment_id, *call.query.tests))
+    return page_of(query, transactions(world, call.environment), lambda row: render(world, row))
+
+
+def _require(payment: RecurringPayment, *statuses: str) -> None:
+    if payment.status not in statuses:
+        wanted = " or ".join(statuses)
+        raise ApiError("invalid_state", f"The recurring payment is {payment.status}; this needs it {wanted}.")
+
+
+def _require_schedule(payment: RecurringPayment) -> None:
+    if payment.schedule is None:
+        raise ApiError("invalid_state", "The recurring payment has no schedule yet.")
+
+
+def _require_date(payment: RecurringPayment, now_ms: int) -> int:
+    next_run = payment.next_moment(now_ms)
+    if next_run is None:
+        raise ApiError("invalid_state", "The schedule has no date left.")
+    return next_run

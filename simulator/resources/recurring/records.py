@@ -1,0 +1,83 @@
+"""Recurring payments: scheduled withdrawals or sends from the account's balance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.money import Currency
+from simulator.resources.recurring.schedule import Schedule
+from simulator.resources.reference import currency_of
+from simulator.wire.json import JsonObject
+from simulator.wire.records import Record
+
+TABLE = "recurring_payments"
+TYPES = ("withdraw", "send")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecurringPayment(Record):
+    """A payment that repeats. `network` is the canonical name; `destination` is kept as it was sent.
+
+    `runs_executed` counts every run that took place and so gives the run numbers, `runs_completed` those that
+    succeeded. `last_run_ms` is when the last one was scheduled for. `reviewed`: the review of the present schedule
+    was fetched (decision S20).
+    """
+
+    name: str
+    type: str
+    symbol: str
+    network: str
+    amount: Decimal
+    amount_currency: str
+    beneficiary_id: str | None = None
+    destination: dict[str, Any] | None = None
+    description: str | None = None
+    reference: str | None = None
+    schedule: Schedule | None = None
+    reviewed: bool = False
+    next_run_at_ms: int | None = None
+    runs_executed: int = 0
+    runs_completed: int = 0
+    failures_in_a_row: int = 0
+    total_runs: int | None = None
+    last_run_ms: int | None = None
+    activated_at_ms: int | None = None
+    paused_at_ms: int | None = None
+    pause_reason: str | None = None
+
+    @property
+    def kind(self) -> str:
+        return "recurring_payment"
+
+    @property
+    def source(self) -> Currency:
+        return currency_of(self.symbol, self.network)
+
+    @property
+    def stated(self) -> Currency:
+        """The currency that `amount` is in: the source's, or the beneficiary's fiat."""
+        return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
+
+    def moments(self, now_ms: int, count: int) -> list[int]:
+        """Up to `count` moments at which it runs (or would run, were it active) from `now_ms` on.
+
+        A date that already ran is not repeated, and what the number of occurrences leaves is not exceeded.
+        """
+        if self.schedule is None:
+            return []
+        if self.schedule.occurrences is not None:
+            count = min(count, max(self.schedule.occurrences - self.runs_executed, 0))
+        if self.last_run_ms is not None:
+            now_ms = max(now_ms, self.last_run_ms + 1)
+        return self.schedule.moments(now_ms, count)
+
+    def next_moment(self, now_ms: int) -> int | None:
+        return next(iter(self.moments(now_ms, 1)), None)
+
+
+def render_run(number: int, scheduled_for_ms: int, **outcome: str) -> JsonObject:
+    """The member `run` of a run event (decision W8); `outcome` is transaction_id or failure_code, or not there yet."""
+    return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}

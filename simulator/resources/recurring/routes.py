@@ -1,0 +1,364 @@
+"""The operations of recurring payments and their request bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import date
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
+from pydantic_core import InitErrorDetails
+from typing_extensions import TypedDict
+
+from simulator.resources.balance import (
+    AddressDestination,
+    AnyDestination,
+    LightningDestination,
+    SendTransaction,
+    UserDestination,
+    WithdrawTransaction,
+    destination_type,
+)
+from simulator.resources.recurring import actions
+from simulator.resources.recurring.records import TYPES
+from simulator.resources.recurring.schedule import DEFAULT_TIME, DEFAULT_TIMEZONE
+from simulator.resources.recurring.shapes import (
+    Activation,
+    Frequency,
+    Pause,
+    PaymentType,
+    RecurringPaymentShape,
+    Review,
+    Weekday,
+)
+from simulator.resources.recurring.states import STATUSES
+from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
+from simulator.resources.transactions import amount_of, searched
+from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.listing import DATES, Listing, by_field
+from simulator.wire.operation import Call, Operation
+from simulator.wire.shapes import Pagination
+
+TAG = "Recurring payments"
+
+
+def _a_date(text: str) -> str:
+    date.fromisoformat(text)
+    return text
+
+
+LocalDate = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_a_date)]
+LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+
+
+class Source(Body):
+    symbol: Text
+    network: Text
+
+
+class BeneficiaryRecipient(Body):
+    beneficiary_id: Text
+
+
+class AddressRecipient(Body):
+    destination: AddressDestination
+
+
+class UserRecipient(Body):
+    destination: UserDestination
+
+
+class LightningRecipient(Body):
+    destination: LightningDestination
+
+
+class AnyDestinationRecipient(Body):
+    destination: AnyDestination
+
+
+class AnyRecipient(Body):
+    """What a recipient is before the type of the payment is known."""
+
+
+class _Create(Body):
+    name: Text
+    type: PaymentType
+    source: Source
+    amount: Amount
+    amount_currency: Text
+    description: FreeText | None = None
+    reference: FreeText | None = None
+
+
+class CreateRecurring(_Create):
+    recipient: AnyRecipient
+
+
+class CreateRecurringWithdraw(_Create):
+    type: Literal["withdraw"]
+    recipient: BeneficiaryRecipient
+
+
+class CreateRecurringSend(_Create):
+    type: Literal["send"]
+    recipient: AnyDestinationRecipient
+
+
+class CreateRecurringSendToAddress(_Create):
+    type: Literal["send"]
+    recipient: AddressRecipient
+
+
+class CreateRecurringSendToUser(_Create):
+    type: Literal["send"]
+    recipient: UserRecipient
+
+
+class CreateRecurringSendOverLightning(_Create):
+    type: Literal["send"]
+    recipient: LightningRecipient
+
+
+_SENDS: Mapping[str, type[Body]] = {
+    "address": CreateRecurringSendToAddress,
+    "platform_user": CreateRecurringSendToUser,
+    "lightning": CreateRecurringSendOverLightning,
+}
+
+
+def _create_body(call: Call) -> type[Body]:
+    if call.raw.get("type") == "withdraw":
+        return CreateRecurringWithdraw
+    if call.raw.get("type") != "send":
+        return CreateRecurring
+    recipient = call.raw.get("recipient")
+    return _SENDS.get(destination_type(recipient) if isinstance(recipient, dict) else "", CreateRecurringSend)
+
+
+class End(Body):
+    type: Literal["never", "on_date", "after_occurrences"]
+    date: LocalDate | None = None
+    occurrences: Annotated[int, Field(ge=1)] | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _complete(cls, data: Any) -> Any:
+        """on_date needs its date, after_occurrences its occurrences."""
+        if isinstance(data, dict):
+            name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
+            if name is not None and data.get(name) is None:
+                absent = InitErrorDetails(type="missing", loc=(name,), input=data)
+                raise ValidationError.from_exception_data(cls.__name__, [absent])
+        return data
+
+
+class ScheduleBody(Body):
+    frequency: Frequency
+    day_of_week: Weekday | None = None
+    day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
+    start_date: LocalDate
+    time: LocalTime = DEFAULT_TIME
+    timezone: Text = DEFAULT_TIMEZONE
+    end: End
+
+    @model_validator(mode="before")
+    @classmethod
+    def _defaults(cls, data: Any) -> Any:
+        """null in an optional field is its absence (decision H4)."""
+        if isinstance(data, dict):
+            return {
+                name: value for name, value in data.items() if value is not None or name not in ("time", "timezone")
+            }
+        return data
+
+
+class DailySchedule(ScheduleBody):
+    frequency: Literal["daily"]
+
+
+class WeeklySchedule(ScheduleBody):
+    frequency: Literal["weekly", "biweekly"]
+    day_of_week: Weekday
+
+
+class MonthlySchedule(ScheduleBody):
+    frequency: Literal["monthly"]
+    day_of_month: Annotated[int, Field(ge=1, le=31)]
+
+
+def _schedule_body(call: Call) -> type[Body]:
+    frequency = call.raw.get("frequency")
+    if frequency in ("weekly", "biweekly"):
+        return WeeklySchedule
+    if frequency == "monthly":
+        return MonthlySchedule
+    return DailySchedule if frequency == "daily" else ScheduleBody
+
+
+class PauseBody(Body):
+    reason: FreeText | None = None
+
+
+class RestartBody(Body):
+    start_date: LocalDate | None = None
+
+
+PAYMENTS = Listing(
+    filters=(by_field("type", TYPES, many=True),),
+    search=lambda payment: (payment.name, payment.reference),
+    sorts={
+        "created_at": DATES["created_at"],
+        "updated_at": DATES["created_at"],
+        "amount": lambda payment: payment.amount,
+    },
+    statuses=STATUSES,
+)
+
+TRANSACTIONS = Listing(
+    search=searched,
+    sorts={**DATES, "amount": amount_of},
+    statuses=TRANSACTION_STATUSES,
+)
+
+
+class RecurringTransactionList(TypedDict):
+    data: list[SendTransaction | WithdrawTransaction]
+    pagination: Pagination
+
+
+class RecurringPaymentList(TypedDict):
+    data: list[RecurringPaymentShape]
+    pagination: Pagination
+
+
+_ITEM = "/recurring-payments/{id}"
+
+
+def _operation(method: str, path: str, name: str, summary: str, action: Any, **members: Any) -> Operation:
+    """A row of this room: its tag, its permission group, and for paths with an id the resource and its 404."""
+    errors = members.pop("errors", ())
+    if "{id}" in path:
+        members["load"] = actions.load_recurring
+        errors = ("not_found", *errors)
+    reads = method == "GET"
+    return Operation(method, path, name, TAG, summary, action, group="recurring", reads=reads, errors=errors, **members)
+
+
+OPERATIONS = (
+    _operation(
+        "POST",
+        "/recurring-payments",
+        "create_recurring_payment",
+        "Draft a recurring withdrawal or send",
+        actions.create_recurring,
+        answer=RecurringPaymentShape,
+        status=201,
+        body_for=_create_body,
+        bodies=(
+            CreateRecurringWithdraw,
+            CreateRecurringSendToAddress,
+            CreateRecurringSendToUser,
+            CreateRecurringSendOverLightning,
+        ),
+        check=actions.check_create,
+        money=True,
+        errors=(
+            "not_found",
+            "unsupported_network",
+            "unsupported_asset",
+            "beneficiary_mismatch",
+            "amount_too_low",
+            "invalid_wallet_address",
+            "invalid_phone_number",
+            "invoice_expired",
+        ),
+    ),
+    _operation(
+        "GET",
+        "/recurring-payments",
+        "list_recurring_payments",
+        "The recurring payments that are not deleted",
+        actions.list_recurring,
+        answer=RecurringPaymentList,
+        query=PAYMENTS,
+    ),
+    _operation(
+        "GET",
+        _ITEM,
+        "get_recurring_payment",
+        "One recurring payment",
+        actions.show,
+        answer=RecurringPaymentShape,
+        basis="S20",
+    ),
+    _operation(
+        "DELETE",
+        _ITEM,
+        "delete_recurring_payment",
+        "End a recurring payment; what it paid stays",
+        actions.delete,
+        status=204,
+        basis="S20",
+    ),
+    _operation(
+        "PUT",
+        f"{_ITEM}/schedule",
+        "set_recurring_schedule",
+        "Set the schedule of a draft or paused recurring payment",
+        actions.set_schedule,
+        answer=RecurringPaymentShape,
+        body_for=_schedule_body,
+        bodies=(DailySchedule, WeeklySchedule, MonthlySchedule),
+        check=actions.check_schedule,
+        errors=("invalid_state",),
+    ),
+    _operation(
+        "GET",
+        f"{_ITEM}/review",
+        "review_recurring_payment",
+        "What the runs would do and cost; needed once before activation",
+        actions.review,
+        answer=Review,
+        errors=("invalid_state", "unsupported_pair", "amount_too_high"),
+    ),
+    _operation(
+        "POST",
+        f"{_ITEM}/activate",
+        "activate_recurring_payment",
+        "Start the runs of a reviewed draft",
+        actions.activate,
+        answer=Activation,
+        money=True,
+        errors=("invalid_state",),
+    ),
+    _operation(
+        "POST",
+        f"{_ITEM}/pause",
+        "pause_recurring_payment",
+        "Pause the runs",
+        actions.pause,
+        answer=Pause,
+        body=PauseBody,
+        errors=("invalid_state",),
+    ),
+    _operation(
+        "POST",
+        f"{_ITEM}/restart",
+        "restart_recurring_payment",
+        "Go on after a pause; missed runs are skipped",
+        actions.restart,
+        answer=RecurringPaymentShape,
+        body=RestartBody,
+        check=actions.check_restart,
+        errors=("invalid_state",),
+    ),
+    _operation(
+        "GET",
+        f"{_ITEM}/transactions",
+        "list_recurring_transactions",
+        "The transactions its runs made",
+        actions.list_transactions,
+        answer=RecurringTransactionList,
+        query=TRANSACTIONS,
+    ),
+)

@@ -1,0 +1,220 @@
+"""What the clock does with recurring payments: the notice a day before, the run itself, pausing and completing.
+
+"Run behaviour" of the specification; decisions S4 (codes of failed runs), S19, S21 and W8. Each run makes a quote,
+uses it and debits the balance as one attempt: a run that fails leaves nothing behind but its event.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import DAY_MS
+from simulator.kernel.ledger import available
+from simulator.kernel.money import ZERO, add, multiply, subtract
+from simulator.kernel.world import World
+from simulator.resources.balance import create_send, execute_withdraw, parse_destination, quote_withdraw
+from simulator.resources.beneficiaries import any_beneficiary, beneficiary
+from simulator.resources.fees import FREE, Fee, price, solve_source
+from simulator.resources.profile import require_active, require_kyc, would_exceed_monthly
+from simulator.resources.recurring.records import RecurringPayment, render_run
+from simulator.resources.recurring.states import FAILURES_TO_PAUSE
+from simulator.resources.reference import FIATS, ramp_rate
+from simulator.resources.transactions import Transaction, holder
+from simulator.wire.errors import ApiError
+from simulator.wire.records import find, move, origin_of
+
+RUN = "recurring_payment.run"
+NOTICE = "recurring_payment.run_upcoming"
+NOTICE_MS = DAY_MS
+
+FAILURE_CODES = (
+    "insufficient_balance",
+    "kyc_required",
+    "amount_too_high",
+    "beneficiary_deleted",
+    "payment_failed",
+    "payout_failed",
+    "network_unavailable",
+    "slippage_exceeded",
+    "internal_error",
+)
+"""What `run.failure_code` can be; any other refusal of a run is an internal_error (decision S4)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would cost at this instant; nothing is locked. Amounts are in the source, `rate` is 1 for a send.
+
+    `debit` is what would leave the balance in all, of which `source_amount` is the payment itself.
+    """
+
+    rate: Decimal
+    source_amount: Decimal
+    debit: Decimal
+    fee: Fee
+    available: Decimal
+    warnings: tuple[str, ...]
+
+
+def estimate(world: World, payment: RecurringPayment) -> Estimate:
+    """The figures of the review. Limits do not refuse them, they make warnings; ApiError 422 unsupported_pair."""
+    rate, source_amount, debit, fee, delivered = (
+        _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
+    )
+    balance = world.ledger.balance(available(holder(payment.environment)), payment.source.key)
+    warnings = []
+    if balance < debit:
+        warnings.append("insufficient_balance_for_next_run")
+    if delivered is not None and would_exceed_monthly(world, payment.environment, *delivered):
+        warnings.append("amount_exceeds_monthly_limit")
+    return Estimate(rate, source_amount, debit, fee, balance, tuple(warnings))
+
+
+_Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str] | None]"
+"""Rate, source amount, total debit, fee, and the fiat delivered (amount and code; None on a send)."""
+
+
+def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
+    saved = any_beneficiary(world, payment.beneficiary_id or "")
+    assert saved is not None, "a beneficiary is archived, never lost"
+    environment, source, money = payment.environment, payment.source, FIATS[saved.fiat_currency or ""]
+    rate = ramp_rate(world, environment, "offramp", source.code, money.code)
+
+    def fee_of(paid: Decimal) -> Fee:
+        return price(
+            world,
+            environment,
+            "withdraw",
+            paid,
+            source,
+            network=source.network,
+            asset=source.code,
+            fiat_currency=money.code,
+            payment_method=saved.method,
+        ).fee
+
+    def delivers(paid: Decimal) -> Decimal:
+        return money.round_down(multiply(max(subtract(paid, fee_of(paid).total), ZERO), rate))
+
+    in_fiat = payment.amount_currency == money.code
+    paid = solve_source(source, payment.amount, delivers) if in_fiat else payment.amount
+    delivered = payment.amount if in_fiat else delivers(paid)
+    return rate, paid, paid, fee_of(paid), (delivered, money.code)
+
+
+def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
+    destination, source, amount = payment.destination or {}, payment.source, payment.amount
+    if destination.get("type") == "platform_user":
+        return Decimal(1), amount, amount, FREE(source), None
+    fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
+    on_top = destination.get("type") == "lightning" and destination.get("invoice") is not None
+    return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None
+
+
+def plan_next(world: World, payment: RecurringPayment) -> None:
+    """Plan the run at `next_run_at_ms` and its notice 24 hours before; the notice goes out now when that is past."""
+    assert payment.next_run_at_ms is not None
+    world.agenda.plan(payment.next_run_at_ms, RUN, payment.id)
+    notice_at_ms = payment.next_run_at_ms - NOTICE_MS
+    if notice_at_ms > world.now_ms:
+        world.agenda.plan(notice_at_ms, NOTICE, payment.id)
+    else:
+        _announce(world, payment)
+
+
+def stop(world: World, payment: RecurringPayment) -> None:
+    """Forget what is planned."""
+    world.agenda.cancel(RUN, payment.id)
+    world.agenda.cancel(NOTICE, payment.id)
+
+
+def _payment(world: World, timer: Timer) -> RecurringPayment:
+    payment = find(world, timer.target)
+    assert isinstance(payment, RecurringPayment), "the timers of a recurring payment go with it"
+    return payment
+
+
+def announce_run(world: World, timer: Timer) -> None:
+    """The timer of the notice (decision S21)."""
+    _announce(world, _payment(world, timer))
+
+
+def _announce(world: World, payment: RecurringPayment) -> None:
+    upcoming = render_run(payment.runs_executed + 1, payment.next_run_at_ms or 0)
+    move(world, payment, "announce_run", extra=upcoming)
+
+
+def run(world: World, timer: Timer) -> None:
+    """The timer of a run: pay, tell how it went, and plan the next one, pause or complete."""
+    payment = _payment(world, timer)
+    number, scheduled_for_ms = payment.runs_executed + 1, payment.next_run_at_ms or 0
+    try:
+        with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
+            transaction = _pay(world, payment, number)
+    except ApiError as error:
+        trigger, outcome = "run_fails", {"failure_code": failure_code(error)}
+    else:
+        trigger, outcome = "run_succeeds", {"transaction_id": transaction.id}
+    succeeded = trigger == "run_succeeds"
+    after = replace(payment, runs_executed=number, last_run_ms=scheduled_for_ms)
+    after = move(
+        world,
+        after,
+        trigger,
+        extra=render_run(number, scheduled_for_ms, **outcome),
+        next_run_at_ms=after.next_moment(world.now_ms),
+        runs_completed=payment.runs_completed + succeeded,
+        failures_in_a_row=0 if succeeded else payment.failures_in_a_row + 1,
+    )
+    if after.next_run_at_ms is None:
+        move(world, after, "finish")
+    elif after.failures_in_a_row >= FAILURES_TO_PAUSE:
+        move(
+            world,
+            after,
+            "fail_repeatedly",
+            next_run_at_ms=None,
+            paused_at_ms=world.now_ms,
+            pause_reason="repeated_failures",
+        )
+    else:
+        plan_next(world, after)
+
+
+def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
+    """One payment, as an integrator would make it; ApiError, also for the gates of an interface call."""
+    require_active(world)
+    require_kyc(world)
+    environment = payment.environment
+    tags: dict[str, Any] = {
+        "reference": None if payment.reference is None else f"{payment.reference}-{number}",
+        "description": payment.description,
+        "recurring_payment_id": payment.id,
+        "run_number": number,
+    }
+    if payment.type == "send":
+        destination = parse_destination(payment.destination or {})
+        return create_send(
+            world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
+        )
+    recipient = beneficiary(world, environment, payment.beneficiary_id or "")
+    quote = quote_withdraw(
+        world,
+        environment,
+        payment.source,
+        FIATS[recipient.fiat_currency or ""],
+        payment.amount,
+        in_fiat=payment.amount_currency != payment.symbol,
+        recipient=recipient,
+    )
+    return execute_withdraw(world, quote, **tags)
+
+
+def failure_code(error: ApiError) -> str:
+    """The failure code of a run that was refused (decision S4)."""
+    if error.code == "not_found" and error.param == "beneficiary_id":
+        return "beneficiary_deleted"
+    return error.code if error.code in FAILURE_CODES else "internal_error"

@@ -1,0 +1,163 @@
+"""When a recurring payment runs: dates by calendar arithmetic, moments by the pinned time zone tables.
+
+Chapter "Recurring payments" of the specification, decision S19. A schedule's dates are numbered from 0, so
+any of them, and how many lie before a given day, is computed and never searched for. Time zones come from the
+`tzdata` package and not from the machine, so that every installation computes the same moments.
+"""
+
+from __future__ import annotations
+
+from calendar import monthrange
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from functools import lru_cache
+from importlib import resources
+from zoneinfo import ZoneInfo
+
+from simulator.kernel.clock import to_datetime, to_ms
+
+FREQUENCIES = ("daily", "weekly", "biweekly", "monthly")
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+DEFAULT_TIME = "09:00"
+DEFAULT_TIMEZONE = "Africa/Nairobi"
+
+_STEP_DAYS = {"daily": 1, "weekly": 7, "biweekly": 14}
+_LAST_YEAR = 9998
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """The rule of a recurring payment, as asked for with the defaults filled in.
+
+    `start_date` and `end_date` are local dates (YYYY-MM-DD), `time` is HH:MM local time. `end` is never,
+    on_date (then `end_date` is set) or after_occurrences (then `occurrences` is set).
+    """
+
+    frequency: str
+    start_date: str
+    time: str
+    timezone: str
+    end: str
+    day_of_week: str | None = None
+    day_of_month: int | None = None
+    end_date: str | None = None
+    occurrences: int | None = None
+
+    def date_at(self, index: int) -> date | None:
+        """The date with this number, from 0; None beyond the end date, or beyond the calendar of the simulation."""
+        start = date.fromisoformat(self.start_date)
+        try:
+            found = self._monthly(start, index) if self.frequency == "monthly" else self._by_days(start, index)
+        except (OverflowError, ValueError):
+            return None
+        if found.year > _LAST_YEAR or (self.end_date is not None and found.isoformat() > self.end_date):
+            return None
+        return found
+
+    def _by_days(self, start: date, index: int) -> date:
+        if self.frequency != "daily":
+            start += timedelta(days=(WEEKDAYS.index(self.day_of_week or "") - start.weekday()) % 7)
+        return start + timedelta(days=_STEP_DAYS[self.frequency] * index)
+
+    def _monthly(self, start: date, index: int) -> date:
+        first = start.year * 12 + start.month - 1
+        if _day_in_month(first, self.day_of_month or 1) < start:
+            first += 1
+        return _day_in_month(first + index, self.day_of_month or 1)
+
+    def moment_at(self, index: int) -> int | None:
+        """The moment of the date with this number, in milliseconds of UTC; None when there is no such date."""
+        found = self.date_at(index)
+        return None if found is None else local_ms(found, self.time, self.timezone)
+
+    def first_index(self, at_ms: int) -> int:
+        """The number of the first date whose moment is not before `at_ms`, whether or not the schedule has it."""
+        day = today(self.timezone, at_ms)
+        start = date.fromisoformat(self.start_date)
+        if self.frequency == "monthly":
+            index = (day.year - start.year) * 12 + day.month - start.month - 2
+        else:
+            index = (day - start).days // _STEP_DAYS[self.frequency] - 2
+        index = max(index, 0)
+        while (moment := self.moment_at(index)) is not None and moment < at_ms:
+            index += 1
+        return index
+
+    def moments(self, at_ms: int, count: int) -> list[int]:
+        """Up to `count` moments of runs from `at_ms` on (included), without regard to the number of occurrences."""
+        first = self.first_index(at_ms)
+        found = (self.moment_at(first + offset) for offset in range(count))
+        return [moment for moment in found if moment is not None]
+
+    def count_from(self, at_ms: int) -> int:
+        """How many dates of a schedule that ends on a date lie at or after a moment."""
+        first = self.first_index(at_ms)
+        if self.end_date is None or self.date_at(first) is None:
+            return 0
+        end = date.fromisoformat(min(self.end_date, f"{_LAST_YEAR}-12-31"))
+        start = date.fromisoformat(self.start_date)
+        if self.frequency == "monthly":
+            last = (end.year - start.year) * 12 + end.month - start.month
+        else:
+            last = (end - start).days // _STEP_DAYS[self.frequency]
+        while last >= first and self.date_at(last) is None:
+            last -= 1
+        return last - first + 1
+
+    def summary(self) -> str:
+        """One sentence for people, for example `Every month on day 31 (or the last day) at 09:00 …`."""
+        return f"{self._rhythm()} at {self.time} ({self.timezone}), starting {self.start_date}, {self._ending()}."
+
+    def _rhythm(self) -> str:
+        weekday = (self.day_of_week or "").capitalize()
+        if self.frequency == "daily":
+            return "Every day"
+        if self.frequency == "weekly":
+            return f"Every {weekday}"
+        if self.frequency == "biweekly":
+            return f"Every second {weekday}"
+        day = self.day_of_month or 1
+        return f"Every month on day {day}" + (" (the last day in shorter months)" if day > 28 else "")
+
+    def _ending(self) -> str:
+        if self.end == "on_date":
+            return f"until {self.end_date}"
+        if self.end == "after_occurrences":
+            return "once" if self.occurrences == 1 else f"{self.occurrences} times"
+        return "with no end"
+
+
+def _day_in_month(month: int, day: int) -> date:
+    """A day of the month with the number year * 12 + (month - 1); the last one where the month is shorter."""
+    year, month_index = divmod(month, 12)
+    return date(year, month_index + 1, min(day, monthrange(year, month_index + 1)[1]))
+
+
+def local_ms(day: date, clock_time: str, timezone: str) -> int:
+    """The moment of a local date and time (HH:MM) in milliseconds of UTC.
+
+    A local time that does not exist moves forward by the length of the gap, one that occurs twice is the first:
+    both are what an offset from before the change (fold 0) gives.
+    """
+    local = datetime.combine(day, time.fromisoformat(clock_time), tzinfo=zone(timezone))
+    return to_ms(local.astimezone(UTC))
+
+
+def today(timezone: str, now_ms: int) -> date:
+    """The local date of a moment."""
+    return to_datetime(now_ms).astimezone(zone(timezone)).date()
+
+
+@lru_cache(maxsize=1)
+def zone_names() -> frozenset[str]:
+    """The IANA names of all time zones."""
+    return frozenset(resources.files("tzdata").joinpath("zones").read_text("ascii").split())
+
+
+@lru_cache(maxsize=64)
+def zone(name: str) -> ZoneInfo:
+    """The time zone of an IANA name; KeyError for any other."""
+    if name not in zone_names():
+        raise KeyError(name)
+    with resources.files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
+        return ZoneInfo.from_file(data, key=name)
