@@ -30,12 +30,44 @@ ROOM = Room(
     kinds=(Kind("fee_product", TABLE, render_product, FEE_PRODUCT, standing=find_product),),
 )
 
-ASSUMPTIONS = (("fee-ids", "The two environments' fee products have different ids: fee_… and fee_live_…."),)
+MACHINES = (FEE_PRODUCT,)
+
+ASSUMPTIONS = (
+    ("fee-ids", "The two environments' fee products have different ids: fee_… and fee_live_…."),
+    ("fee-moves", "A fee product may be made active or inactive at any time."),
+    (
+        "fee-amount-side",
+        "The calculator's amount is on the source side, so its currency is the fiat currency for onramp and buy and "
+        "the asset otherwise; another one is 422 unsupported_pair.",
+    ),
+    (
+        "fee-precision",
+        "Without a network, an asset has the precision of the first network of the currency listing that has it.",
+    ),
+    ("fee-ignored", "Fields that the product at hand has no use for (to_asset of a send) are not looked at."),
+    (
+        "fee-methods",
+        "Only Zambian kwacha onramps and buys cost differently by payment method; there payment_method is required.",
+    ),
+    ("fee-send-limits", "The limits of send and internal_transfer products are those of the currency listing."),
+    (
+        "fee-filters",
+        "Only the network filter also lists products with null; the others compare the field as shown; status takes a "
+        "comma-separated list too.",
+    ),
+    (
+        "fee-changes",
+        "A changed product must stay consistent: its currencies are that of the amount, its bounds do not cross; its "
+        "id and updated_at cannot be set; unknown fields are refused.",
+    ),
+    ("fee-unreachable", "An amount that no source amount can deliver is 422 amount_too_high."),
+)
 
 __all__ = [
     "ASSUMPTIONS",
     "FEE_PRODUCT",
     "FREE",
+    "MACHINES",
     "ROOM",
     "AppFee",
     "Breakdown",

@@ -173,10 +173,11 @@ class LimitsChange(Body):
 
 
 class SetFeeProduct(Body):
-    """Any fields of a fee product but its id and updated_at. The defaults are never looked at."""
+    """Any fields of a fee product but its id and updated_at."""
 
     model_config = ConfigDict(extra="forbid")
 
+    # Only fields that were sent are looked at: the defaults come from factories so that no schema shows them.
     product: shapes.ProductName = Field(default_factory=lambda: "onramp")
     name: Text = Field(default_factory=str)
     network: shapes.ShortNetwork | None = None

@@ -30,11 +30,9 @@ FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2
 
 
 class PatchProfile(Body):
-    """Only the fields sent change; the last four cannot be changed through the interface (decision H6).
+    """Only the fields sent change; the last four cannot be changed through the interface (decision H6)."""
 
-    The defaults are never looked at, and come from factories so that the contract shows none.
-    """
-
+    # Only fields that were sent are looked at: the defaults come from factories so that the contract shows none.
     first_name: Text = Field(default_factory=str)
     last_name: Text = Field(default_factory=str)
     phone_number: str = Field(default_factory=str)

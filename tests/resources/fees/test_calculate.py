@@ -272,3 +272,8 @@ def test_fields_that_a_product_does_not_look_at_change_nothing() -> None:
     world = fresh()
     extra = {"fiat_currency": "KES", "payment_method": "phone_number", "to_asset": "CELO"}
     assert calculate(world, **SEND, **extra) == calculate(world, **SEND)
+
+
+def test_an_amount_on_the_wrong_side_is_refused_as_its_currency() -> None:
+    assert refusal(**ONRAMP | {"currency": "USDC"}) == ("unsupported_pair", "currency")
+    assert refusal(**OFFRAMP | {"currency": "KES"}) == ("unsupported_pair", "currency")

@@ -112,3 +112,17 @@ def test_a_swap_to_the_very_same_asset_has_no_price() -> None:
     assert (refused.value.code, refused.value.param) == ("unsupported_pair", "to_asset")
     dollars = reference.ASSETS["USDC", "stellar"]
     assert fees.price(fresh(), "sandbox", "swap", Decimal(10), dollars, to_asset="USDC").fee.total > 0
+
+
+@pytest.mark.parametrize(
+    ("amount", "code"), [("0", "amount_too_low"), ("1000000.01", "amount_too_high"), ("1000000", None)]
+)
+def test_limits_can_be_checked_without_a_fee_and_name_the_given_field(amount: str, code: str | None) -> None:
+    product = fees.product_of(fresh(), "sandbox", "fee_deposit_usdc")
+    assert product is not None
+    if code is None:
+        fees.check_limits(product, Decimal(amount), "source.amount")
+        return
+    with pytest.raises(ApiError) as refused:
+        fees.check_limits(product, Decimal(amount), "source.amount")
+    assert (refused.value.code, refused.value.param) == (code, "source.amount")
