@@ -17,6 +17,7 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import TimerHandler, World
+from simulator.resources.reference import network_status
 from simulator.scenario.logbook import note, notes
 from simulator.scenario.matching import dig, holds
 from simulator.scenario.schema import (
@@ -89,17 +90,11 @@ class _Ready:
     rules: Mapping[str, tuple[tuple[int, Rule], ...]]
 
 
-def _status_of_network(world: World, environment: str, network: str) -> str:
-    from simulator.resources.reference import network_status
-
-    return network_status(world, environment, network)
-
-
 class Engine:
     """The scenarios of a process: those that ship, and in every world those uploaded to it."""
 
     def __init__(
-        self, triggers: TriggerTable, library: Library, network_status: NetworkStatus = _status_of_network
+        self, triggers: TriggerTable, library: Library, network_status: NetworkStatus = network_status
     ) -> None:
         self._triggers = triggers
         self._library = library

@@ -1,0 +1,71 @@
+"""What came of a scenario's run: a timeline to read, checks, and a JUnit report."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from xml.etree.ElementTree import Element, SubElement, tostring
+
+_NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of the timeline: when (simulated), what kind of thing, what."""
+
+    at: str
+    kind: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that had to be true: `problem` is "" when it was."""
+
+    name: str
+    problem: str = ""
+
+    @property
+    def passed(self) -> bool:
+        return not self.problem
+
+
+@dataclass
+class RunResult:
+    """The run of one scenario. It passed when its drive went through and everything expected was true."""
+
+    name: str
+    world: str = ""
+    timeline: list[Line] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+
+    @property
+    def passed(self) -> bool:
+        return all(check.passed for check in self.checks)
+
+    def readable(self) -> str:
+        """The timeline and the checks as text."""
+        lines = [f"Scenario {self.name}"]
+        lines += [f"  {line.at}  {line.kind:<7}  {line.text}" for line in self.timeline]
+        for check in self.checks:
+            lines.append(f"  {'ok' if check.passed else 'FAILED'}  {check.name}")
+            lines += [f"          {part}" for part in check.problem.splitlines()]
+        lines.append(f"{'Passed' if self.passed else 'Failed'}: {self.name}")
+        return "\n".join(lines)
+
+    def junit(self) -> str:
+        """A JUnit report: one test suite, one case for the drive and one for each expectation."""
+        failures = sum(not check.passed for check in self.checks)
+        suite = Element("testsuite", name=_xml(self.name), tests=str(len(self.checks)), failures=str(failures))
+        for check in self.checks:
+            case = SubElement(suite, "testcase", classname=_xml(f"scenario.{self.name}"), name=_xml(check.name))
+            if not check.passed:
+                failure = SubElement(case, "failure", message=_xml(check.problem.splitlines()[0]))
+                failure.text = _xml(check.problem)
+        SubElement(suite, "system-out").text = _xml(self.readable())
+        return '<?xml version="1.0" encoding="utf-8"?>\n' + tostring(suite, encoding="unicode") + "\n"
+
+
+def _xml(text: str) -> str:
+    """Without the characters that XML cannot carry."""
+    return _NOT_XML.sub("?", text)

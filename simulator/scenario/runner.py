@@ -1,0 +1,304 @@
+"""Running a scenario with no integrator: its `drive` through the real interface, then its `expect`.
+
+Every run has a world of its own under a manual clock, so it repeats exactly. The runner is a client like any other:
+it knows the interface, the control interface and nothing of the inside.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import quote, urlsplit
+
+from pydantic import TypeAdapter
+
+from simulator.kernel.clock import SECOND_MS, format_duration
+from simulator.scenario.clients import Client, Reply
+from simulator.scenario.matching import ABSENT, dig, holds
+from simulator.scenario.results import Check, Line, RunResult
+from simulator.scenario.schema import (
+    Advance,
+    Call,
+    DriveAction,
+    Expectation,
+    ExpectEvent,
+    ExpectResource,
+    ExpectWebhooks,
+    ScenarioFile,
+    Tests,
+)
+from simulator.wire.json import dumps
+
+CONTROL = "/_simulator"
+MAX_ATTEMPTS = 5
+FIRST_BACKOFF_SECONDS = 1
+RETRIED = (429, 503)
+
+_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+_EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
+
+
+class RunFailed(Exception):
+    """The run cannot go on."""
+
+
+async def run(file: ScenarioFile, client: Client, *, seed: int | None = None, keep: bool = False) -> RunResult:
+    """Run a scenario in a fresh world; `keep` leaves that world for whoever wants to look at it."""
+    runner = _Run(file, client, seed)
+    try:
+        await runner.go()
+    finally:
+        if runner.result.world and not keep:
+            await client.request("DELETE", f"{CONTROL}/worlds/{quote(runner.result.world)}")
+    return runner.result
+
+
+def fill(value: Any, variables: Mapping[str, Any]) -> Any:
+    """A value with every `${step.path}` put in; a text that is nothing else becomes the value itself. RunFailed."""
+    if isinstance(value, dict):
+        return {key: fill(item, variables) for key, item in value.items()}
+    if isinstance(value, list):
+        return [fill(item, variables) for item in value]
+    if not isinstance(value, str):
+        return value
+    whole = _PLACEHOLDER.fullmatch(value)
+    if whole is not None:
+        return _variable(whole[1], variables)
+    return _PLACEHOLDER.sub(lambda found: str(_variable(found[1], variables)), value)
+
+
+def _variable(path: str, variables: Mapping[str, Any]) -> Any:
+    value = dig(variables, path)
+    if value is ABSENT:
+        raise RunFailed(f"`${{{path}}}` has no value: no answer so far has it")
+    return value
+
+
+class _Run:
+    """One run: its world, tokens, the answers so far."""
+
+    def __init__(self, file: ScenarioFile, client: Client, seed: int | None) -> None:
+        self._file = file
+        self._client = client
+        self._seed = seed
+        self._control_headers: dict[str, str] = {}
+        self._credentials: dict[str, Any] = {}
+        self._tokens: dict[str, str] = {}
+        self._variables: dict[str, Any] = {}
+        self._events: list[dict[str, Any]] = []
+        self._now = ""
+        self.result = RunResult(file.name)
+
+    async def go(self) -> None:
+        try:
+            await self._prepare()
+            for number, step in enumerate(self._file.scenario.drive):
+                await self._step(number, step)
+                await self._collect_events()
+            self.result.checks.append(Check("drive"))
+        except (RunFailed, ConnectionError) as error:
+            self.result.checks.append(Check("drive", str(error) or "the connection was cut"))
+        if not self._credentials:
+            return
+        await self._control("POST", "/settle")
+        await self._collect_events()
+        await self._note_skipped()
+        for raw in self._file.document.get("expect") or []:
+            self.result.checks.append(await self._check(raw))
+
+    # Preparing
+
+    async def _prepare(self) -> None:
+        """A world under a manual clock, the scenario in it, and a receiver where it asks about webhooks."""
+        seed = {} if self._seed is None else {"seed": self._seed}
+        world = await self._control("POST", "/worlds", {"clock": {"mode": "manual"}, "scenarios": [], **seed})
+        self.result.world = world["id"]
+        self._control_headers = {"X-Simulator-World": world["id"]}
+        self._now = world["clock"]["now"]
+        self._credentials = world["credentials"]
+        await self._control("POST", "/scenarios", self._file.document)
+        if any("webhooks" in raw for raw in self._file.document.get("expect") or []):
+            await self._register_inbox(world["id"])
+        names = [*self._file.scenario.beneath, self._file.name]
+        await self._control("PUT", "/scenarios/active", {"names": names})
+        await self._collect_events()
+
+    async def _register_inbox(self, world_id: str) -> None:
+        if not self._client.origin:
+            return
+        url = f"{self._client.origin}{CONTROL}/inbox/scenario-{quote(world_id)}"
+        call = Call(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
+        await self._call("webhooks", call)
+
+    async def _control(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
+        reply = await self._client.request(method, CONTROL + path, body, {**self._control_headers, **(headers or {})})
+        if reply.status >= 400:
+            raise RunFailed(f"{method} {CONTROL}{path} answered {reply.status}: {_text(reply.body)}")
+        return reply.body
+
+    def _note(self, kind: str, text: str) -> None:
+        self.result.timeline.append(Line(self._now, kind, text))
+
+    # Driving
+
+    async def _step(self, number: int, step: Any) -> None:
+        if isinstance(step, Advance):
+            await self._advance(step.advance / SECOND_MS, f"advance {format_duration(step.advance)}")
+        elif isinstance(step, DriveAction):
+            await self._act(step)
+        elif isinstance(step, Call):
+            await self._call(f"{self._file.name}-{number}", step)
+        else:
+            for name, call in step.items():
+                self._variables[name] = (await self._call(f"{self._file.name}-{number}", call)).body
+
+    async def _advance(self, seconds: float, why: str) -> None:
+        self._note("clock", why)
+        receipt = await self._control("POST", "/clock/advance", {"by": seconds})
+        self._now = receipt["now"]
+
+    async def _act(self, step: DriveAction) -> None:
+        target = {} if step.target is None else {"target": fill(step.target, self._variables)}
+        body = {**target, **fill(step.parameters, self._variables)}
+        self._note("action", " ".join([step.action, *target.values()]))
+        await self._control("POST", f"/actions/{step.action}", body, {"X-Simulator-Environment": step.environment})
+
+    async def _call(self, key: str, call: Call) -> Reply:
+        """One call of the drive, tried again after 429 and 503 as the specification advises; RunFailed otherwise."""
+        path = fill(call.path, self._variables)
+        body = fill(call.body, self._variables)
+        method = call.method.upper()
+        tries_again = self._file.scenario.retry if call.retry is None else call.retry
+        headers = {"Idempotency-Key": key} if method == "POST" else {}
+        headers |= {name: str(fill(value, self._variables)) for name, value in call.headers.items()}
+        wait_seconds = FIRST_BACKOFF_SECONDS
+        for attempt in range(1, MAX_ATTEMPTS + 1):
+            reply = await self._attempt(call, method, path, body, headers)
+            status = 0 if reply is None else reply.status
+            self._note("call", f"{method} {path} → {_outcome(reply)}")
+            if reply is not None and (status == call.status or (call.status is None and 200 <= status < 300)):
+                return reply
+            if not tries_again or attempt == MAX_ATTEMPTS or (reply is not None and status not in RETRIED):
+                break
+            asked = "" if reply is None else reply.headers.get("retry-after", "")
+            pause = max(wait_seconds, int(asked) if asked.isdecimal() else 0)
+            await self._advance(pause, f"wait {pause} s before trying again")
+            wait_seconds *= 2
+        wanted = "2xx" if call.status is None else str(call.status)
+        answer = "the connection was cut" if reply is None else f"{status}: {_text(reply.body)}"
+        raise RunFailed(f"{method} {path} should answer {wanted}; it answered {answer}")
+
+    async def _attempt(self, call: Call, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply | None:
+        """The answer, with a fresh token where the old one has expired; None when the connection was cut."""
+        base = urlsplit(self._credentials[call.environment]["base_url"]).path
+        for fresh in (False, True):
+            try:
+                token = await self._token(call.environment, base, fresh=fresh)
+                if isinstance(token, Reply):
+                    return token
+                authorization = {"Authorization": f"Bearer {token}"}
+                reply = await self._client.request(method, base + path, body, {**authorization, **headers})
+            except ConnectionError:
+                return None
+            if reply.status != 401 or call.status == 401:
+                break
+        return reply
+
+    async def _token(self, environment: str, base: str, *, fresh: bool) -> str | Reply:
+        """A token of an environment, or the answer that refused one."""
+        if fresh or environment not in self._tokens:
+            keys = self._credentials[environment]
+            pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+            reply = await self._client.request("POST", f"{base}/auth/token", pair)
+            if reply.status != 200:
+                return reply
+            self._tokens[environment] = reply.body["access_token"]
+        return self._tokens[environment]
+
+    # Looking
+
+    async def _collect_events(self) -> None:
+        """New events into the timeline, at their own moments."""
+        events = (await self._control("GET", "/events"))["data"]
+        for event in events[len(self._events) :]:
+            shown = event["data"]["object"]
+            told = " ".join(str(shown[name]) for name in ("id", "status", "failure_code") if shown.get(name))
+            self.result.timeline.append(Line(event["created_at"], "event", f"{event['type']} {told}".rstrip()))
+        self._events = events
+
+    async def _note_skipped(self) -> None:
+        progress = await self._control("GET", f"/scenarios/{quote(self._file.name)}")
+        for step in progress.get("skipped") or []:
+            self.result.timeline.append(
+                Line(step["at"], "skipped", f"{step['part']} ({step['action']}): {step['reason']}")
+            )
+        self.result.timeline.sort(key=lambda line: line.at)
+
+    async def _check(self, raw: Mapping[str, Any]) -> Check:
+        name = "expect " + _text(raw)
+        try:
+            expectation = _EXPECTATIONS.validate_python(fill(raw, self._variables))
+            return Check(name, await self._problem(expectation))
+        except (RunFailed, ConnectionError) as error:
+            return Check(name, str(error) or "the connection was cut")
+
+    async def _problem(self, expectation: ExpectEvent | ExpectResource | ExpectWebhooks) -> str:
+        """Why an expectation is not met, "" when it is."""
+        if isinstance(expectation, ExpectEvent):
+            return self._event_problem(expectation)
+        if isinstance(expectation, ExpectWebhooks):
+            return await self._webhooks_problem()
+        found = await self._control("GET", f"/resources/{quote(expectation.resource)}")
+        return _difference(expectation.where, found["resource"])
+
+    def _event_problem(self, expected: ExpectEvent) -> str:
+        objects = [event["data"]["object"] for event in self._events if event["type"] == expected.event]
+        fitting = sum(not _difference(expected.where, shown) for shown in objects)
+        if fitting == expected.times or (expected.times is None and fitting):
+            return ""
+        if expected.times is not None:
+            return f"{expected.event} was emitted {fitting} times, not {expected.times}"
+        if objects:
+            return f"{expected.event} was emitted, but with {_difference(expected.where, objects[-1])}"
+        emitted = ", ".join(dict.fromkeys(event["type"] for event in self._events)) or "nothing"
+        return f"{expected.event} was never emitted; emitted: {emitted}"
+
+    async def _webhooks_problem(self) -> str:
+        if not self._client.origin:
+            return "this simulator has no address to send webhooks to; run it against a server"
+        attempts = (await self._control("GET", "/deliveries"))["data"]
+        wanted = {(row["event_id"], row["endpoint_id"]): row for row in attempts}
+        done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
+        lost = [row for key, row in wanted.items() if key not in done]
+        attempted = {event_id for event_id, _ in wanted}
+        silent = [event for event in self._events if not event["livemode"] and event["id"] not in attempted]
+        problems = [
+            f"{row['event_type']} ({row['event_id']}) got {row['response_status'] or row['error']}" for row in lost
+        ]
+        problems += [f"{event['type']} ({event['id']}) was not sent" for event in silent]
+        return "\n".join(problems)
+
+
+def _difference(where: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
+    """What does not hold of `where`, in words; "" when all does."""
+    wrong = []
+    for path, wanted in where.items():
+        value = dig(shown, path)
+        if holds({path: wanted}, lambda _, value=value: value) is None:  # type: ignore[misc]
+            asked = wanted.model_dump(mode="json", exclude_none=True) if isinstance(wanted, Tests) else wanted
+            wrong.append(f"{path} {'absent' if value is ABSENT else _text(value)} (wanted {_text(asked)})")
+    return ", ".join(wrong)
+
+
+def _outcome(reply: Reply | None) -> str:
+    if reply is None:
+        return "cut"
+    body = reply.body if isinstance(reply.body, dict) else {}
+    error = body.get("error")
+    detail = error.get("code") if isinstance(error, dict) else body.get("id")
+    return f"{reply.status} {detail}" if detail else str(reply.status)
+
+
+def _text(value: Any) -> str:
+    return dumps(value).decode()
