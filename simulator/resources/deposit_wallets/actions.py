@@ -27,7 +27,7 @@ from simulator.resources.deposit_wallets.shapes import (
     render_wallet,
     required_confirmations,
 )
-from simulator.resources.reference import asset, is_tx_hash, new_address, new_memo, new_tx_hash, require_network
+from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address, new_memo, new_tx_hash, require_network
 from simulator.resources.transactions import credit_deposit
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
@@ -84,7 +84,7 @@ def update_wallet(call: Call) -> JsonObject:
     wallet: Wallet = call.resource
     if "label" in body.model_fields_set:
         wallet = save(world, wallet, label=body.label)
-    if body.status is not None and body.status != wallet.status:
+    if "status" in body.model_fields_set and body.status != wallet.status:
         wallet = move(world, wallet, "disable" if body.status == "disabled" else "enable")
     return render_wallet(world, wallet)
 
@@ -194,13 +194,10 @@ def deposit_fails(push: Push) -> Deposit:
 def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmations: int) -> Deposit:
     """Credit the balance, so that who hears of it finds the money there, then say so."""
     wallet: Wallet = find(world, deposit.wallet_id)  # type: ignore[assignment]
-    currency = asset(deposit.asset, deposit.network)
-    if currency is None:
-        raise KeyError(f"{deposit.id} is in an asset that cannot be credited")
     credit_deposit(
         world,
         deposit.environment,
-        asset=currency,
+        asset=ASSETS[deposit.asset, deposit.network],
         amount=deposit.amount,
         tx_hash=deposit.tx_hash,
         reference=deposit.reference,

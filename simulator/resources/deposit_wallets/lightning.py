@@ -39,13 +39,11 @@ _BTC = ASSETS["BTC", "bitcoin"]
 
 
 def load_entry(call: Call) -> LightningEntry:
-    """The Lightning entry named in the path, of the wallet named there; 404 for both, and when already disabled."""
-    wallet_id, entry_id = call.path["id"], call.path["lightning_id"]
-    if wallet_id not in wallets(call.world, call.environment):
-        raise not_found("wallet", wallet_id)
+    """The Lightning entry named in the path, of the wallet named there; 404, also when it is already disabled."""
+    entry_id = call.path["lightning_id"]
     entry = entries(call.world, call.environment).get(entry_id)
-    if entry is None or entry.wallet_id != wallet_id or entry.status == "disabled":
-        raise not_found("Lightning entry", entry_id)
+    if entry is None or entry.wallet_id != call.path["id"] or entry.status == "disabled":
+        raise not_found("Lightning entry of this wallet", entry_id)
     return entry
 
 

@@ -39,8 +39,10 @@ class WalletBody(Body):
 
 
 class WalletChanges(Body):
+    """Only the fields sent change. The default of `status`, which may not be null, is never looked at."""
+
     label: FreeText | None = None
-    status: WalletStatus = None  # type: ignore[assignment]  # left out: unchanged; null is no status
+    status: WalletStatus = Field(default_factory=lambda: "active")
 
 
 class EntryBody(Body):

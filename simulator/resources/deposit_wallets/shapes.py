@@ -5,7 +5,9 @@ Each variant has its own shape; fields of another variant are absent (decision H
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypeAlias, TypedDict, cast
+from typing import Annotated, Literal, NotRequired, TypeAlias, cast
+
+from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
