@@ -23,6 +23,9 @@ _FAMILIES = {
     "lightning_entry": ("lightning_address", "invoice"),
 }
 
+_HIDDEN = ("api_key",)
+"""Kinds that are shown elsewhere: key pairs stand in the world object."""
+
 
 async def list_actions(call: ControlCall) -> JsonObject:
     """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
@@ -79,7 +82,7 @@ async def list_resources(call: ControlCall) -> JsonObject:
     shown = []
     for resource_id in world.store.table("index").rows:
         record = find(world, resource_id)
-        if record is None or (user is not None and (record.owner or account) != user):
+        if record is None or record.kind in _HIDDEN or (user is not None and (record.owner or account) != user):
             continue
         if wanted is not None and not _is_of_type(record, wanted):
             continue

@@ -83,7 +83,7 @@ class AiohttpTransport:
         session = self._session(policy)
         async with session.post(target, data=body, headers=sent, allow_redirects=False) as response:
             answer.status = response.status
-            answer.headers = tuple((name, value) for name, value in response.headers.items())
+            answer.headers = tuple((str(name), str(value)) for name, value in response.headers.items())
             room = MAX_BODY_BYTES
             while room and (chunk := await response.content.read(room)):
                 answer.chunks.append(chunk)

@@ -63,8 +63,13 @@ def format_decimal(value: Decimal) -> str:
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"
 
 
+def format_rate(rate: Decimal) -> str:
+    """Without exponent, otherwise exactly as it is: a rate that was pinned keeps its zeros."""
+    return f"{rate:f}"
+
+
 def plain(value: Decimal) -> str:
-    """Without exponent and without trailing zeros: the way a rate is printed."""
+    """Without exponent and without trailing zeros."""
     text = f"{value:f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
 

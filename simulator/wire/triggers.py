@@ -14,7 +14,7 @@ from typing import Any
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import Origin, World
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.fields import Body, Nothing, parse
+from simulator.wire.fields import Body, Nothing, parse, unknown_fields
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, kind_of, render
 
@@ -109,6 +109,11 @@ class TriggerTable:
             values = parse(row.parameters, parameters)
         except ApiError as error:
             raise ControlError(error.status, error.code, error.message, error.param) from None
+        for unknown in unknown_fields(values):
+            known = ", ".join(row.parameters.model_fields) or "none"
+            raise ControlError(
+                400, "invalid_parameter", f"The action {name} has no parameter `{unknown}` (it has: {known}).", unknown
+            )
         if record is not None and not row.is_legal(world, record):
             raise self._illegal(world, record, f"The action {name} is not legal in the state {record.status!r}.")
         before = world.journal.event_count

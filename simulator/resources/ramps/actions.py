@@ -197,7 +197,7 @@ def confirm_offramp(call: Call) -> JsonObject:
         paid=Side(quote.asset, quote.network, quote.source_amount),
         received=Side(quote.fiat_currency, None, quote.destination_amount),
         reference=body.reference,
-        recipient_address=new_address(world, quote.network),
+        recipient_address=new_address(world, quote.network, quote.environment),
         refund_address=body.refund_address,
         beneficiary_id=recipient.id,
         account_number=details.get("account_number") or details.get("phone_number"),

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.money import plain
+from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.ramps.records import RampQuote
@@ -105,7 +105,7 @@ def render_quote(world: World, quote: RampQuote) -> JsonObject:
         "asset": quote.asset,
         "fiat_currency": quote.fiat_currency,
         "method": quote.method,
-        "rate": plain(quote.rate),
+        "rate": format_rate(quote.rate),
         "source_amount": source.format(quote.source_amount),
         "source_currency": quote.source_currency,
         "fee": show_processing_fee(quote.fee),
@@ -131,7 +131,7 @@ def render_ramp(world: World, ramp: Transaction) -> JsonObject:
         "network": crypto.network,
         "asset": crypto.code,
         "fiat_currency": fiat.code,
-        "rate": plain(cast(Any, ramp.rate)),
+        "rate": format_rate(cast(Any, ramp.rate)),
         "source_amount": paid.format(ramp.paid.amount),
         "destination_amount": received.format(ramp.received.amount),
         "fee": show_processing_fee(ramp.fee),

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.money import plain
+from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import any_beneficiary
 from simulator.resources.fees import ProcessingFee, show_processing_fee
@@ -211,7 +211,7 @@ def render_review(
         "per_run": {
             "amount": payment.stated.format(payment.amount),
             "amount_currency": payment.amount_currency,
-            "estimated_rate": plain(estimate.rate),
+            "estimated_rate": format_rate(estimate.rate),
             "estimated_source_amount": source.format(estimate.source_amount),
             "estimated_fee": show_processing_fee(estimate.fee),
             "estimated_total_debit": source.format(estimate.debit),

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, cast
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.money import Currency, format_decimal, inverse_of, plain
+from simulator.kernel.money import Currency, format_decimal, format_rate, inverse_of
 from simulator.kernel.world import World
 from simulator.resources.reference.networks import confirmation_seconds, latest_block
 from simulator.resources.reference.rates import (
@@ -147,8 +147,8 @@ def render_rate(world: World, environment: str, type: str, network: str, asset: 
         "network": cast(Any, network),
         "asset": asset,
         "fiat_currency": cast(Any, fiat_currency),
-        "rate": plain(rate),
-        "inverse_rate": plain(inverse_of(rate)),
+        "rate": format_rate(rate),
+        "inverse_rate": format_rate(inverse_of(rate)),
         "updated_at": format_timestamp(changed_at_ms(world, environment, type, asset, fiat_currency)),
     }
     return cast(JsonObject, shape)
@@ -183,8 +183,8 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
     return {
         "asset": asset,
         "fiat_currency": fiat_currency,
-        "mid": plain(mid_rate(world, environment, asset, fiat_currency)),
-        **{type: plain(ramp_rate(world, environment, type, asset, fiat_currency)) for type in RAMP_TYPES},
+        "mid": format_rate(mid_rate(world, environment, asset, fiat_currency)),
+        **{type: format_rate(ramp_rate(world, environment, type, asset, fiat_currency)) for type in RAMP_TYPES},
     }
 
 
@@ -193,7 +193,7 @@ def render_swap_rate(world: World, environment: str, source: Currency, target: C
     return {
         "from": _side(source),
         "to": _side(target),
-        "rate": plain(swap_rate(world, environment, source, target)),
+        "rate": format_rate(swap_rate(world, environment, source, target)),
         "updated_at": format_timestamp(swap_changed_at_ms(world, environment, source, target)),
     }
 
@@ -210,7 +210,7 @@ def all_rates(world: World, environment: str) -> JsonObject:
             {
                 "asset": code,
                 "fiat_currency": fiat_code,
-                "rate": plain(ramp_rate(world, environment, type, code, fiat_code)),
+                "rate": format_rate(ramp_rate(world, environment, type, code, fiat_code)),
                 "updated_at": format_timestamp(changed_at_ms(world, environment, type, code, fiat_code)),
             }
             for code, fiat_code in pairs
