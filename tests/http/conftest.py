@@ -1,0 +1,155 @@
+"""Black-box tests: a real server on a free port, every test in a world of its own, calls over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx
+import pytest
+
+from simulator.config import Config
+from simulator.host import build
+from simulator.server.process import serving
+
+
+@dataclass
+class Answer:
+    """A response with its parsed body."""
+
+    status: int
+    body: Any
+    headers: httpx.Headers
+    raw: bytes
+
+    @property
+    def code(self) -> str:
+        code: str = self.body["error"]["code"]
+        return code
+
+    @property
+    def param(self) -> str | None:
+        param: str | None = self.body["error"].get("param")
+        return param
+
+    @property
+    def refusal(self) -> tuple[int, str, str | None]:
+        return self.status, self.code, self.param
+
+
+@dataclass
+class Remote:
+    """One world of a running server, seen from outside."""
+
+    origin: str
+    http: httpx.Client
+    world: dict[str, Any] = field(default_factory=dict)
+    tokens: dict[str, str] = field(default_factory=dict)
+
+    def call(
+        self, method: str, url: str, *, json: Any = None, headers: dict[str, str] | None = None, **more: Any
+    ) -> Answer:
+        response = self.http.request(method, url, json=json, headers=headers, **more)
+        kind = response.headers.get("content-type", "")
+        body = response.json() if response.content and kind.startswith("application/json") else None
+        return Answer(response.status_code, body, response.headers, response.content)
+
+    def control(
+        self, method: str, path: str, json: Any = None, headers: dict[str, str] | None = None, **more: Any
+    ) -> Answer:
+        world = {"X-Simulator-World": self.world["id"]} if self.world else {}
+        return self.call(
+            method, f"{self.origin}/_simulator{path}", json=json, headers={**world, **(headers or {})}, **more
+        )
+
+    def base(self, environment: str = "sandbox") -> str:
+        base: str = self.world["credentials"][environment]["base_url"]
+        return base
+
+    def token(self, environment: str = "sandbox") -> str:
+        if environment not in self.tokens:
+            keys = {name: self.world["credentials"][environment][name] for name in ("public_key", "secret_key")}
+            self.tokens[environment] = self.call("POST", f"{self.base(environment)}/auth/token", json=keys).body[
+                "access_token"
+            ]
+        return self.tokens[environment]
+
+    def api(
+        self,
+        method: str,
+        path: str,
+        json: Any = None,
+        headers: dict[str, str] | None = None,
+        environment: str = "sandbox",
+        **more: Any,
+    ) -> Answer:
+        auth = {"Authorization": f"Bearer {self.token(environment)}"}
+        return self.call(method, self.base(environment) + path, json=json, headers={**auth, **(headers or {})}, **more)
+
+    def act(self, action: str, target: str | None = None, environment: str = "sandbox", **parameters: Any) -> Answer:
+        body = parameters if target is None else {"target": target, **parameters}
+        return self.control("POST", f"/actions/{action}", body, {"X-Simulator-Environment": environment})
+
+    def advance(self, **how: Any) -> dict[str, Any]:
+        answer = self.control("POST", "/clock/advance", how)
+        assert answer.status == 200, answer.body
+        receipt: dict[str, Any] = answer.body
+        return receipt
+
+    def event_types(self, **query: str) -> list[str]:
+        return [event["type"] for event in self.control("GET", "/events", params=query).body["data"]]
+
+    def another(self, **body: Any) -> Remote:
+        """A further world of the same server."""
+        answer = self.call("POST", f"{self.origin}/_simulator/worlds", json=body)
+        assert answer.status == 201, answer.body
+        return Remote(self.origin, self.http, answer.body)
+
+
+@pytest.fixture(scope="session")
+def origin() -> Iterator[str]:
+    """The origin of a server that runs for the whole session, in a thread of this process."""
+    ready, stop = threading.Event(), threading.Event()
+    found: list[str] = []
+
+    async def serve() -> None:
+        async with serving(build(Config(clock="manual"))) as address:
+            found.append(address)
+            ready.set()
+            await asyncio.get_running_loop().run_in_executor(None, stop.wait)
+
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread.start()
+    assert ready.wait(20), "the server did not start"
+    yield found[0]
+    stop.set()
+    thread.join(20)
+
+
+@pytest.fixture(scope="session")
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=30, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def server(origin: str, http: httpx.Client) -> Remote:
+    """The server, with its default world."""
+    remote = Remote(origin, http)
+    remote.world = remote.control("GET", "/worlds/default").body
+    return remote
+
+
+@pytest.fixture
+def world(origin: str, http: httpx.Client) -> Remote:
+    """A fresh world without any weather: nothing moves but by law."""
+    return Remote(origin, http).another(seed=1, scenarios=[])
+
+
+@pytest.fixture
+def sunny(origin: str, http: httpx.Client) -> Remote:
+    """A fresh world in which the autopilot and the test values are active."""
+    return Remote(origin, http).another(seed=1)
