@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from pydantic import ValidationError
+
 from simulator.kernel.clock import LAST_MS, MODES, parse_timestamp
-from simulator.wire.errors import ApiError
-from simulator.wire.fields import parse
+from simulator.wire.fields import dotted
 from simulator.wire.settings import Settings, shown
 
 DEFAULT_HOST = "127.0.0.1"
@@ -42,24 +43,22 @@ class Config:
 def make_config(
     *,
     host: str,
-    port: int,
+    port: int | str,
     clock: str,
     rate: str,
     now: str | None,
-    seed: int,
-    scenarios: tuple[str, ...],
+    seed: int | str,
+    scenarios: tuple[str, ...] | None,
     control_token: str | None,
     settings: dict[str, Any],
     is_loopback: bool,
 ) -> Config:
-    """Validate everything at once; ConfigError with every problem."""
+    """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones."""
     problems: list[str] = []
-    if not 0 <= port <= 65535:
-        problems.append(f"--port: {port} is not a port; use 0 to 65535")
+    port_number = _whole("--port", port, 65535, problems)
     if clock not in MODES:
         problems.append(f"--clock: {clock!r} is none of {', '.join(MODES)}")
-    if not 0 <= seed < 2**63:
-        problems.append(f"--seed: {seed} is not a whole number from 0 to 2^63 - 1")
+    seed_number = _whole("--seed", seed, 2**63 - 1, problems)
     speed = _rate(rate, problems)
     now_ms = _now(now, problems)
     if not is_loopback and not control_token:
@@ -67,14 +66,42 @@ def make_config(
             f"--host {host} is reachable from other machines, so the control interface needs a token: "
             "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1"
         )
-    try:
-        validated = shown(parse(Settings, settings))
-    except ApiError as error:
-        problems.append(f"--{(error.param or '').replace('_', '-')}: {error.message}")
-        validated = {}
+    validated = _settings(settings, problems)
     if problems:
         raise ConfigError(problems)
-    return Config(host, port, clock, speed, now_ms, seed, scenarios or None, control_token or None, validated)
+    return Config(
+        host, port_number, clock, speed, now_ms, seed_number, scenarios, control_token or None, shown(validated)
+    )
+
+
+def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> int:
+    text = str(value).strip()
+    if text.isascii() and text.isdigit() and len(text) < 20 and int(text) <= highest:
+        return int(text)
+    problems.append(f"{name}: {text!r} is not a whole number from 0 to {highest}")
+    return 0
+
+
+def _settings(given: dict[str, Any], problems: list[str]) -> Settings:
+    """The settings of the default world; numbers may come as text, as flags and variables do."""
+    values = {
+        name: int(value) if name == "journal_limit" and str(value).isdecimal() else value
+        for name, value in given.items()
+    }
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        for detail in error.errors(include_url=False):
+            flag = "--" + dotted(detail["loc"]).replace("_", "-")
+            problems.append(f"{flag}: {given[str(detail['loc'][0])]!r}: {_plain(detail)}")
+        return Settings()
+
+
+def _plain(detail: Any) -> str:
+    if detail["loc"][0] == "rate_limit":
+        return "it is written N/SECONDS, for example 100/60: so many calls in so many seconds"
+    message: str = detail["msg"].removeprefix("Input ")
+    return f"it {message}".replace("it should be", "it must be").replace("a valid integer", "a whole number")
 
 
 def _rate(text: str, problems: list[str]) -> Decimal:

@@ -35,27 +35,37 @@ def build(config: Config) -> Application:
     return application
 
 
+def scenario_problems(names: tuple[str, ...]) -> list[str]:
+    """What is wrong with the scenarios a server is to begin with, one line each."""
+    return _resolve(Simulator(), names)[1] if names else []
+
+
 def _scenarios(simulator: Simulator, config: Config) -> tuple[str, ...]:
-    """Names and files: a file is added to the library under the name it bears."""
     if config.scenarios is None:
         return DEFAULT_SCENARIOS
+    names, problems = _resolve(simulator, config.scenarios)
+    if problems:
+        raise ConfigError(problems)
+    return names
+
+
+def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, ...], list[str]]:
+    """Names and files: a file is added to the library under the name it bears."""
     names, problems = [], []
-    for given in config.scenarios:
-        if given in simulator.library:
-            names.append(given)
+    for name in given:
+        if name in simulator.library:
+            names.append(name)
             continue
         try:
-            file = Loader(simulator.triggers).load_file(Path(given), simulator.library)
+            file = Loader(simulator.triggers).load_file(Path(name), simulator.library)
             simulator.library[file.name] = file
             names.append(file.name)
         except OSError:
             known = ", ".join(simulator.library)
-            problems.append(f"--scenario: {given!r} is neither a file nor a known scenario ({known})")
+            problems.append(f"--scenario: {name!r} is neither a file nor a known scenario ({known})")
         except ScenarioError as error:
-            problems.append(f"--scenario {given}: {error}")
-    if problems:
-        raise ConfigError(problems)
-    return tuple(names)
+            problems.append(f"--scenario {name}: {error}")
+    return tuple(names), problems
 
 
 def banner(world: World, origin: str) -> list[str]:

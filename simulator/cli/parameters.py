@@ -1,0 +1,83 @@
+"""The parameters of an action on the command line: `--failure-code payout_failed` becomes a JSON value.
+
+What type a value has is not guessed from its looks but read from the action's own JSON Schema: the string "50" stays
+a string where a string is wanted.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import click
+
+
+def split(rest: Sequence[str]) -> tuple[str | None, dict[str, str | None]]:
+    """The target, and the parameters by name; None for one that was given without a value."""
+    words = list(rest)
+    target = words.pop(0) if words and not words[0].startswith("--") else None
+    given: dict[str, str | None] = {}
+    while words:
+        word = words.pop(0)
+        if not word.startswith("--") or len(word) == 2:
+            raise click.UsageError(f"{word!r} is out of place; parameters are written --name value")
+        name, equals, value = word[2:].partition("=")
+        name = name.replace("-", "_")
+        if name in given:
+            raise click.UsageError(f"--{name} is given twice")
+        if equals:
+            given[name] = value
+        else:
+            given[name] = words.pop(0) if words and not words[0].startswith("--") else None
+    return target, given
+
+
+def parameters_of(schema: Mapping[str, Any], given: Mapping[str, str | None]) -> dict[str, Any]:
+    """The values as the action's schema wants them."""
+    return {name: _value(name, text, _types(schema, name)) for name, text in given.items()}
+
+
+def _value(name: str, text: str | None, types: set[str]) -> Any:
+    if text is None:
+        if types and "boolean" not in types:
+            raise click.UsageError(f"--{name} needs a value")
+        return True
+    if "string" in types and not (types & {"object", "array"} and text[:1] in ("{", "[")):
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        if types and "string" not in types:
+            wanted = " or ".join(sorted(types - {"null"}))
+            raise click.UsageError(f"--{name}: {text!r} is not JSON; {wanted} is wanted") from None
+        return text
+    return value
+
+
+def _types(schema: Mapping[str, Any], name: str) -> set[str]:
+    """The JSON types a parameter may have in any of the action's schemas; empty when it is unknown."""
+    found: set[str] = set()
+    for one in schema.get("anyOf") or [schema]:
+        part = one.get("properties", {}).get(name)
+        if part is not None:
+            found |= _types_of(part, one.get("$defs", {}))
+    return found
+
+
+def _types_of(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
+    if "$ref" in part:
+        return _types_of(definitions.get(part["$ref"].rpartition("/")[2], {}), definitions)
+    if "anyOf" in part or "oneOf" in part:
+        return {kind for one in (part.get("anyOf") or part["oneOf"]) for kind in _types_of(one, definitions)}
+    if "enum" in part or "const" in part:
+        return {_name_of(value) for value in part.get("enum", [part.get("const")])}
+    declared = part.get("type", ())
+    return {declared} if isinstance(declared, str) else set(declared)
+
+
+def _name_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return "boolean"
+    names = {str: "string", int: "integer", float: "number", list: "array", dict: "object"}
+    return names.get(type(value), "null")

@@ -1,0 +1,93 @@
+"""What all commands share that speak to a running server: its options, printing, and refusals put into words."""
+
+from __future__ import annotations
+
+import functools
+import json
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn
+
+import click
+
+from simulator.client import DEFAULT_URL, ControlClient, Refused, Unreachable
+
+EXIT_REFUSED = 1
+EXIT_USAGE = 2
+EXIT_UNREACHABLE = 3
+
+_OPTIONS = (
+    click.option(
+        "--url", default=DEFAULT_URL, show_default=True, envvar="SIMULATOR_URL", show_envvar=True,
+        help="Address of the running server.",
+    ),
+    click.option("--world", envvar="SIMULATOR_WORLD", show_envvar=True, help="World to act in; else `default`."),
+    click.option(
+        "--environment", type=click.Choice(["sandbox", "production"]), envvar="SIMULATOR_ENVIRONMENT",
+        show_envvar=True, help="Environment to act in; else sandbox.",
+    ),
+    click.option(
+        "--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token, if the server has one.",
+    ),
+)  # fmt: skip
+
+
+def remote(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options of a server; its first argument is the client, and refusals end it in words."""
+
+    @functools.wraps(command)
+    def run(
+        *args: Any, url: str, world: str | None, environment: str | None, control_token: str | None, **values: Any
+    ) -> None:
+        given = {"url": url, "world": world, "environment": environment, "control_token": control_token}
+        given |= _of_groups(click.get_current_context())
+        client = ControlClient(
+            given["url"] or DEFAULT_URL, given["world"], environment=given["environment"], token=given["control_token"]
+        )
+        try:
+            command(client, *args, **values)
+        except Refused as refusal:
+            fail([in_words(refusal)], EXIT_REFUSED)
+        except Unreachable as error:
+            fail([str(error), "start one with `rampsim serve`, or name another with --url"], EXIT_UNREACHABLE)
+        except BrokenPipeError:
+            sys.exit(0)
+
+    for option in reversed(_OPTIONS):
+        run = option(run)
+    return run
+
+
+def _of_groups(context: click.Context) -> dict[str, str | None]:
+    """Options given to a group on its own place (`rampsim clock --url URL advance`) hold for the command below it."""
+    found: dict[str, str | None] = {}
+    for above in filter(None, (context.parent, context)):
+        for name in ("url", "world", "environment", "control_token"):
+            if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+                found[name] = above.params[name]
+    return found
+
+
+def show(value: Any) -> None:
+    """Print an answer as JSON for people."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def fail(lines: Iterable[str], code: int) -> NoReturn:
+    """Say what is wrong on the error stream, and end."""
+    for line in lines:
+        click.echo(f"rampsim: {line}", err=True)
+    sys.exit(code)
+
+
+def in_words(refusal: Refused) -> str:
+    """What the server refused, why, and what is possible instead."""
+    error = refusal.error
+    code = error.get("code", f"HTTP {refusal.status}")
+    text = f"refused ({code}): {error.get('message', '')}"
+    allowed = error.get("allowed")
+    if isinstance(allowed, list):
+        text += f" Possible now: {', '.join(allowed)}." if allowed else " Nothing is possible any more."
+    if refusal.status == 401:
+        text += " Give it with --control-token or SIMULATOR_CONTROL_TOKEN."
+    return text

@@ -1,0 +1,132 @@
+"""`rampsim serve`: the server, until it is interrupted."""
+
+from __future__ import annotations
+
+import errno
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from simulator.cli.remote import EXIT_USAGE, fail
+
+
+def _option(name: str, variable: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
+    return click.option(name, envvar=f"SIMULATOR_{variable}", show_envvar=True, help=help_text, **more)
+
+
+@click.command(epilog="Any SIMULATOR_ variable stands for the flag beside it; a flag wins.")
+@_option(
+    "--host",
+    "HOST",
+    "Address to listen on; any but loopback needs a control token.",
+    default="127.0.0.1",
+    show_default=True,
+)
+@_option("--port", "PORT", "Port; 0 picks a free one.", default="8642", show_default=True)
+@_option("--clock", "CLOCK", "real, manual (moves only when told) or scaled.", default="real", show_default=True)
+@_option(
+    "--rate", "RATE", "How many times as fast as the wall clock a scaled clock runs.", default="1", show_default=True
+)
+@_option(
+    "--now",
+    "NOW",
+    "Start time, for example 2026-01-05T08:00:00Z.  [default: the wall clock; a manual clock: that example]",
+)
+@_option("--seed", "SEED", "Seed of everything random.", default="1", show_default=True)
+@_option(
+    "--scenario",
+    "SCENARIO",
+    "Active scenario, by name or file; repeatable, later ones win.  "
+    "[default: autopilot and test-values; none: nothing moves but by law]",
+    multiple=True,
+)
+@_option("--control-token", "CONTROL_TOKEN", "Token that the control interface asks for.")
+@_option(
+    "--strict/--no-strict", "STRICT", "Refuse unknown fields and query parameters.", default=False, show_default=True
+)
+@_option("--rate-limit", "RATE_LIMIT", "N/SECONDS: so many calls in so many seconds per key pair.  [default: none]")
+@_option(
+    "--webhook-urls", "WEBHOOK_URLS", "Where webhooks may go: public, local or any.", default="local", show_default=True
+)
+@_option(
+    "--webhook-timestamp",
+    "WEBHOOK_TIMESTAMP",
+    "Clock of X-Timestamp: wall or simulated.",
+    default="wall",
+    show_default=True,
+)
+@_option(
+    "--journal-limit",
+    "JOURNAL_LIMIT",
+    "How many interface calls the journal keeps.",
+    default="10000",
+    show_default=True,
+)
+def serve(
+    host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
+    control_token: str | None, **settings: Any,
+) -> None:  # fmt: skip
+    """Serve until interrupted.
+
+    Prints the keys of the default world and then `Ready on http://HOST:PORT`.
+    """
+    from simulator.config import ConfigError, make_config
+    from simulator.control.app import is_loopback
+    from simulator.host import build, scenario_problems
+
+    names = () if scenario == ("none",) else scenario
+    try:
+        config = make_config(
+            host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
+            scenarios=names if scenario else None, control_token=control_token, settings=settings,
+            is_loopback=is_loopback(host),
+        )  # fmt: skip
+    except ConfigError as error:
+        fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)
+    try:
+        application = build(config)
+    except ConfigError as error:
+        fail(error.problems, EXIT_USAGE)
+    _run(application, config.host, config.port)
+
+
+def _run(application: Any, host: str, port: int) -> None:
+    import asyncio
+    import contextlib
+
+    import uvloop
+
+    from simulator.host import banner
+    from simulator.server.process import open_socket, origin_of, server_of
+
+    try:
+        listener = open_socket(host, port)
+    except (OSError, UnicodeError) as error:
+        fail([_cannot_listen(host, port, error)], EXIT_USAGE)
+    server = server_of(application)
+
+    async def run() -> None:
+        task = asyncio.create_task(server.serve(sockets=[listener]))
+        while not server.started and not task.done():
+            await asyncio.sleep(0.005)
+        if server.started:
+            click.echo("\n".join(banner(application.simulator.default, origin_of(listener))))
+            sys.stdout.flush()
+        await task
+
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
+        runner.run(run())
+
+
+def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> str:
+    number = getattr(error, "errno", None)
+    if number == errno.EADDRINUSE:
+        return (
+            f"port {port} of {host} is taken, perhaps by another rampsim: "
+            "stop that one, choose another port with --port, or let --port 0 pick a free one"
+        )
+    if number == errno.EACCES:
+        return f"port {port} of {host} is not for ordinary users: choose one above 1023 with --port"
+    return f"cannot listen on {host}:{port}: {getattr(error, 'strerror', None) or error}"
