@@ -1,0 +1,183 @@
+"""The action emit: every event of the catalogue with a realistic object."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from pydantic import TypeAdapter
+from typing_extensions import get_type_hints
+
+from simulator.kernel.journal import Cause
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.world import World
+from simulator.resources import profile, reference, webhooks
+from simulator.resources.beneficiaries.shapes import BeneficiaryShape
+from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceShape, OnChainDeposit
+from simulator.resources.profile.shapes import KycDetail
+from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction
+from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject
+from simulator.resources.reference.shapes import NetworkObject
+from simulator.resources.webhooks.emitting import examples
+from simulator.resources.webhooks.shapes import WebhookEndpoint
+from simulator.wire.errors import ControlError
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.json import loads
+from simulator.wire.records import Kind, Record, birth, create, move
+from simulator.wire.room import Room
+from tests.resources.webhooks.house import ROOMS, drain, house, register
+from tests.support import make_world, push
+
+SHAPES: dict[str, Any] = {
+    "transaction": RampTransaction,
+    "wallet": CeloWallet,
+    "deposit": OnChainDeposit,
+    "lightning_entry": InvoiceShape,
+    "quote": RampQuoteShape,
+    "beneficiary": BeneficiaryShape,
+    "kyc": KycDetail,
+    "network": NetworkObject,
+    "webhook": WebhookEndpoint,
+    "recurring_payment": RecurringPaymentShape,
+}
+TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def shape_of(event_type: str) -> Any:
+    if event_type.startswith("recurring_payment.run_") and not event_type.endswith("upcoming"):
+        return RecurringRunObject
+    return SHAPES[EVENT_TYPES[event_type].object]
+
+
+@pytest.mark.parametrize("event_type", list(EVENT_TYPES))
+def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
+    world = house()
+    register(world)
+    done = push(world, ROOMS, "emit", type=event_type)
+    (event,) = done.events
+    envelope = loads(event.raw)
+    assert (envelope["type"], envelope["data"]["object"]) == (event_type, done.resource)
+    assert event.object_id
+    assert len(drain(world)) == 1
+
+
+@pytest.mark.parametrize("event_type", list(EVENT_TYPES))
+def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -> None:
+    shown = push(house(), ROOMS, "emit", type=event_type).resource
+    assert shown is not None
+    shape = shape_of(event_type)
+    TypeAdapter(shape).validate_python(shown)
+    assert set(shown) <= set(get_type_hints(shape))
+    for name, value in shown.items():
+        if name.endswith("_at") and value is not None:
+            assert TIMESTAMP.fullmatch(value), name
+
+
+def test_there_is_an_example_for_every_type_and_no_other() -> None:
+    assert list(examples()) == list(EVENT_TYPES)
+
+
+def test_moments_are_counted_from_now() -> None:
+    shown = push(house(), ROOMS, "emit", type="quote.expired").resource
+    assert shown is not None
+    assert (shown["created_at"], shown["expires_at"]) == ("2026-01-05T07:30:00.000Z", "2026-01-05T08:00:00.000Z")
+
+
+def test_the_given_object_is_laid_over() -> None:
+    world = house()
+    mine = {"id": "txn_mine", "failure_code": "internal_error", "extra": [1]}
+    done = push(world, ROOMS, "emit", type="transaction.failed", object=mine)
+    assert done.resource is not None
+    assert done.resource | mine == done.resource
+    assert done.resource["type"] == "offramp"
+    assert done.events[0].object_id == "txn_mine"
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({}, (400, "missing_parameter", "type")),
+        ({"type": "money.arrived"}, (400, "invalid_parameter", "type")),
+        ({"type": 5}, (400, "invalid_parameter", "type")),
+        ({"type": "kyc.approved", "object": [1]}, (400, "invalid_parameter", "object")),
+    ],
+)
+def test_bad_parameters_are_refused(parameters: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    world = house()
+    with pytest.raises(ControlError) as caught:
+        push(world, ROOMS, "emit", **parameters)
+    assert (caught.value.status, caught.value.code, caught.value.param) == expected
+    assert world.journal.event_count == 0
+
+
+def test_production_events_are_live() -> None:
+    done = push(house(), ROOMS, "emit", environment="production", type="kyc.approved")
+    assert loads(done.events[0].raw)["livemode"] is True
+
+
+def test_kyc_events_show_the_accounts_own_kyc() -> None:
+    done = push(house(), ROOMS, "emit", type="kyc.action_required")
+    assert done.resource is not None
+    assert done.resource["kyc_status"] == "action_required"
+    assert done.resource["required_actions"]
+    assert done.resource["level"] == 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Toy(Record):
+    """A stand-in for resources of other rooms."""
+
+    name: str
+
+    @property
+    def kind(self) -> str:
+        return self.name
+
+
+MACHINE = Machine(
+    "toy",
+    (Move("begin", "active"),),
+    {"active": (Move("finish", "completed"), Move("fail", "failed")), "completed": (), "failed": ()},
+)
+TOYS = Room(
+    "toys",
+    kinds=tuple(
+        Kind(name, "toys", lambda world, toy: {"id": toy.id, "type": toy.name, "status": toy.status}, MACHINE)
+        for name in ("send", "onramp", "invoice")
+    ),
+)
+
+
+def toy(world: World, name: str, *moves: str) -> str:
+    with world.change(Cause("action", "test")):
+        record = create(world, Toy(**birth(world, "sandbox", "toy_", "ids.toy"), name=name), "begin")
+        for trigger in moves:
+            record = move(world, record, trigger)
+    return record.id
+
+
+def emitted(world: World, event_type: str, environment: str = "sandbox") -> dict[str, Any]:
+    resource = push(world, (*ROOMS, TOYS), "emit", environment=environment, type=event_type).resource
+    assert resource is not None
+    return resource
+
+
+def test_the_newest_fitting_resource_is_taken_of_those_in_the_right_status_if_any() -> None:
+    world = make_world(reference.ROOM, profile.ROOM, webhooks.ROOM, TOYS)
+    done, newer = toy(world, "send", "finish"), toy(world, "send")
+    toy(world, "invoice")
+    assert emitted(world, "transaction.completed") == {"id": done, "type": "send", "status": "completed"}
+    failed = emitted(world, "transaction.failed")
+    assert failed == {"id": newer, "type": "send", "status": "failed", "failure_code": "payout_failed"}
+    assert emitted(world, "transaction.awaiting_payment")["id"].startswith("txn_")
+    assert emitted(world, "transaction.completed", "production")["id"].startswith("txn_")
+
+
+def test_webhook_test_takes_the_newest_endpoint() -> None:
+    world = house()
+    register(world)
+    newest = register(world, events=("kyc.approved",))
+    assert emitted(world, "webhook.test")["id"] == newest
+    assert len(drain(world)) == 1

@@ -1,0 +1,184 @@
+"""Webhook faults: copies, delays, reordering and losses (control interface, chapter "Faults")."""
+
+from __future__ import annotations
+
+from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.world import World
+from simulator.resources import webhooks
+from simulator.resources.webhooks import Attempt
+from tests.resources.webhooks.house import (
+    BROKEN,
+    OK,
+    add_fault,
+    deliver_all_until,
+    drain,
+    happen,
+    house,
+    register,
+    report,
+    status_of,
+    take,
+)
+
+
+def events_of(attempts: list[Attempt]) -> list[str]:
+    return [attempt.event_id for attempt in attempts]
+
+
+def fault(world: World) -> dict[str, object]:
+    (row,) = world.store.table("faults").values()
+    found: dict[str, object] = row
+    return found
+
+
+def test_copies_follow_one_another_and_only_the_first_is_retried() -> None:
+    world = house()
+    register(world)
+    add_fault(world, deliver={"copies": 3}, times=1)
+    first, second = happen(world), happen(world)
+    start = world.now_ms
+    assert len(take_and_answer(world)) == 1
+    made = drain(world, BROKEN)
+    assert events_of(made) == [first.id, first.id, second.id]
+    retries = deliver_all_until(world, start + MINUTE_MS, OK)
+    assert [(attempt.event_id, attempt.number) for attempt in retries] == [(first.id, 4), (second.id, 2)]
+    assert fault(world)["hits"] == 1
+
+
+def take_and_answer(world: World) -> list[Attempt]:
+    attempts = take(world)
+    for attempt in attempts:
+        report(world, attempt, BROKEN)
+    return attempts
+
+
+def test_times_counts_attempts_retries_included() -> None:
+    world = house()
+    register(world)
+    add_fault(world, deliver={"corrupt_signature": True}, times=2)
+    happen(world)
+    made = deliver_all_until(world, world.now_ms + 6 * MINUTE_MS, BROKEN)
+    assert [bool(attempt.due.plan and attempt.due.plan.corrupt_signature) for attempt in made] == [True, True, False]
+    assert (fault(world)["times_left"], fault(world)["hits"]) == (0, 2)
+
+
+def test_copies_of_a_retry_start_together() -> None:
+    world = house()
+    register(world)
+    happen(world)
+    drain(world, BROKEN)
+    add_fault(world, deliver={"copies": 2}, times=1)
+    world.fire_due(world.now_ms + MINUTE_MS)
+    assert [attempt.number for attempt in take(world)] == [2, 3]
+
+
+def test_a_delayed_delivery_lets_others_overtake_it() -> None:
+    world = house()
+    register(world)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m"})
+    late, second = happen(world, "kyc.approved"), happen(world)
+    assert events_of(drain(world)) == [second.id]
+    due = world.now_ms + 2 * MINUTE_MS
+    assert drain(world) == []
+    made = deliver_all_until(world, due, OK)
+    assert [(attempt.event_id, attempt.started_at_ms, attempt.number) for attempt in made] == [(late.id, due, 1)]
+    assert fault(world)["hits"] == 1
+
+
+def test_a_delayed_delivery_is_dropped_when_the_endpoint_is_deleted_or_disabled() -> None:
+    world = house()
+    endpoint = register(world)
+    add_fault(world, deliver={"delay": 30})
+    happen(world)
+    with world.change(world.cause):
+        webhooks.queue.silence(world, endpoint)
+    assert len(world.agenda) == 0
+
+
+def test_a_reordered_delivery_goes_right_after_the_next_first_attempt() -> None:
+    world = house()
+    register(world)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
+    held = happen(world, "kyc.approved")
+    assert take(world) == []
+    second, third = happen(world), happen(world)
+    (going,) = take(world)
+    assert going.event_id == second.id
+    assert take(world) == []
+    report(world, going)
+    assert events_of(drain(world)) == [held.id, third.id]
+
+
+def test_one_that_is_held_does_not_release_another() -> None:
+    world = house()
+    register(world)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
+    first, second = happen(world, "kyc.approved"), happen(world, "kyc.approved")
+    assert drain(world) == []
+    third = happen(world)
+    assert events_of(drain(world, BROKEN)) == [third.id, first.id, second.id]
+
+
+def test_a_retry_does_not_release_a_held_delivery() -> None:
+    world = house()
+    register(world)
+    first = happen(world)
+    drain(world, BROKEN)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
+    held = happen(world, "kyc.approved")
+    made = deliver_all_until(world, world.now_ms + MINUTE_MS, OK)
+    assert events_of(made) == [first.id]
+    fresh = happen(world)
+    assert events_of(drain(world)) == [fresh.id, held.id]
+
+
+def test_a_dropped_delivery_is_recorded_never_sent_and_never_retried() -> None:
+    world = house()
+    endpoint = register(world)
+    add_fault(world, deliver={"drop": True}, times=1)
+    lost, second = happen(world), happen(world)
+    assert events_of(drain(world)) == [second.id]
+    (record,) = webhooks.all_deliveries(world, event_id=lost.id)
+    assert (record.status, record.response_status, record.next_attempt_at_ms) == ("failed", None, None)
+    assert record.error == "dropped by the fault flt_1"
+    assert len(world.agenda) == 0
+    assert status_of(world, endpoint) == "enabled"
+
+
+def test_only_the_matching_event_and_endpoint_are_disturbed_and_the_first_fault_wins() -> None:
+    world = house()
+    one, two = register(world), register(world)
+    add_fault(world, webhook={"event": "kyc.approved", "endpoint_id": two}, deliver={"drop": True})
+    add_fault(world, webhook={"endpoint_id": two}, deliver={"stale_timestamp": True})
+    happen(world, "kyc.approved")
+    happen(world, "kyc.rejected")
+    made = drain(world)
+    assert [attempt.endpoint_id for attempt in made].count(one) == 2
+    (disturbed,) = [attempt for attempt in made if attempt.endpoint_id == two]
+    assert disturbed.due.plan is not None
+    assert disturbed.due.plan.stale_timestamp
+
+
+def test_faults_of_interface_calls_are_left_alone() -> None:
+    world = house()
+    register(world)
+    with world.change(world.cause):
+        row = {"id": "flt_x", "match": {}, "respond": {"status": 503}, "times_left": None, "hits": 0}
+        world.store.table("faults").put("flt_x", row)
+    happen(world)
+    assert len(drain(world)) == 1
+    assert fault(world) == row
+
+
+def test_a_probability_is_drawn_from_the_seed() -> None:
+    def dropped() -> list[str]:
+        world = house()
+        register(world)
+        add_fault(world, deliver={"drop": True}, probability=0.5)
+        for _ in range(40):
+            happen(world)
+        drain(world)
+        return [row.event_id for row in webhooks.all_deliveries(world, status="failed")]
+
+    assert dropped() == dropped()
+    assert 5 < len(dropped()) < 35
