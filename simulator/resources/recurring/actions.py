@@ -23,8 +23,9 @@ from simulator.resources.balance import (
     resolve_destination,
 )
 from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.recurring.estimates import estimate
 from simulator.resources.recurring.records import TABLE, RecurringPayment
-from simulator.resources.recurring.runs import estimate, plan_next, stop
+from simulator.resources.recurring.runs import plan_next, stop
 from simulator.resources.recurring.schedule import Schedule, today, zone_names
 from simulator.resources.recurring.shapes import (
     Activation,

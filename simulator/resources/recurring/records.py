@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import Currency
 from simulator.resources.recurring.schedule import Schedule
 from simulator.resources.reference import currency_of
-from simulator.wire.json import JsonObject
 from simulator.wire.records import Record
 
 TABLE = "recurring_payments"
@@ -76,8 +74,3 @@ class RecurringPayment(Record):
 
     def next_moment(self, now_ms: int) -> int | None:
         return next(iter(self.moments(now_ms, 1)), None)
-
-
-def render_run(number: int, scheduled_for_ms: int, **outcome: str) -> JsonObject:
-    """The member `run` of a run event (decision W8); `outcome` is transaction_id or failure_code, or not there yet."""
-    return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}

@@ -6,23 +6,20 @@ uses it and debits the balance as one attempt: a run that fails leaves nothing b
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from decimal import Decimal
-from typing import Any, TypeAlias
+from dataclasses import replace
+from typing import Any, get_args
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS
-from simulator.kernel.ledger import available
-from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance import create_send, execute_withdraw, parse_destination, quote_withdraw
-from simulator.resources.beneficiaries import any_beneficiary, beneficiary
-from simulator.resources.fees import FREE, Fee, price, solve_source
-from simulator.resources.profile import require_active, require_kyc, would_exceed_monthly
-from simulator.resources.recurring.records import RecurringPayment, render_run
+from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.profile import require_active, require_kyc
+from simulator.resources.recurring.records import RecurringPayment
+from simulator.resources.recurring.shapes import RunFailureCode, render_run
 from simulator.resources.recurring.states import FAILURES_TO_PAUSE
-from simulator.resources.reference import FIATS, ramp_rate
-from simulator.resources.transactions import Transaction, holder
+from simulator.resources.reference import FIATS
+from simulator.resources.transactions import Transaction
 from simulator.wire.errors import ApiError
 from simulator.wire.records import find, move, origin_of
 
@@ -30,88 +27,8 @@ RUN = "recurring_payment.run"
 NOTICE = "recurring_payment.run_upcoming"
 NOTICE_MS = DAY_MS
 
-FAILURE_CODES = (
-    "insufficient_balance",
-    "kyc_required",
-    "amount_too_high",
-    "beneficiary_deleted",
-    "payment_failed",
-    "payout_failed",
-    "network_unavailable",
-    "slippage_exceeded",
-    "internal_error",
-)
+FAILURE_CODES: tuple[str, ...] = get_args(RunFailureCode)
 """What `run.failure_code` can be; any other refusal of a run is an internal_error (decision S4)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Estimate:
-    """What a run would cost at this instant; nothing is locked. Amounts are in the source, `rate` is 1 for a send.
-
-    `debit` is what would leave the balance in all, of which `source_amount` is the payment itself.
-    """
-
-    rate: Decimal
-    source_amount: Decimal
-    debit: Decimal
-    fee: Fee
-    available: Decimal
-    warnings: tuple[str, ...]
-
-
-def estimate(world: World, payment: RecurringPayment) -> Estimate:
-    """The figures of the review. Limits do not refuse them, they make warnings; ApiError 422 unsupported_pair."""
-    rate, source_amount, debit, fee, delivered = (
-        _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
-    )
-    balance = world.ledger.balance(available(holder(payment.environment)), payment.source.key)
-    warnings = []
-    if balance < debit:
-        warnings.append("insufficient_balance_for_next_run")
-    if delivered is not None and would_exceed_monthly(world, payment.environment, *delivered):
-        warnings.append("amount_exceeds_monthly_limit")
-    return Estimate(rate, source_amount, debit, fee, balance, tuple(warnings))
-
-
-_Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str] | None]"
-"""Rate, source amount, total debit, fee, and the fiat delivered (amount and code; None on a send)."""
-
-
-def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
-    saved = any_beneficiary(world, payment.beneficiary_id or "")
-    assert saved is not None, "a beneficiary is archived, never lost"
-    environment, source, money = payment.environment, payment.source, FIATS[saved.fiat_currency or ""]
-    rate = ramp_rate(world, environment, "offramp", source.code, money.code)
-
-    def fee_of(paid: Decimal) -> Fee:
-        return price(
-            world,
-            environment,
-            "withdraw",
-            paid,
-            source,
-            network=source.network,
-            asset=source.code,
-            fiat_currency=money.code,
-            payment_method=saved.method,
-        ).fee
-
-    def delivers(paid: Decimal) -> Decimal:
-        return money.round_down(multiply(max(subtract(paid, fee_of(paid).total), ZERO), rate))
-
-    in_fiat = payment.amount_currency == money.code
-    paid = solve_source(source, payment.amount, delivers) if in_fiat else payment.amount
-    delivered = payment.amount if in_fiat else delivers(paid)
-    return rate, paid, paid, fee_of(paid), (delivered, money.code)
-
-
-def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
-    destination, source, amount = payment.destination or {}, payment.source, payment.amount
-    if destination.get("type") == "platform_user":
-        return Decimal(1), amount, amount, FREE(source), None
-    fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
-    on_top = destination.get("type") == "lightning" and destination.get("invoice") is not None
-    return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None
 
 
 def plan_next(world: World, payment: RecurringPayment) -> None:

@@ -14,8 +14,8 @@ from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import any_beneficiary
 from simulator.resources.fees import ProcessingFee, show_processing_fee
+from simulator.resources.recurring.estimates import Estimate
 from simulator.resources.recurring.records import RecurringPayment
-from simulator.resources.recurring.runs import Estimate
 from simulator.resources.recurring.schedule import Schedule
 from simulator.wire.json import JsonObject
 from simulator.wire.shapes import AmountText, Assumed, Date, Format, Prefix, RateText, Timestamp
@@ -26,6 +26,19 @@ Status = Literal["draft", "active", "paused", "completed", "deleted"]
 Frequency = Literal["daily", "weekly", "biweekly", "monthly"]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 RecurringId = Annotated[str, Prefix("rp_")]
+
+
+RunFailureCode = Literal[
+    "insufficient_balance",
+    "kyc_required",
+    "amount_too_high",
+    "beneficiary_deleted",
+    "payment_failed",
+    "payout_failed",
+    "network_unavailable",
+    "slippage_exceeded",
+    "internal_error",
+]
 
 
 class RecurringSource(TypedDict):
@@ -79,7 +92,7 @@ class Run(TypedDict):
     number: int
     scheduled_for: Timestamp
     transaction_id: NotRequired[Annotated[str, Prefix("txn_")]]
-    failure_code: NotRequired[str]
+    failure_code: NotRequired[Annotated[RunFailureCode, Assumed("S4")]]
 
 
 class RecurringRunObject(RecurringPaymentShape):
@@ -196,6 +209,11 @@ def render_part(world: World, payment: RecurringPayment, shape: type) -> JsonObj
     """Those fields of a recurring payment that a shorter answer (activation, pause) has, in its order."""
     whole = render_recurring(world, payment)
     return {name: whole[name] for name in shape.__annotations__}
+
+
+def render_run(number: int, scheduled_for_ms: int, **outcome: str) -> JsonObject:
+    """The member `run` of a run event (decision W8); `outcome` is transaction_id or failure_code, or not there yet."""
+    return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}
 
 
 def render_review(

@@ -1,0 +1,276 @@
+"""How orders are shown: the tables "Order" and "Order leg fields", every field of them always present.
+
+Chapter "Order" of the specification, decision S18: numbers are exact decimals, unused numbers are null. An order is
+the transaction of the same id seen as an order; nothing of it is stored.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Annotated, Any, Literal
+
+from typing_extensions import TypedDict
+
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.ids import derive
+from simulator.kernel.money import ZERO, format_rate, plain
+from simulator.kernel.world import World
+from simulator.resources.balance import (
+    BuyTransaction,
+    SendTransaction,
+    SwapTransaction,
+    WithdrawTransaction,
+)
+from simulator.resources.history.records import ORDER_STATUSES, order_amount
+from simulator.resources.profile import profile_of
+from simulator.resources.ramps import RampTransaction
+from simulator.resources.transactions import DepositTransaction, Side, Transaction
+from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Assumed, Number, Pagination, Prefix, Timestamp, Uuid
+
+SYSTEM_USER = "0000-0000-0000-0000"
+
+OrderType = Literal["onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap"]
+OrderStatus = Literal["pending", "processing", "successful", "failed", "expired", "refunded"]
+
+
+class OrderLeg(TypedDict):
+    id: Uuid
+    transaction_id: Annotated[str, Prefix("txn_")]
+    recurring_payment_invoice_id: str
+    order_id: str
+    user_id: str
+    transaction_type: str
+    transfer_type: str
+    amount: Number
+    currency: str
+    base_currency: str
+    quote_currency: str
+    sell_amount: Number
+    buy_amount: Number
+    exchange_rate: str | None
+    ico_unit_price: Number | None
+    to_wallet: str
+    from_wallet: str
+    account_number: str | None
+    tx_hash: str | None
+    status: str
+    transaction_description: str
+    service_type: str
+    memo: str
+    approved_by: str | None
+    cancelled_by: str | None
+    transaction_fee_system: Number
+    transaction_fee: Number
+    transaction_fee_ico: str
+    transaction_error: str | None
+    transaction_admin_info: str | None
+    transaction_message: str | None
+    third_party_status: str | None
+    payment_object: dict[str, Any] | None
+    request_obj: dict[str, Any] | None
+    deleted_at: Timestamp | None
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class OrderItem(TypedDict):
+    """An order as lists show it: without its legs."""
+
+    id: Uuid
+    order_id: str
+    user_id: Uuid
+    order_type: Annotated[OrderType, Assumed("S18")]
+    status: Annotated[OrderStatus, Assumed("S18")]
+    asset: str
+    asset_id: str
+    network: str
+    network_to: str
+    network_id: str | None
+    from_network: str | None
+    to_network: str | None
+    from_asset: str
+    from_asset_id: str
+    to_asset: str
+    to_asset_id: str
+    amount: Number
+    total_amount: Number
+    from_amount: Number
+    from_asset_amount: Number
+    to_amount: Number
+    to_asset_amount: Number
+    receive_amount: Number
+    network_fee: Number
+    exchange_fee: Number
+    total_fees: Number
+    exchange_rate: Number | None
+    slippage: Number | None
+    sender_address: str
+    recipient_address: str
+    memo: str
+    fiat_currency: str | None
+    country: str | None
+    mode_of_payment: str
+    payment_method_id: str | None
+    account_number: str | None
+    payment_details: dict[str, Any] | None
+    channel_id: str | None
+    provider_network_id: str | None
+    provider_channel_id: str | None
+    reason: str | None
+    cancelled_by: str | None
+    cancel_reason: str | None
+    cancel_date: Timestamp | None
+    recurring_payment: str
+    created_at: Timestamp
+    updated_at: Timestamp
+    deleted_at: Timestamp | None
+
+
+class Order(OrderItem):
+    transactions: list[OrderLeg]
+
+
+class OrderList(TypedDict):
+    data: Annotated[list[OrderItem], Assumed("S18")]
+    pagination: Pagination
+
+
+AnyTransaction = (
+    RampTransaction | DepositTransaction | SendTransaction | SwapTransaction | BuyTransaction | WithdrawTransaction
+)
+
+
+class TransactionList(TypedDict):
+    data: list[AnyTransaction]
+    pagination: Pagination
+
+
+def number(value: Decimal) -> Decimal:
+    """The same number without trailing zeros and exponent, so that it is written as `0.16` and `0`."""
+    return Decimal(plain(value))
+
+
+def asset_id(side: Side) -> str:
+    """The id of an asset or fiat currency: `ast_usdc_stellar`, `ast_kes`."""
+    return f"ast_{side.code.lower()}" + (f"_{side.network}" if side.network else "")
+
+
+def network_id(network: str | None) -> str | None:
+    return None if network is None else f"net_{network}"
+
+
+def render_item(world: World, order: Transaction) -> JsonObject:
+    """An order without its legs."""
+    paid, received, fee = order.paid, order.received, order.fee
+    crypto = paid if paid.network is not None else received
+    fiat = next((side.code for side in (paid, received) if side.network is None), None)
+    amount, delivered = number(order_amount(order)), number(received.amount)
+    return {
+        "id": order.order_uuid,
+        "order_id": order.order_id,
+        "user_id": profile_of(world).user_id,
+        "order_type": order.type,
+        "status": ORDER_STATUSES[order.status],
+        "asset": crypto.code,
+        "asset_id": asset_id(crypto),
+        "network": paid.network or paid.code.lower(),
+        "network_to": received.network or received.code.lower(),
+        "network_id": network_id(crypto.network),
+        "from_network": network_id(paid.network),
+        "to_network": network_id(received.network),
+        "from_asset": paid.code,
+        "from_asset_id": asset_id(paid),
+        "to_asset": received.code,
+        "to_asset_id": asset_id(received),
+        "amount": amount,
+        "total_amount": number(paid.amount),
+        "from_amount": amount,
+        "from_asset_amount": amount,
+        "to_amount": delivered,
+        "to_asset_amount": delivered,
+        "receive_amount": delivered,
+        "network_fee": number(fee.network_fee),
+        "exchange_fee": number(fee.service_fee),
+        "total_fees": number(fee.total),
+        "exchange_rate": None if order.rate is None else number(order.rate),
+        "slippage": order.slippage,
+        "sender_address": order.sender_address or "",
+        "recipient_address": order.recipient_address or order.lightning or "",
+        "memo": order.memo or "",
+        "fiat_currency": fiat,
+        "country": order.country,
+        "mode_of_payment": order.method or "",
+        "payment_method_id": order.beneficiary_id,
+        "account_number": order.account_number,
+        "payment_details": order.payment_instructions,
+        "channel_id": None,
+        "provider_network_id": None,
+        "provider_channel_id": None,
+        "reason": order.failure_code,
+        "cancelled_by": None,
+        "cancel_reason": None,
+        "cancel_date": None,
+        "recurring_payment": order.recurring_payment_id or "",
+        "created_at": format_timestamp(order.created_at_ms),
+        "updated_at": format_timestamp(order.updated_at_ms),
+        "deleted_at": None,
+    }
+
+
+def render_order(world: World, order: Transaction) -> JsonObject:
+    """The full order with the customer's leg (what is paid) and the service's (what is delivered)."""
+    customer = _leg(order, "debit", order.paid, profile_of(world).user_id)
+    service = _leg(order, "credit", order.received, SYSTEM_USER)
+    return {**render_item(world, order), "transactions": [customer, service]}
+
+
+def _leg(order: Transaction, direction: str, side: Side, user_id: str) -> JsonObject:
+    debit = direction == "debit"
+    fee = order.fee
+    run = f"{order.recurring_payment_id}-{order.run_number}" if order.recurring_payment_id else ""
+    return {
+        "id": _leg_id(order, direction),
+        "transaction_id": order.id,
+        "recurring_payment_invoice_id": run,
+        "order_id": order.order_id,
+        "user_id": user_id,
+        "transaction_type": direction,
+        "transfer_type": "token" if side.network is not None else "fiat",
+        "amount": number(side.amount),
+        "currency": side.code,
+        "base_currency": order.paid.code,
+        "quote_currency": order.received.code,
+        "sell_amount": number(order.paid.amount),
+        "buy_amount": number(order.received.amount),
+        "exchange_rate": None if order.rate is None else format_rate(order.rate),
+        "ico_unit_price": None,
+        "to_wallet": order.recipient_address or order.lightning or "",
+        "from_wallet": order.sender_address or "",
+        "account_number": order.account_number,
+        "tx_hash": order.tx_hash,
+        "status": order.status,
+        "transaction_description": order.description or f"{order.type} {order.order_id}",
+        "service_type": order.type,
+        "memo": order.memo or "",
+        "approved_by": None,
+        "cancelled_by": None,
+        "transaction_fee_system": number(fee.service_fee) if debit else ZERO,
+        "transaction_fee": number(fee.total) if debit else ZERO,
+        "transaction_fee_ico": fee.currency.code,
+        "transaction_error": order.failure_code,
+        "transaction_admin_info": None,
+        "transaction_message": None,
+        "third_party_status": None,
+        "payment_object": order.payment_instructions if debit else None,
+        "request_obj": None,
+        "deleted_at": None,
+        "created_at": format_timestamp(order.created_at_ms),
+        "updated_at": format_timestamp(order.updated_at_ms),
+    }
+
+
+def _leg_id(order: Transaction, direction: str) -> str:
+    """A UUID that is always the same for the same leg."""
+    digits = derive("order leg", order.order_uuid, direction).hex()
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"

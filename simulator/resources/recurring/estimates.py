@@ -1,0 +1,90 @@
+"""What a run would cost now: the figures of the review. Nothing is locked and nothing is refused by a limit.
+
+"Review object" of the specification; decisions M2, M6, M7 and M14.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TypeAlias
+
+from simulator.kernel.ledger import available
+from simulator.kernel.money import ZERO, add, multiply, subtract
+from simulator.kernel.world import World
+from simulator.resources.beneficiaries import any_beneficiary
+from simulator.resources.fees import FREE, Fee, price, solve_source
+from simulator.resources.profile import would_exceed_monthly
+from simulator.resources.recurring.records import RecurringPayment
+from simulator.resources.reference import FIATS, ramp_rate
+from simulator.resources.transactions import holder
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a run would cost at this instant; nothing is locked. Amounts are in the source, `rate` is 1 for a send.
+
+    `debit` is what would leave the balance in all, of which `source_amount` is the payment itself.
+    """
+
+    rate: Decimal
+    source_amount: Decimal
+    debit: Decimal
+    fee: Fee
+    available: Decimal
+    warnings: tuple[str, ...]
+
+
+def estimate(world: World, payment: RecurringPayment) -> Estimate:
+    """The figures of the review. Limits do not refuse them, they make warnings; ApiError 422 unsupported_pair."""
+    rate, source_amount, debit, fee, delivered = (
+        _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
+    )
+    balance = world.ledger.balance(available(holder(payment.environment)), payment.source.key)
+    warnings = []
+    if balance < debit:
+        warnings.append("insufficient_balance_for_next_run")
+    if delivered is not None and would_exceed_monthly(world, payment.environment, *delivered):
+        warnings.append("amount_exceeds_monthly_limit")
+    return Estimate(rate, source_amount, debit, fee, balance, tuple(warnings))
+
+
+_Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str] | None]"
+"""Rate, source amount, total debit, fee, and the fiat delivered (amount and code; None on a send)."""
+
+
+def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
+    saved = any_beneficiary(world, payment.beneficiary_id or "")
+    assert saved is not None, "a beneficiary is archived, never lost"
+    environment, source, money = payment.environment, payment.source, FIATS[saved.fiat_currency or ""]
+    rate = ramp_rate(world, environment, "offramp", source.code, money.code)
+
+    def fee_of(paid: Decimal) -> Fee:
+        return price(
+            world,
+            environment,
+            "withdraw",
+            paid,
+            source,
+            network=source.network,
+            asset=source.code,
+            fiat_currency=money.code,
+            payment_method=saved.method,
+        ).fee
+
+    def delivers(paid: Decimal) -> Decimal:
+        return money.round_down(multiply(max(subtract(paid, fee_of(paid).total), ZERO), rate))
+
+    in_fiat = payment.amount_currency == money.code
+    paid = solve_source(source, payment.amount, delivers) if in_fiat else payment.amount
+    delivered = payment.amount if in_fiat else delivers(paid)
+    return rate, paid, paid, fee_of(paid), (delivered, money.code)
+
+
+def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
+    destination, source, amount = payment.destination or {}, payment.source, payment.amount
+    if destination.get("type") == "platform_user":
+        return Decimal(1), amount, amount, FREE(source), None
+    fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
+    on_top = destination.get("type") == "lightning" and destination.get("invoice") is not None
+    return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None
