@@ -68,15 +68,20 @@ def held(owner: str) -> str:
 class Ledger:
     """The books of one world."""
 
-    __slots__ = ("_balances", "_entries", "_holds")
+    __slots__ = ("_balances", "_entries", "_holds", "_touched")
 
     def __init__(self, store: Store) -> None:
         self._balances: Table[Decimal] = store.table("ledger.balances")
         self._entries: Table[Entry] = store.table("ledger.entries")
         self._holds: Table[Hold] = store.table("ledger.holds")
+        self._touched: Table[int] = store.table("ledger.touched")
 
     def balance(self, account: str, currency: str) -> Decimal:
         return self._balances.get(f"{account}|{currency}") or ZERO
+
+    def touched_at_ms(self, account: str, currency: str) -> int | None:
+        """When an entry last changed this balance; None when none ever did."""
+        return self._touched.get(f"{account}|{currency}")
 
     def entries(self) -> Iterable[Entry]:
         return self._entries.values()
@@ -109,6 +114,7 @@ class Ledger:
                 raise Overdrawn(f"{purpose} of {resource_id}: {key} would be {amount}")
         for key, amount in after.items():
             self._balances.put(key, amount)
+            self._touched.put(key, at_ms)
         entry = Entry(len(self._entries) + 1, at_ms, purpose, resource_id, postings)
         self._entries.put(str(entry.number), entry)
         return entry

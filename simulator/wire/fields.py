@@ -73,8 +73,8 @@ def dotted(loc: tuple[int | str, ...]) -> str:
 def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
     """The dotted names of fields that the model does not know (decision H6)."""
     names = [prefix + name for name in body.model_extra or ()]
-    for name in type(body).model_fields:
+    for name, field in type(body).model_fields.items():
         value = getattr(body, name)
         if isinstance(value, BaseModel):
-            names += unknown_fields(value, f"{prefix}{name}.")
+            names += unknown_fields(value, f"{prefix}{field.alias or name}.")
     return names

@@ -1,0 +1,134 @@
+"""The account's own balance: send, swap, buy, withdraw, and GET /wallet/assets.
+
+Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring payments run through the same code.
+"""
+
+from __future__ import annotations
+
+from simulator.resources.balance import actions, assets, settlement
+from simulator.resources.balance.actions import (
+    WITHDRAWABLE,
+    check_decimals,
+    create_send,
+    estimate_withdraw,
+    execute_withdraw,
+    named_asset,
+    quote_withdraw,
+    require_asset,
+)
+from simulator.resources.balance.destinations import (
+    DESTINATIONS,
+    AddressDestination,
+    AnyDestination,
+    LightningDestination,
+    Recipient,
+    UserDestination,
+    check_destination,
+    destination_type,
+    find_user,
+    parse_destination,
+    resolve_destination,
+)
+from simulator.resources.balance.pricing import Pricing, SendPricing, price_send, require_balance
+from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
+from simulator.resources.balance.routes import OPERATIONS
+from simulator.resources.balance.shapes import (
+    BuyTransaction,
+    SendTransaction,
+    SwapTransaction,
+    WithdrawTransaction,
+    render_buy_quote,
+    render_swap_quote,
+    render_transaction,
+    render_withdraw_quote,
+)
+from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
+from simulator.resources.transactions import QUOTE
+from simulator.resources.transactions import TABLE as TRANSACTIONS
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
+
+ROOM = Room(
+    "balance",
+    operations=OPERATIONS,
+    triggers=(*settlement.TRIGGERS, *assets.TRIGGERS),
+    timers={actions.SETTLE: actions.settle_transfer},
+    kinds=(
+        Kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, QUOTE),
+        Kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, QUOTE),
+        Kind("withdraw_quote", QUOTE_TABLES["withdraw"], render_withdraw_quote, QUOTE),
+        Kind("send", TRANSACTIONS, render_transaction, SEND),
+        Kind("swap", TRANSACTIONS, render_transaction, SWAP),
+        Kind("buy", TRANSACTIONS, render_transaction, BUY),
+        Kind("withdraw", TRANSACTIONS, render_transaction, WITHDRAW),
+    ),
+    lay=assets.lay,
+)
+
+ASSUMPTIONS = (
+    ("lightning-network", "A Lightning destination on another network than BITCOIN: 422 unsupported_network."),
+    (
+        "lightning-form",
+        "A bad invoice or Lightning address: 422 invalid_wallet_address, param destination.invoice or …",
+    ),
+    (
+        "recipient-phone",
+        "A recipient's phone_number that is no number is invalid_phone_number, an unknown one not_found.",
+    ),
+    ("custodial-memo", "No stellar address is known as custodial, so a memo is never demanded of a send."),
+    ("own-wallet", "A send to an address or invoice of one's own is an ordinary send; nothing arrives by itself."),
+    ("swap-hash", "The tx_hash of a swap is one of the network that is swapped to."),
+    ("no-hash", "A tx_hash given for a buy, a withdrawal or a Lightning send is refused: they have none."),
+    ("gone-beneficiary", "Executing a withdraw quote whose beneficiary was deleted meanwhile: 404 not_found."),
+    ("execution-order", "Executing a quote: found, network up, usable, balance, slippage or account limits."),
+    ("bank-payer", "A buy by bank transfer needs no payer; its account_number is kept for search when given."),
+    ("buy-reference", "The payment reference of a buy is its order number."),
+    (
+        "asset-address",
+        "An asset's address and memo are those of the network's oldest active deposit wallet (null: none).",
+    ),
+    ("asset-default", "`default` of an asset is true when such a wallet exists."),
+    (
+        "asset-list",
+        "GET /wallet/assets lists every asset on every network; it sorts by created_at, updated_at, amount.",
+    ),
+)
+
+__all__ = [
+    "ASSUMPTIONS",
+    "BUY",
+    "DESTINATIONS",
+    "QUOTE_TABLES",
+    "ROOM",
+    "SEND",
+    "SWAP",
+    "WITHDRAW",
+    "WITHDRAWABLE",
+    "AddressDestination",
+    "AnyDestination",
+    "BuyTransaction",
+    "LightningDestination",
+    "Pricing",
+    "Recipient",
+    "SendPricing",
+    "SendTransaction",
+    "SwapTransaction",
+    "UserDestination",
+    "WalletQuote",
+    "WithdrawTransaction",
+    "check_decimals",
+    "check_destination",
+    "create_send",
+    "destination_type",
+    "estimate_withdraw",
+    "execute_withdraw",
+    "find_user",
+    "named_asset",
+    "parse_destination",
+    "price_send",
+    "quote_withdraw",
+    "render_transaction",
+    "require_asset",
+    "require_balance",
+    "resolve_destination",
+]

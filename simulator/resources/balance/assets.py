@@ -1,0 +1,102 @@
+"""The balances: opening ones, setting one by hand, and how GET /wallet/assets sees them (decision R8)."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.kernel.ledger import OUTSIDE, available, held
+from simulator.kernel.money import Currency, subtract
+from simulator.kernel.store import Table
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.balance.records import AssetBalance
+from simulator.resources.balance.shapes import render_asset
+from simulator.resources.deposit_wallets import default_wallet
+from simulator.resources.reference import ASSETS, asset
+from simulator.resources.transactions import holder
+from simulator.wire.errors import invalid
+from simulator.wire.fields import Amount, Body, Text
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import DATES, Listing, page_of
+from simulator.wire.operation import Call
+from simulator.wire.spelling import WALLET, upper
+from simulator.wire.triggers import Push, Trigger
+
+OPENING = (
+    ("USDC", "stellar", Decimal(1000)),
+    ("XLM", "stellar", Decimal(5000)),
+    ("CELO", "celo", Decimal(1000)),
+    ("CUSD", "celo", Decimal(1000)),
+    ("USDC", "celo", Decimal(1000)),
+    ("USDT", "celo", Decimal(1000)),
+    ("BTC", "bitcoin", Decimal("0.5")),
+)
+
+ASSET_LIST = Listing(
+    search=lambda row: (row.symbol, upper(row.network), row.address, row.memo),
+    sorts={**DATES, "amount": lambda row: row.amount},
+)
+
+
+class NewBalance(Body):
+    symbol: Text
+    network: Text
+    amount: Amount
+
+
+def lay(world: World) -> None:
+    """The opening balances of a fresh account, in both environments."""
+    for environment in ENVIRONMENTS:
+        for code, network, amount in OPENING:
+            currency = ASSETS[code, network]
+            pot = available(holder(environment))
+            world.ledger.move(world.now_ms, "opening", holder(environment), currency.key, amount, OUTSIDE, pot)
+
+
+def balance_of(world: World, environment: str, currency: Currency, sequence: int = 0) -> AssetBalance:
+    """What the books and the deposit wallets say about one asset now."""
+    owner, ledger = holder(environment), world.ledger
+    network = currency.network or ""
+    pots = (available(owner), held(owner))
+    wallet = default_wallet(world, environment, network)
+    return AssetBalance(
+        id=currency.key,
+        sequence=sequence,
+        created_at_ms=world.started_at_ms,
+        updated_at_ms=max(ledger.touched_at_ms(pot, currency.key) or world.started_at_ms for pot in pots),
+        symbol=currency.code,
+        network=network,
+        available=ledger.balance(pots[0], currency.key),
+        held=ledger.balance(pots[1], currency.key),
+        address=None if wallet is None else wallet.address,
+        memo=None if wallet is None else wallet.memo,
+    )
+
+
+def list_assets(call: Call) -> JsonObject:
+    """GET /wallet/assets: every asset on every network, those without balance too."""
+    view: Table[AssetBalance] = Table(call.world.store, "assets:view")
+    view.rows = {
+        currency.key: balance_of(call.world, call.environment, currency, number)
+        for number, currency in enumerate(ASSETS.values())
+    }
+    return page_of(call.query, view, render_asset)
+
+
+def set_balance(push: Push) -> JsonObject:
+    """Sets what is available, by an entry against the outside world; what is held stays held."""
+    world, values = push.world, push.parameters
+    if values.network not in WALLET:
+        raise invalid("network", f"it is one of {', '.join(WALLET)}")
+    currency = asset(values.symbol, WALLET[values.network])
+    if currency is None:
+        raise invalid("symbol", f"it is not an asset on {values.network}")
+    if not currency.accepts(values.amount):
+        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+    owner = holder(push.environment)
+    pot = available(owner)
+    change = subtract(Decimal(values.amount), world.ledger.balance(pot, currency.key))
+    world.ledger.move(world.now_ms, "set_balance", owner, currency.key, change, OUTSIDE, pot)
+    return render_asset(balance_of(world, push.environment, currency))
+
+
+TRIGGERS = (Trigger("set_balance", "sets the available balance", set_balance, parameters=NewBalance),)

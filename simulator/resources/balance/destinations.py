@@ -1,0 +1,162 @@
+"""Where a send goes: the destination object of sends, estimates and recurring sends.
+
+"Destination object" of the specification; decisions M7, S9, S14, S23. In the order of decision H2: `destination_model`
+is the body's part, `check_destination` refuses what is malformed (400), `resolve_destination` finds the recipient
+(404) and applies the business rules (422).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Literal
+
+from simulator.kernel.money import Currency
+from simulator.kernel.world import World
+from simulator.resources.deposit_wallets import decode_invoice, is_lightning_address
+from simulator.resources.profile import PlatformUser, is_oneself, platform_user
+from simulator.resources.reference import is_address, is_phone
+from simulator.wire.errors import ApiError, invalid, missing
+from simulator.wire.fields import Body, FreeText, Text, parse
+
+LIGHTNING_NETWORK = "bitcoin"
+MSATS_PER_BTC = Decimal(100_000_000_000)
+
+
+class AnyDestination(Body):
+    """What a destination is before its type is known."""
+
+    type: Literal["address", "platform_user", "lightning"]
+
+
+class AddressDestination(Body):
+    type: Literal["address"]
+    address: Text
+    memo: FreeText | None = None
+
+
+class UserDestination(Body):
+    """Exactly one of the three fields names the recipient (decision S23)."""
+
+    type: Literal["platform_user"]
+    email: Text | None = None
+    phone_number: Text | None = None
+    user_id: Text | None = None
+
+    def given(self) -> dict[str, str]:
+        fields = {"email": self.email, "phone_number": self.phone_number, "user_id": self.user_id}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+class LightningDestination(Body):
+    """An invoice or a Lightning address; the invoice is preferred (decision S14)."""
+
+    type: Literal["lightning"]
+    invoice: Text | None = None
+    lightning_address: Text | None = None
+
+
+DESTINATIONS: Mapping[str, type[Body]] = {
+    "address": AddressDestination,
+    "platform_user": UserDestination,
+    "lightning": LightningDestination,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Recipient:
+    """A destination that was found good: an address with its memo, another user's id, or where Lightning pays to."""
+
+    address: str | None = None
+    memo: str | None = None
+    user_id: str | None = None
+    lightning: str | None = None
+    invoice: bool = False
+
+
+def destination_type(raw: Mapping[str, Any]) -> str:
+    """The type of the destination in a body as sent; "" when it has none that is known."""
+    destination = raw.get("destination")
+    kind = destination.get("type") if isinstance(destination, Mapping) else None
+    return kind if isinstance(kind, str) and kind in DESTINATIONS else ""
+
+
+def parse_destination(raw: Mapping[str, Any]) -> Body:
+    """A destination object as it was sent and kept, as a body again; ApiError 400 when it never was one."""
+    return parse(DESTINATIONS.get(str(raw.get("type")), AnyDestination), raw)
+
+
+def check_destination(world: World, destination: Body) -> None:
+    """ApiError 400: not exactly one recipient, nothing to pay over Lightning, or a transfer to oneself."""
+    if isinstance(destination, UserDestination):
+        given = destination.given()
+        if not given:
+            raise missing("destination")
+        if len(given) > 1:
+            raise invalid("destination", "exactly one of email, phone_number and user_id may be given")
+        if is_oneself(world, **given):
+            raise invalid(f"destination.{next(iter(given))}", "it is the sender's own")
+    if (
+        isinstance(destination, LightningDestination)
+        and destination.invoice is None
+        and destination.lightning_address is None
+    ):
+        raise missing("destination")
+
+
+def find_user(world: World, destination: UserDestination) -> PlatformUser:
+    """The other user a transfer goes to; 422 invalid_phone_number, 404 not_found."""
+    ((name, value),) = destination.given().items()
+    user = platform_user(world, **{name: value})
+    if user is not None:
+        return user
+    param = f"destination.{name}"
+    if name == "phone_number" and not is_phone(value):
+        raise ApiError("invalid_phone_number", f"{value!r} is not an international phone number.", param)
+    raise ApiError("not_found", f"There is no user with this {name}.", param)
+
+
+def resolve_destination(
+    world: World, environment: str, network: str, asset: Currency, destination: Body, amount: Decimal
+) -> Recipient:
+    """Who receives `amount` of an asset on a canonical network, or why nobody can.
+
+    ApiError 400 as `check_destination`, and for an amount that is not the invoice's (param amount); 404 not_found;
+    422 invalid_wallet_address, invalid_phone_number, unsupported_network, invoice_expired.
+    """
+    check_destination(world, destination)
+    if isinstance(destination, UserDestination):
+        return Recipient(user_id=find_user(world, destination).user_id)
+    if isinstance(destination, AddressDestination):
+        if not is_address(network, destination.address):
+            raise _bad("address", f"it is not a valid {network} address")
+        return Recipient(address=destination.address, memo=destination.memo or None)
+    assert isinstance(destination, LightningDestination)
+    if network != LIGHTNING_NETWORK:
+        raise ApiError("unsupported_network", "Lightning payments are made on BITCOIN.", "network")
+    if destination.invoice is not None:
+        return _invoice(world, asset, destination.invoice, amount)
+    address = destination.lightning_address or ""
+    if not is_lightning_address(address):
+        raise _bad("lightning_address", "it is not of the form name@domain")
+    return Recipient(lightning=address)
+
+
+def _invoice(world: World, asset: Currency, text: str, amount: Decimal) -> Recipient:
+    try:
+        invoice = decode_invoice(text)
+    except ValueError:
+        raise _bad("invoice", "it is not a BOLT11 invoice of the main net") from None
+    if invoice.amount_msat is not None:
+        asked = Decimal(invoice.amount_msat) / MSATS_PER_BTC
+        if amount != asked:
+            raise invalid("amount", f"the invoice asks for {asset.format(asked)} {asset.code}")
+    if world.now_ms >= invoice.expires_at_ms:
+        raise ApiError("invoice_expired", "The Lightning invoice has expired; ask for a fresh one.")
+    return Recipient(lightning=text, invoice=True)
+
+
+def _bad(field: str, why: str) -> ApiError:
+    param = f"destination.{field}"
+    return ApiError("invalid_wallet_address", f"`{param}` cannot be paid: {why}.", param)

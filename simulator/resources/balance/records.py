@@ -1,0 +1,59 @@
+"""The rows of wallet operations: their quotes, and what an asset's balance looks like from outside.
+
+Tables "Swap quote", "Buy quote" and "Withdraw quote" of the specification, decision R8. The transactions themselves
+are the shared record of the transactions room.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+
+from simulator.kernel.money import ZERO
+from simulator.resources.fees import Fee
+from simulator.resources.transactions import Quote, Side
+
+QUOTE_TABLES = {"swap": "swap_quotes", "buy": "buy_quotes", "withdraw": "withdraw_quotes"}
+QUOTE_PREFIXES = {"swap": "sq_", "buy": "bq_", "withdraw": "wq_"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WalletQuote(Quote):
+    """A locked price of a swap, a buy or a withdrawal: `paid` in all, fee included, for `received`.
+
+    `rate` is `to` per `from` unit on a swap, fiat per crypto unit otherwise. `method` is that of the payment or payout.
+    """
+
+    type: str
+    paid: Side
+    received: Side
+    rate: Decimal
+    fee: Fee
+    method: str | None = None
+    beneficiary_id: str | None = None
+    slippage: Decimal | None = None
+    minimum_received: Decimal = ZERO
+
+    @property
+    def kind(self) -> str:
+        return f"{self.type}_quote"
+
+
+@dataclass(frozen=True, slots=True)
+class AssetBalance:
+    """One asset on one network as the books have it at this instant, with the wallet that receives it."""
+
+    id: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+    symbol: str
+    network: str
+    available: Decimal
+    held: Decimal
+    address: str | None
+    memo: str | None
+
+    @property
+    def amount(self) -> Decimal:
+        return self.available + self.held

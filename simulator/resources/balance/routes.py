@@ -1,0 +1,300 @@
+"""The operations under /wallet: send, swap, buy, withdraw, their quotes and estimates, and the balances."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from simulator.resources.balance import actions
+from simulator.resources.balance.assets import ASSET_LIST, list_assets
+from simulator.resources.balance.destinations import (
+    AddressDestination,
+    AnyDestination,
+    LightningDestination,
+    UserDestination,
+    destination_type,
+)
+from simulator.resources.balance.shapes import (
+    AssetBalanceList,
+    BuyQuoteShape,
+    BuyTransaction,
+    Method,
+    SendEstimate,
+    SendTransaction,
+    SwapQuoteShape,
+    SwapTransaction,
+    WithdrawQuoteShape,
+    WithdrawTransaction,
+)
+from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.operation import Call, Operation
+
+SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"
+
+
+class EstimateBody(Body):
+    symbol: Text
+    network: Text
+    amount: Amount
+    destination: AnyDestination
+
+
+class EstimateToAddress(EstimateBody):
+    destination: AddressDestination  # type: ignore[assignment]
+
+
+class EstimateToUser(EstimateBody):
+    destination: UserDestination  # type: ignore[assignment]
+
+
+class EstimateToLightning(EstimateBody):
+    destination: LightningDestination  # type: ignore[assignment]
+
+
+class SendBody(EstimateBody):
+    reference: FreeText | None = None
+    description: FreeText | None = None
+
+
+class SendToAddress(SendBody):
+    destination: AddressDestination  # type: ignore[assignment]
+
+
+class SendToUser(SendBody):
+    destination: UserDestination  # type: ignore[assignment]
+
+
+class SendToLightning(SendBody):
+    destination: LightningDestination  # type: ignore[assignment]
+
+
+class SwapSide(Body):
+    symbol: Text
+    network: Text
+
+
+class SwapQuoteBody(Body):
+    from_: SwapSide = Field(alias="from")
+    to: SwapSide
+    amount: Amount
+    amount_side: Literal["from", "to"]
+    slippage: Annotated[float, Field(gt=0, le=50)] | None = None
+
+
+class UseQuote(Body):
+    quote_id: Text
+    reference: FreeText | None = None
+
+
+class BuyQuoteBody(Body):
+    symbol: Text
+    network: Text
+    fiat_currency: Text
+    amount: Amount
+    amount_currency: Literal["fiat", "crypto"]
+    method: Method
+
+
+class PhonePayer(Body):
+    phone_number: Text
+
+
+class BankPayer(Body):
+    """A bank transfer needs nothing of the payer; what is given must be text."""
+
+    account_name: FreeText | None = None
+    account_number: FreeText | None = None
+    bank_code: FreeText | None = None
+    phone_number: FreeText | None = None
+
+
+class BuyByMobileMoney(UseQuote):
+    payer: PhonePayer
+
+
+class BuyByBankTransfer(UseQuote):
+    payer: BankPayer | None = None
+
+
+class WithdrawQuoteBody(Body):
+    symbol: Text
+    network: Text
+    fiat_currency: Text
+    amount: Amount
+    amount_currency: Text
+    beneficiary_id: Text
+
+
+_ESTIMATES: dict[str, type[Body]] = {
+    "": EstimateBody,
+    "address": EstimateToAddress,
+    "platform_user": EstimateToUser,
+    "lightning": EstimateToLightning,
+}
+_SENDS: dict[str, type[Body]] = {
+    "": SendBody,
+    "address": SendToAddress,
+    "platform_user": SendToUser,
+    "lightning": SendToLightning,
+}
+
+
+def _estimate_body(call: Call) -> type[Body]:
+    return _ESTIMATES[destination_type(call.raw)]
+
+
+def _send_body(call: Call) -> type[Body]:
+    return _SENDS[destination_type(call.raw)]
+
+
+def _buy_body(call: Call) -> type[Body]:
+    return BuyByMobileMoney if actions.pays_by_phone(call) else BuyByBankTransfer
+
+
+_ASSET = ("unsupported_network", "unsupported_asset")
+_AMOUNT = ("amount_too_low", "amount_too_high")
+_QUOTE = ("quote_not_found", "quote_already_used", "quote_expired", "network_unavailable")
+_ESTIMATE = (
+    "not_found",
+    *_ASSET,
+    "unsupported_pair",
+    "invalid_wallet_address",
+    "invalid_phone_number",
+    "invoice_expired",
+    *_AMOUNT,
+)
+
+OPERATIONS = (
+    Operation(
+        "POST",
+        "/wallet/send/estimate",
+        "estimate_send",
+        SEND_TAG,
+        "The exact fee of a send",
+        actions.estimate_send,
+        SendEstimate,
+        bodies=(EstimateToAddress, EstimateToUser, EstimateToLightning),
+        body_for=_estimate_body,
+        check=actions.check_send,
+        group="wallet",
+        reads=True,
+        errors=_ESTIMATE,
+    ),
+    Operation(
+        "POST",
+        "/wallet/send",
+        "send",
+        SEND_TAG,
+        "Send to an address, over Lightning, or to another user",
+        actions.send,
+        SendTransaction,
+        status=201,
+        bodies=(SendToAddress, SendToUser, SendToLightning),
+        body_for=_send_body,
+        check=actions.check_send,
+        group="wallet",
+        money=True,
+        errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable"),
+    ),
+    Operation(
+        "POST",
+        "/wallet/swap/quote",
+        "quote_swap",
+        SWAP_TAG,
+        "Lock the rate and fees of a swap for 30 minutes",
+        actions.quote_swap,
+        SwapQuoteShape,
+        status=201,
+        body=SwapQuoteBody,
+        check=actions.check_swap_quote,
+        group="wallet",
+        money=True,
+        errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "insufficient_balance", "network_unavailable"),
+    ),
+    Operation(
+        "POST",
+        "/wallet/swap",
+        "swap",
+        SWAP_TAG,
+        "Execute a swap quote",
+        actions.swap,
+        SwapTransaction,
+        status=201,
+        body=UseQuote,
+        group="wallet",
+        money=True,
+        errors=(*_QUOTE, "insufficient_balance", "slippage_exceeded"),
+    ),
+    Operation(
+        "POST",
+        "/wallet/buy/quote",
+        "quote_buy",
+        BUY_TAG,
+        "Lock the rate and fees of a purchase for 30 minutes",
+        actions.quote_buy,
+        BuyQuoteShape,
+        status=201,
+        body=BuyQuoteBody,
+        check=actions.check_buy_quote,
+        group="wallet",
+        money=True,
+        errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "network_unavailable"),
+    ),
+    Operation(
+        "POST",
+        "/wallet/buy",
+        "buy",
+        BUY_TAG,
+        "Buy: fiat into the balance",
+        actions.buy,
+        BuyTransaction,
+        status=201,
+        bodies=(BuyByMobileMoney, BuyByBankTransfer),
+        body_for=_buy_body,
+        group="wallet",
+        money=True,
+        errors=(*_QUOTE, "invalid_phone_number", "amount_too_high", "insufficient_balance", "payment_failed"),
+    ),
+    Operation(
+        "POST",
+        "/wallet/withdraw/quote",
+        "quote_withdraw",
+        WITHDRAW_TAG,
+        "Lock the rate and fees of a payout for 30 minutes",
+        actions.post_withdraw_quote,
+        WithdrawQuoteShape,
+        status=201,
+        body=WithdrawQuoteBody,
+        check=actions.check_withdraw_quote,
+        group="wallet",
+        money=True,
+        errors=("not_found", *_ASSET, "unsupported_pair", "beneficiary_mismatch", *_AMOUNT, "network_unavailable"),
+    ),
+    Operation(
+        "POST",
+        "/wallet/withdraw",
+        "withdraw",
+        WITHDRAW_TAG,
+        "Withdraw: balance to a beneficiary's fiat",
+        actions.withdraw,
+        WithdrawTransaction,
+        status=201,
+        body=UseQuote,
+        group="wallet",
+        money=True,
+        errors=(*_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),
+    ),
+    Operation(
+        "GET",
+        "/wallet/assets",
+        "list_assets",
+        "Reference data",
+        "The balance of every asset",
+        list_assets,
+        AssetBalanceList,
+        query=ASSET_LIST,
+        group="wallet",
+        reads=True,
+    ),
+)

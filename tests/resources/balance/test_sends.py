@@ -1,0 +1,342 @@
+"""Sends: to an address, to another user, over Lightning; their estimates, holds and refusals."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from simulator.resources.profile import platform_user, profile_of
+from simulator.resources.transactions import transactions
+from simulator.wire.records import find
+from tests.resources.balance.house import BTC, CELO_ADDRESS, CUSD, ROOMS, TO_AMINA, TO_CELO, XLM, House, refusal
+from tests.support import find_operation, invoke
+
+BITCOIN_ADDRESS = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
+TO_BITCOIN = {"type": "address", "address": BITCOIN_ADDRESS}
+HASH = "0x" + "ab" * 32
+
+
+def estimate(house: House, amount: str = "10", **body: Any) -> Any:
+    return house.post("/wallet/send/estimate", **{**CUSD, "amount": amount, "destination": TO_CELO, **body})
+
+
+def test_an_on_chain_send_shows_every_field_of_its_table_and_no_other() -> None:
+    house = House()
+    made = house.send("10", reference="rent", description="May")
+    assert made == {
+        "id": next(iter(transactions(house.world, "sandbox").values())).id,
+        "type": "send",
+        "status": "pending",
+        "order_id": "ORD-00000001",
+        "symbol": "CUSD",
+        "network": "CELO",
+        "amount": "10.00",
+        "fee": {"total": "0.01", "currency": "CUSD", "app_fee": "0.00", "network_fee": "0.01"},
+        "net_amount": "9.99",
+        "reference": "rent",
+        "tx_hash": None,
+        "created_at": "2026-01-05T08:00:00.000Z",
+        "updated_at": "2026-01-05T08:00:00.000Z",
+    }
+
+
+def test_what_is_sent_is_held_until_the_chain_confirms() -> None:
+    house = House()
+    made = house.send("10")
+    assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (Decimal(990), Decimal(10))
+    house.act("broadcast", made["id"])
+    assert house.held("CUSD.celo") == Decimal(10)
+    house.act("complete", made["id"])
+    assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (Decimal(990), Decimal(0))
+    assert house.fees("CUSD.celo") == Decimal("0.01")
+    house.books()
+
+
+@pytest.mark.parametrize("walk", [(), ("broadcast",)])
+def test_a_failed_send_leaves_the_funds_in_the_balance(walk: tuple[str, ...]) -> None:
+    house = House()
+    before = house.available("CUSD.celo")
+    made = house.send("10")
+    for action in walk:
+        house.act(action, made["id"])
+    house.act("fail", made["id"])
+    assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (before, Decimal(0))
+    house.books()
+
+
+def test_the_hash_comes_with_the_broadcast() -> None:
+    house = House()
+    first, second = house.send("10"), house.send("10")
+    assert house.act("broadcast", first["id"])["tx_hash"].startswith("0x")
+    assert house.act("broadcast", second["id"], tx_hash=HASH)["tx_hash"] == HASH
+    assert house.act("complete", second["id"])["tx_hash"] == HASH
+
+
+@pytest.mark.parametrize("tx_hash", ["ab" * 32, "0x12", "0x" + "zz" * 32])
+def test_a_hash_of_the_wrong_shape_is_refused(tx_hash: str) -> None:
+    house = House()
+    made = house.send()
+    assert refusal(house.act, "broadcast", made["id"], tx_hash=tx_hash) == (400, "invalid_parameter", "tx_hash")
+    assert house.show(made["id"])["status"] == "pending"
+
+
+def test_an_estimate_is_the_fee_of_the_send_and_looks_at_no_balance() -> None:
+    house = House()
+    sent, estimated = house.send("12.5"), estimate(house, "12.5")
+    assert estimated == {name: sent[name] for name in ("symbol", "network", "amount", "fee", "net_amount")}
+    assert estimate(house, "99999")["amount"] == "99999.00"
+
+
+@pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
+def test_a_transfer_to_another_user_is_free_instant_and_arrives_as_a_deposit(field: str) -> None:
+    house = House()
+    amina = platform_user(house.world, email="amina@example.test")
+    assert amina is not None
+    made = house.send("25", destination={"type": "platform_user", field: getattr(amina, field)})
+    assert made["fee"] == {"total": "0.00", "currency": "CUSD", "app_fee": "0.00", "network_fee": "0.00"}
+    assert (made["net_amount"], made["tx_hash"]) == ("25.00", None)
+    assert house.available("CUSD.celo") == Decimal(975)
+    (deposit,) = transactions(house.world, "sandbox", amina.user_id).values()
+    assert (deposit.type, deposit.status, deposit.amount) == ("deposit", "completed", Decimal(25))
+    assert deposit.counterparty == profile_of(house.world).user_id
+    assert len(transactions(house.world, "sandbox")) == 1
+    house.books()
+
+
+def test_a_transfer_inside_the_service_needs_no_network() -> None:
+    house = House()
+    house.act("set_network", network="celo", status="down")
+    assert refusal(house.send) == (503, "network_unavailable", None)
+    assert estimate(house)["net_amount"] == "9.99"
+    assert house.send(destination=TO_AMINA)["status"] == "processing"
+    house.act("set_network", network="celo", status="degraded")
+    assert house.send()["status"] == "pending"
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"symbol": None}, (400, "missing_parameter", "symbol")),
+        ({"network": None}, (400, "missing_parameter", "network")),
+        ({"amount": None}, (400, "missing_parameter", "amount")),
+        ({"destination": None}, (400, "missing_parameter", "destination")),
+        ({"destination": "celo"}, (400, "invalid_parameter", "destination")),
+        ({"destination": {}}, (400, "missing_parameter", "destination.type")),
+        ({"destination": {"type": "pigeon"}}, (400, "invalid_parameter", "destination.type")),
+        ({"destination": {"type": ["address"]}}, (400, "invalid_parameter", "destination.type")),
+        ({"destination": {"type": "address"}}, (400, "missing_parameter", "destination.address")),
+        ({"destination": {"type": "address", "address": 7}}, (400, "invalid_parameter", "destination.address")),
+        ({"destination": {"type": "platform_user"}}, (400, "missing_parameter", "destination")),
+        ({"destination": {**TO_AMINA, "user_id": "x"}}, (400, "invalid_parameter", "destination")),
+        ({"destination": {"type": "lightning"}}, (400, "missing_parameter", "destination")),
+        ({"amount": 10}, (400, "invalid_parameter", "amount")),
+        ({"amount": "-1"}, (400, "invalid_parameter", "amount")),
+        ({"amount": "1e3"}, (400, "invalid_parameter", "amount")),
+        ({"amount": "10.1234567"}, (400, "invalid_parameter", "amount")),
+        ({"amount": "10.0000000"}, (400, "invalid_parameter", "amount")),
+        ({"reference": 5}, (400, "invalid_parameter", "reference")),
+        ({"network": "celo"}, (422, "unsupported_network", "network")),
+        ({"network": "TRON"}, (422, "unsupported_network", "network")),
+        ({"symbol": "cUSD"}, (422, "unsupported_asset", "symbol")),
+        ({"symbol": "XLM"}, (422, "unsupported_asset", "symbol")),
+        ({"amount": "0"}, (422, "amount_too_low", "amount")),
+        ({"amount": "0.99"}, (422, "amount_too_low", "amount")),
+        ({"amount": "100000.000001"}, (422, "amount_too_high", "amount")),
+        ({"amount": "1000.000001"}, (422, "insufficient_balance", "amount")),
+        (
+            {"destination": {"type": "address", "address": CELO_ADDRESS[:-1]}},
+            (422, "invalid_wallet_address", "destination.address"),
+        ),
+        (
+            {"destination": {"type": "address", "address": BITCOIN_ADDRESS}},
+            (422, "invalid_wallet_address", "destination.address"),
+        ),
+        (
+            {"destination": {"type": "platform_user", "email": "nobody@example.test"}},
+            (404, "not_found", "destination.email"),
+        ),
+        (
+            {"destination": {"type": "platform_user", "user_id": "nobody"}},
+            (404, "not_found", "destination.user_id"),
+        ),
+        (
+            {"destination": {"type": "platform_user", "phone_number": "+254712999999"}},
+            (404, "not_found", "destination.phone_number"),
+        ),
+        (
+            {"destination": {"type": "platform_user", "phone_number": "0712"}},
+            (422, "invalid_phone_number", "destination.phone_number"),
+        ),
+        (
+            {"destination": {"type": "lightning", "lightning_address": "a@b.test"}},
+            (422, "unsupported_network", "network"),
+        ),
+        # What is malformed comes before what is unknown, what is unknown before what is unsupported.
+        ({"destination": {"type": "platform_user", "email": "no@one.test"}, "amount": "0"}, (404, "not_found", "*")),
+        ({"destination": {"type": "platform_user", "email": "no@one.test"}, "network": "X"}, (404, "not_found", "*")),
+        ({"destination": {"type": "platform_user"}, "network": "X"}, (400, "missing_parameter", "destination")),
+    ],
+)
+def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    house = House()
+    before = house.world.store.tables()
+    status, code, param = refusal(house.send, **change)
+    assert (status, code) == expected[:2]
+    assert expected[2] in (param, "*")
+    assert house.world.store.tables() == before
+    if expected[1] != "insufficient_balance" and "reference" not in change:
+        assert refusal(estimate, house, **change) == (status, code, param)
+
+
+@pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
+def test_nobody_sends_to_oneself(field: str) -> None:
+    house = House()
+    own = getattr(profile_of(house.world), field)
+    assert refusal(house.send, destination={"type": "platform_user", field: own}) == (
+        400,
+        "invalid_parameter",
+        f"destination.{field}",
+    )
+
+
+def test_the_bounds_of_the_listing_hold_inclusively_for_users_too() -> None:
+    house = House()
+    assert refusal(house.send, "0.99", destination=TO_AMINA)[1] == "amount_too_low"
+    assert house.send("1", destination=TO_AMINA)["amount"] == "1.00"
+    house.act("set_balance", symbol="CUSD", network="CELO", amount="300000")
+    assert house.send("100000")["amount"] == "100000.00"
+    assert refusal(house.send, "100000.000001", destination=TO_AMINA)[1] == "amount_too_high"
+
+
+def test_everything_available_can_be_sent() -> None:
+    house = House()
+    house.send("1000")
+    assert house.available("CUSD.celo") == 0
+    assert refusal(house.send, "1") == (422, "insufficient_balance", "amount")
+
+
+def test_an_inactive_fee_product_stops_sends() -> None:
+    house = House()
+    house.act("set_fee_product", "fee_send_cusd_celo", status="inactive")
+    assert refusal(house.send)[:2] == (422, "unsupported_pair")
+    assert house.send(destination=TO_AMINA)["status"] == "processing"
+
+
+def test_a_fee_that_eats_the_amount_is_too_low() -> None:
+    house = House()
+    house.act("set_fee_product", "fee_send_cusd_celo", fixed="5.00")
+    assert refusal(house.send, "5") == (422, "amount_too_low", "amount")
+
+
+def test_the_memo_goes_along() -> None:
+    house = House()
+    to = {"type": "address", "address": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ", "memo": "4711"}
+    made = house.post("/wallet/send", **XLM, amount="5", destination=to)
+    row = find(house.world, made["id"])
+    assert row is not None
+    assert (row.memo, row.recipient_address) == ("4711", to["address"])
+
+
+def test_the_environments_have_balances_of_their_own() -> None:
+    sandbox = House()
+    production = House("production")
+    production.world = sandbox.world
+    production.send("1000")
+    assert sandbox.available("CUSD.celo") == 1000
+    assert sandbox.send("1000")["status"] == "pending"
+
+
+# --- Lightning -------------------------------------------------------------------------------------------
+
+
+def invoice(house: House, amount_sats: int = 1000, **fields: Any) -> str:
+    wallet = house.post("/wallets", network="bitcoin")
+    operation = find_operation(ROOMS, "POST", "/wallets/{id}/lightning")
+    body = {"type": "invoice", "amount_sats": amount_sats, **fields}
+    return str(invoke(house.world, operation, body, id=wallet["id"])["payment_request"])
+
+
+def pay(house: House, amount: str = "0.00001", path: str = "/wallet/send", **destination: Any) -> Any:
+    return house.post(path, **BTC, amount=amount, destination={"type": "lightning", **destination})
+
+
+def test_paying_an_invoice_costs_its_amount_and_the_fee_on_top() -> None:
+    house = House()
+    request = invoice(house)
+    estimated = pay(house, path="/wallet/send/estimate", invoice=request)
+    made = pay(house, invoice=request, lightning_address="ignored@example.test")
+    assert (made["amount"], made["net_amount"]) == ("0.00001", "0.00001")
+    assert estimated["fee"] == made["fee"]
+    paid = Decimal(made["amount"]) + Decimal(made["fee"]["total"])
+    assert (house.held("BTC.bitcoin"), house.available("BTC.bitcoin")) == (paid, Decimal("0.5") - paid)
+    assert house.act("broadcast", made["id"])["tx_hash"] is None
+    assert house.act("complete", made["id"])["tx_hash"] is None
+    assert (house.held("BTC.bitcoin"), house.fees("BTC.bitcoin")) == (Decimal(0), Decimal(made["fee"]["total"]))
+    house.books()
+
+
+def test_a_lightning_address_gets_the_amount_less_the_fee() -> None:
+    house = House()
+    made = pay(house, "0.0001", lightning_address="satoshi@example.test")
+    assert Decimal(made["net_amount"]) == Decimal("0.0001") - Decimal(made["fee"]["total"])
+    assert house.held("BTC.bitcoin") == Decimal("0.0001")
+
+
+@pytest.mark.parametrize("action", ["broadcast", "complete"])
+def test_a_lightning_payment_has_no_hash(action: str) -> None:
+    house = House()
+    made = pay(house, lightning_address="satoshi@example.test")
+    if action == "complete":
+        house.act("broadcast", made["id"])
+    assert refusal(house.act, action, made["id"], tx_hash="ab" * 32) == (400, "invalid_parameter", "tx_hash")
+
+
+def test_another_amount_than_the_invoice_asks_for_is_malformed() -> None:
+    house = House()
+    request = invoice(house)
+    assert refusal(pay, house, "0.000011", invoice=request) == (400, "invalid_parameter", "amount")
+
+
+def test_an_invoice_expires_at_its_instant() -> None:
+    house = House()
+    request = invoice(house, expires_in=60)
+    house.world.clock.move_to(house.world.now_ms + 59_999)
+    assert pay(house, invoice=request)["status"] == "pending"
+    house.world.clock.move_to(house.world.now_ms + 1)
+    assert refusal(pay, house, invoice=request)[:2] == (422, "invoice_expired")
+
+
+# From the examples of BOLT #11: an invoice without an amount.
+ANY_AMOUNT = (
+    "lnbc1pvjluezsp5zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3zygspp5qqqsyqcyq5rqwzqfqqqsyqcyq5rqwzqfqqqsyqcyq5rq"
+    "wzqfqypqdpl2pkx2ctnv5sxxmmwwd5kgetjypeh2ursdae8g6twvus8g6rfwvs8qun0dfjkxaq9qrsgq357wnc5r2ueh7ck6q93dj32dlqnls087fxdw"
+    "k8qakdyafkq3yap9us6v52vjjsrvywa6rt52cm9r9zqt8r2t7mlcwspyetp5h2tztugp9lfyql"
+)
+
+
+def test_an_invoice_without_an_amount_is_read_and_long_expired() -> None:
+    assert refusal(pay, House(), "0.5", invoice=ANY_AMOUNT)[:2] == (422, "invoice_expired")
+
+
+@pytest.mark.parametrize(
+    ("destination", "param"),
+    [({"invoice": "lnbc1nonsense"}, "destination.invoice"), ({"lightning_address": "no at"}, None)],
+)
+def test_what_lightning_cannot_pay_is_no_address(destination: dict[str, str], param: str | None) -> None:
+    status, code, named = refusal(pay, House(), **destination)
+    assert (status, code) == (422, "invalid_wallet_address")
+    assert named == (param or "destination.lightning_address")
+
+
+def test_lightning_needs_bitcoin_to_be_up() -> None:
+    house = House()
+    house.act("set_network", network="bitcoin", status="down")
+    assert refusal(pay, house, lightning_address="satoshi@example.test")[0] == 503
+
+
+def test_a_bitcoin_send_has_a_hash_of_64_digits() -> None:
+    house = House()
+    made = house.post("/wallet/send", **BTC, amount="0.001", destination=TO_BITCOIN)
+    assert len(house.act("broadcast", made["id"])["tx_hash"]) == 64

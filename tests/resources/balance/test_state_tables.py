@@ -1,0 +1,143 @@
+"""Every cell of the state tables: what is legal moves and tells, what is not raises and changes nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simulator.kernel.machine import Machine
+from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
+from tests.resources.balance.house import TO_AMINA, House, refusal
+
+PROCESSING = ["transaction.processing"]
+COMPLETED = ["transaction.completed"]
+FAILED = ["transaction.failed"]
+REFUNDED = ["transaction.refunded"]
+ACTIONS = ("payment_arrives", "payment_declined", "broadcast", "complete", "fail", "refund")
+
+CELLS: dict[tuple[str, str, str], tuple[str, list[str]]] = {
+    ("send", "pending", "broadcast"): ("processing", PROCESSING),
+    ("send", "pending", "fail"): ("failed", FAILED),
+    ("send", "processing", "complete"): ("completed", COMPLETED),
+    ("send", "processing", "fail"): ("failed", FAILED),
+    ("swap", "pending", "complete"): ("completed", COMPLETED),
+    ("swap", "pending", "fail"): ("failed", FAILED),
+    ("buy", "pending", "payment_arrives"): ("processing", PROCESSING),
+    ("buy", "pending", "payment_declined"): ("failed", FAILED),
+    ("buy", "pending", "fail"): ("failed", FAILED),
+    ("buy", "processing", "complete"): ("completed", COMPLETED),
+    ("buy", "processing", "fail"): ("failed", FAILED),
+    ("withdraw", "processing", "complete"): ("completed", COMPLETED),
+    ("withdraw", "processing", "fail"): ("failed", FAILED),
+    ("withdraw", "processing", "refund"): ("refunded", REFUNDED),
+    ("withdraw", "completed", "refund"): ("refunded", REFUNDED),
+    ("withdraw", "failed", "refund"): ("refunded", REFUNDED),
+}
+PATHS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("send", "pending"): (),
+    ("send", "processing"): ("broadcast",),
+    ("send", "completed"): ("broadcast", "complete"),
+    ("send", "failed"): ("fail",),
+    ("swap", "pending"): (),
+    ("swap", "completed"): ("complete",),
+    ("swap", "failed"): ("fail",),
+    ("buy", "pending"): (),
+    ("buy", "processing"): ("payment_arrives",),
+    ("buy", "completed"): ("payment_arrives", "complete"),
+    ("buy", "failed"): ("fail",),
+    ("withdraw", "processing"): (),
+    ("withdraw", "completed"): ("complete",),
+    ("withdraw", "failed"): ("fail",),
+    ("withdraw", "refunded"): ("refund",),
+}
+
+
+def at(type: str, state: str) -> tuple[House, str]:
+    """A house with a transaction of that type, walked to that state."""
+    house = House()
+    made = getattr(house, type)()
+    for action in PATHS[type, state]:
+        house.act(action, made["id"])
+    assert house.show(made["id"])["status"] == state
+    return house, made["id"]
+
+
+@pytest.mark.parametrize(("cell", "outcome"), CELLS.items(), ids=lambda value: "-".join(map(str, value)))
+def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple[str, list[str]]) -> None:
+    type, state, action = cell
+    house, transaction_id = at(type, state)
+    before = len(house.events())
+    shown = house.act(action, transaction_id)
+    assert (shown["status"], house.events()[before:]) == outcome
+    house.books()
+
+
+@pytest.mark.parametrize(
+    ("type", "state", "action"),
+    [(*place, action) for place in PATHS for action in ACTIONS if (*place, action) not in CELLS],
+)
+def test_an_illegal_cell_raises_and_changes_nothing(type: str, state: str, action: str) -> None:
+    house, transaction_id = at(type, state)
+    before = house.world.store.tables()
+    assert refusal(house.act, action, transaction_id)[:2] == (409, "invalid_transition")
+    assert house.world.store.tables() == before
+
+
+@pytest.mark.parametrize(("type", "machine"), [("send", SEND), ("swap", SWAP), ("buy", BUY), ("withdraw", WITHDRAW)])
+def test_the_cells_above_are_the_whole_table(type: str, machine: Machine) -> None:
+    law = {("send", "processing", "settle")}
+    table = {(type, state, move.trigger) for state, row in machine.rows.items() for move in row} - law
+    assert table == {cell for cell in CELLS if cell[0] == type}
+    assert {state for place, state in PATHS if place == type} == set(machine.rows)
+
+
+@pytest.mark.parametrize(
+    ("type", "status", "events"),
+    [
+        ("send", "pending", []),
+        ("swap", "pending", []),
+        ("buy", "pending", []),
+        ("withdraw", "processing", ["beneficiary.created", *PROCESSING]),
+    ],
+)
+def test_how_each_type_begins(type: str, status: str, events: list[str]) -> None:
+    house = House()
+    assert getattr(house, type)()["status"] == status
+    assert house.events() == events
+
+
+def test_nobody_comes_between_an_internal_transfer_and_its_completion() -> None:
+    house = House()
+    made = house.send(destination=TO_AMINA)
+    assert made["status"] == "processing"
+    assert house.show(made["id"])["status"] == "completed"
+    assert house.events() == PROCESSING + COMPLETED
+    assert house.world.now_ms == house.world.started_at_ms
+    for action in ACTIONS:
+        assert refusal(house.act, action, made["id"])[0] == 409
+
+
+@pytest.mark.parametrize("type", ["send", "swap", "buy", "withdraw"])
+@pytest.mark.parametrize("code", ["payment_failed", "payout_failed", "network_unavailable", "internal_error"])
+def test_fail_says_why(type: str, code: str) -> None:
+    house = House()
+    made = getattr(house, type)()
+    assert "failure_code" not in made
+    assert house.act("fail", made["id"], failure_code=code)["failure_code"] == code
+
+
+def test_fail_says_internal_error_by_default_and_refuses_unknown_codes() -> None:
+    house = House()
+    made: Any = house.send()
+    assert refusal(house.act, "fail", made["id"], failure_code="bad_luck") == (400, "invalid_parameter", "failure_code")
+    assert house.act("fail", made["id"])["failure_code"] == "internal_error"
+
+
+def test_a_refunded_withdrawal_keeps_its_failure_code_and_one_that_never_failed_has_none() -> None:
+    house = House()
+    failed, completed = house.withdraw(), house.withdraw()
+    house.act("fail", failed["id"], failure_code="payout_failed")
+    house.act("complete", completed["id"])
+    assert house.act("refund", failed["id"])["failure_code"] == "payout_failed"
+    assert "failure_code" not in house.act("refund", completed["id"])
