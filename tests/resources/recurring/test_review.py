@@ -141,6 +141,14 @@ def test_the_warnings() -> None:
     assert review["balance_check"] == {"available": "19.9999999", "covers_next_run": False}
 
 
+def test_a_balance_of_exactly_the_debit_covers_the_next_run() -> None:
+    world = fresh()
+    push(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount="20")
+    review = review_of(world, withdraw_body(save_beneficiary(world)))
+    assert review["warnings"] == []
+    assert review["balance_check"] == {"available": "20.00", "covers_next_run": True}
+
+
 def test_limits_warn_but_do_not_refuse_the_review() -> None:
     world = fresh()
     review = review_of(world, withdraw_body(save_beneficiary(world), amount="900000"))
