@@ -39,7 +39,7 @@ from simulator.resources.webhooks.shapes import (
     render_webhook,
 )
 from simulator.resources.webhooks.states import WEBHOOK
-from simulator.resources.webhooks.urls import check_address, check_url
+from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 from simulator.wire.triggers import Trigger
@@ -66,6 +66,7 @@ ASSUMPTIONS = (
     ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
     ("webhook-queued", "Changing the subscription does not recall events that already wait for an endpoint."),
     ("webhook-body-limit", "Of a receiver's answer the first 64 KiB are kept; once its status is there it counts."),
+    ("webhook-certificates", "The certificate of a receiver on this machine is not verified, any other is."),
     ("webhook-key-rotation", "A rotated key signs everything that is sent from then on, retries included."),
     ("webhook-search", "Endpoints are searched by URL and description, deliveries by id, event and error."),
 )
@@ -88,6 +89,7 @@ __all__ = [
     "deliver_plan",
     "emails",
     "in_flight",
+    "is_on_this_machine",
     "lay_keys",
     "may_take",
     "prepare",

@@ -16,7 +16,7 @@ from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_ke
 from simulator.resources.webhooks.queue import deliveries_of, endpoints, silence
 from simulator.resources.webhooks.records import ALL_EVENTS, Delivery, Webhook
 from simulator.resources.webhooks.shapes import render_delivery, render_webhook
-from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_loopback_url
+from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.wire.errors import ApiError, not_found
 from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.json import JsonObject, loads
@@ -171,6 +171,6 @@ def _what_came_back(url: str, outcome: ProbeOutcome) -> str:
     if outcome.status is not None:
         return f"The URL must answer the test request with exactly 200; it answered {outcome.status}."
     hint = ""
-    if is_loopback_url(url):
+    if is_on_this_machine(url) and DOCKER_HOST not in url:
         hint = f" When the simulator runs in a container and the receiver outside of it, use {DOCKER_HOST} in the URL."
     return f"The URL must answer the test request with exactly 200; there was no answer: {outcome.error}.{hint}"

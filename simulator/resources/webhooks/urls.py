@@ -186,10 +186,9 @@ def _kind_of(address: Address) -> str | None:
     return None
 
 
-def is_loopback_url(url: str) -> bool:
-    """Whether a URL names this machine by a loopback address or as localhost."""
+def is_on_this_machine(url: str) -> bool:
+    """Whether a URL names this machine: a loopback address, localhost, or a container's name for its host."""
     try:
-        target = parse_url(url)
+        return _is_here(parse_url(url))
     except ValueError:
         return False
-    return target.host != DOCKER_HOST and _is_here(target)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.resources.webhooks.urls import check_address, check_url, is_loopback_url
+from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
 
 PUBLIC = (
     "https://example.com",
@@ -173,10 +173,10 @@ def test_an_address_is_checked_for_its_policy(address: str, host: str, public: b
     [
         ("http://localhost:1/", True),
         ("http://127.0.0.1/", True),
-        ("http://host.docker.internal/", False),
+        ("http://host.docker.internal/", True),
         ("https://example.com/", False),
         ("nonsense", False),
     ],
 )
-def test_loopback_urls_are_known(url: str, expected: bool) -> None:
-    assert is_loopback_url(url) is expected
+def test_urls_of_this_machine_are_known(url: str, expected: bool) -> None:
+    assert is_on_this_machine(url) is expected
