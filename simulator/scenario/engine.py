@@ -35,6 +35,7 @@ from simulator.scenario.view import View, family
 from simulator.wire.errors import CATALOGUE, ApiError, ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, origin_of, render
+from simulator.wire.spelling import DEPOSIT, SHORT
 from simulator.wire.triggers import TriggerTable
 
 ACTIVE = "scenario.active"
@@ -50,6 +51,8 @@ NetworkStatus: TypeAlias = "Callable[[World, str, str], str]"
 
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 _PATH = frozenset({"path"})
+_NETWORKS = DEPOSIT | SHORT
+"""Canonical names of networks by any spelling, in lower case."""
 
 
 class UnknownScenario(ControlError, KeyError):
@@ -326,10 +329,10 @@ class Engine:
             return 1.0
         factors = [1.0]
         for path in ("network", "from.network", "to.network"):
-            network = dig(happening.subject, path)
-            if isinstance(network, str):
-                canonical = {"btc": "bitcoin"}.get(network.lower(), network.lower())
-                status: Any = self._network_status(world, happening.environment, canonical)
+            written = dig(happening.subject, path)
+            network = _NETWORKS.get(written.lower()) if isinstance(written, str) else None
+            if network is not None:
+                status: Any = self._network_status(world, happening.environment, network)
                 factors.append(scenario.slowdown.get(status, 1.0))
         return max(factors) if max(factors) > 1 else min(factors)
 
