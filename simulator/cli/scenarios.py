@@ -1,13 +1,21 @@
-"""`rampsim scenario`: check, list, run and begin scenario files. None of it needs a running server."""
+"""`rampsim scenario`: check, list, run and begin scenario files. None of it needs a running server.
+
+`run` starts a server of its own on a free port, so that webhooks and all go over real connections.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
+from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+
+if TYPE_CHECKING:
+    from simulator.scenario.results import RunResult
+    from simulator.scenario.schema import ScenarioFile
 
 
 @click.group()
@@ -65,6 +73,85 @@ def list_scenarios() -> None:
     width = max(map(len, library), default=0)
     for name, file in library.items():
         click.echo(f"{name:<{width}}  {file.scenario.description}")
+
+
+@scenario.command()
+@click.argument("scenarios", nargs=-1, required=True, metavar="FILE|NAME...")
+@click.option("--junit", metavar="FILE", type=click.Path(path_type=Path), help="Write a JUnit report there too.")
+@click.option("--seed", type=click.IntRange(0), default=1, show_default=True, help="Seed of the worlds.")
+@click.option("--url", metavar="URL", help="Run on this server instead of one started for the purpose.")
+@click.option(
+    "--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="With --url: token of that server."
+)
+def run(scenarios: tuple[str, ...], junit: Path | None, seed: int, url: str | None, control_token: str | None) -> None:
+    """Run scenarios by their own `drive` and check what they `expect`; exit code 1 when something fails."""
+    import asyncio
+
+    files = _load(scenarios)
+    try:
+        results = asyncio.run(_run_all(files, seed, url, control_token or ""))
+    except ConnectionError:
+        fail([f"no simulator answers at {url}"], EXIT_UNREACHABLE)
+    if junit is not None:
+        try:
+            junit.write_text(_report(results), encoding="utf-8")
+        except OSError as error:
+            fail([f"cannot write {junit}: {error.strerror or error}"], EXIT_USAGE)
+    failed = [result.name for result in results if not result.passed]
+    if failed:
+        fail([f"failed: {', '.join(failed)}"], EXIT_REFUSED)
+
+
+def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
+    """The files that names or paths stand for; ends with code 2 when there is none, 1 when one is not valid."""
+    from simulator.assembly import Simulator
+    from simulator.scenario.loader import Loader, ScenarioError
+
+    simulator = Simulator()
+    files = []
+    for given in scenarios:
+        if given in simulator.library:
+            files.append(simulator.library[given])
+            continue
+        try:
+            files.append(Loader(simulator.triggers).load_file(Path(given), simulator.library))
+        except OSError:
+            names = ", ".join(simulator.library)
+            fail([f"{given!r} is neither a file nor one of the scenarios that ship: {names}"], EXIT_USAGE)
+        except ScenarioError as error:
+            fail(str(error).splitlines(), EXIT_REFUSED)
+    return files
+
+
+async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, token: str) -> list[RunResult]:
+    """Run one after another, printing each timeline as it is there; ConnectionError when no server answers at `url`."""
+    from contextlib import AsyncExitStack
+
+    from simulator.config import Config
+    from simulator.host import build
+    from simulator.scenario import runner
+    from simulator.scenario.clients import HttpClient
+    from simulator.server.process import serving
+
+    results = []
+    async with AsyncExitStack() as stack:
+        if url is None:
+            origin, token = await stack.enter_async_context(serving(build(Config(clock="manual")))), ""
+        else:
+            origin = url
+        client = await stack.enter_async_context(HttpClient(origin, token))
+        await client.request("GET", "/_simulator/health")
+        for file in files:
+            result = await runner.run(file, client, seed=seed)
+            click.echo(result.readable())
+            results.append(result)
+    return results
+
+
+def _report(results: Sequence[RunResult]) -> str:
+    """One JUnit document of all runs."""
+    suites = [result.junit().partition("\n")[2].strip() for result in results]
+    return "\n".join(['<?xml version="1.0" encoding="utf-8"?>', "<testsuites>", *suites, "</testsuites>", ""])
 
 
 @scenario.command()
