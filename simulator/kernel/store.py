@@ -95,7 +95,7 @@ class Store:
 
     @contextmanager
     def attempt(self) -> Iterator[None]:
-        """Part of a change that may fail alone: when the block raises, only what it wrote is undone, then it raises on."""
+        """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
         if self._undo is None:
             raise RuntimeError("an attempt is part of a change")
         mark = len(self._undo)
