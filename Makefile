@@ -1,0 +1,64 @@
+# All that is needed: Python 3.11 and make. `make run` serves the simulator, `make test` checks it.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+ARGS ?=
+PYTEST_ARGS ?=
+
+# The lock also pins what pip fetches to build the project.
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_BUILD_CONSTRAINT := requirements.lock
+INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
+
+.PHONY: help run test check lint format types imports lock clean
+
+help:  ## Show the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+
+run: $(VENV)/.run  ## Serve the simulator; ARGS="--port 9000 --clock manual" for flags
+	@exec $(BIN)/python -m simulator serve $(ARGS)
+
+test: $(VENV)/.dev  ## Run all tests with their coverage; PYTEST_ARGS for pytest
+	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+
+check: lint types imports test  ## All that CI runs
+
+lint: $(VENV)/.dev  ## Formatting and lint rules
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+format: $(VENV)/.dev  ## Put files into shape
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+types: $(VENV)/.dev  ## Types, strictly
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev  ## Who may import whom
+	$(BIN)/lint-imports
+
+lock:  ## Renew requirements.lock with the newest versions that fit
+	rm -rf $(VENV)-lock
+	$(PYTHON) -m venv $(VENV)-lock
+	$(VENV)-lock/bin/python -m pip install --quiet hatchling --editable ".[dev]"
+	$(VENV)-lock/bin/python -m pip freeze --exclude-editable > requirements.lock
+	rm -rf $(VENV)-lock
+
+clean:  ## Remove what these targets made
+	rm -rf $(VENV) $(VENV)-lock .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* dist build
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name it: make PYTHON=/path/to/python3.11"; exit 2; }
+	@$(PYTHON) -c 'import ensurepip' || \
+	  { echo "Python lacks venv; on Debian: apt install python3-venv"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable ".[dev]"
+	@touch $@ $(VENV)/.run
