@@ -1,0 +1,289 @@
+"""What every call has in common: order of checks, hostile bodies, idempotency, limits, gates, request ids."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.http.conftest import Answer, Remote
+
+QUOTE = {
+    "type": "onramp",
+    "network": "celo",
+    "asset": "USDC",
+    "fiat_currency": "KES",
+    "amount": "5000",
+    "amount_currency": "KES",
+    "method": "mobile_money",
+}
+ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+def raw(world: Remote, body: bytes, content_type: str | None = "application/json", path: str = "/quotes") -> Answer:
+    headers = {"Authorization": f"Bearer {world.token()}"}
+    if content_type is not None:
+        headers["Content-Type"] = content_type
+    return world.call("POST", world.base() + path, headers=headers, content=body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"[" * 100_000,
+        b'{"a":' * 40 + b"1" + b"}" * 40,
+        b'{"amount":"' + b"1" * 1_100_000 + b'"}',
+        b"\xff\xfe{}",
+        b'{"amount":1e999999}',
+        b'{"amount":NaN}',
+        b'{"amount":Infinity}',
+        b'{"type":"\x00"}',
+        b"null",
+        b"[]",
+        b'"text"',
+        b"{",
+        b'{"a":"\\ud800"}',
+        b"",
+    ],
+    ids=["deep", "deeper than 32", "huge", "not UTF-8", "1e999999", "NaN", "Infinity", "NUL", "null", "array", "string",
+         "cut off", "lone surrogate", "empty"],
+)  # fmt: skip
+def test_a_hostile_body_is_refused_at_once(world: Remote, body: bytes) -> None:
+    answer = raw(world, body)
+    assert (answer.status, answer.code) == (400, "invalid_request")
+
+
+def test_an_object_nested_thirty_two_deep_is_read(world: Remote) -> None:
+    deep = b'{"a":' * 32 + b"1" + b"}" * 32
+    assert raw(world, deep).refusal == (400, "missing_parameter", "type")
+    assert raw(world, b'{"a":' * 33 + b"1" + b"}" * 33).code == "invalid_request"
+
+
+@pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
+def test_a_body_that_is_not_called_json_is_refused(world: Remote, kind: str | None) -> None:
+    answer = raw(world, b'{"type":"onramp"}', kind)
+    assert (answer.status, answer.code) == (400, "invalid_request")
+
+
+@pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/vnd.x+json"])
+def test_json_by_any_of_its_names_is_read(world: Remote, kind: str) -> None:
+    assert raw(world, b"{}", kind).refusal == (400, "missing_parameter", "type")
+
+
+def test_unknown_paths_and_wrong_methods_need_no_token(world: Remote) -> None:
+    unknown = world.call("GET", world.base() + "/nowhere")
+    assert (unknown.status, unknown.code) == (404, "not_found")
+    assert world.call("GET", world.base() + "/quotes/").status == 404
+    wrong = world.call("DELETE", world.base() + "/quotes")
+    assert (wrong.status, wrong.code, wrong.headers["allow"]) == (405, "invalid_request", "POST")
+    assert world.call("OPTIONS", world.base() + "/fees").headers["allow"] == "GET, HEAD"
+
+
+def test_head_follows_get_without_a_body(world: Remote) -> None:
+    auth = {"Authorization": f"Bearer {world.token()}"}
+    head = world.call("HEAD", world.base() + "/profile", headers=auth)
+    get = world.call("GET", world.base() + "/profile", headers=auth)
+    assert (head.status, head.raw) == (200, b"")
+    assert head.headers["content-length"] == get.headers["content-length"]
+
+
+@pytest.mark.parametrize("header", [None, "Bearer", "Bearer nonsense", "Basic abc", "nonsense"])
+def test_a_call_without_a_good_token_is_unauthorized(world: Remote, header: str | None) -> None:
+    headers = {} if header is None else {"Authorization": header}
+    answer = world.call("POST", world.base() + "/quotes", json={}, headers=headers)
+    assert (answer.status, answer.code) == (401, "unauthorized")
+
+
+def test_a_token_ends_at_exactly_its_lifetime(world: Remote) -> None:
+    world.token()
+    world.advance(by="59m59s999ms")
+    assert world.api("GET", "/profile").status == 200
+    world.advance(by="1ms")
+    assert world.api("GET", "/profile").code == "unauthorized"
+
+
+def test_a_token_of_one_environment_is_unknown_in_the_other(world: Remote) -> None:
+    auth = {"Authorization": f"Bearer {world.token('sandbox')}"}
+    assert world.call("GET", world.base("production") + "/profile", headers=auth).code == "unauthorized"
+    assert world.api("GET", "/profile", environment="production").body["environment"] == "production"
+
+
+def test_every_answer_carries_its_request_id(world: Remote) -> None:
+    good = world.api("GET", "/profile")
+    bad = world.api("POST", "/quotes", json={})
+    assert good.headers["x-request-id"].startswith("req_")
+    assert bad.body["error"]["request_id"] == bad.headers["x-request-id"]
+    assert good.headers["x-request-id"] != bad.headers["x-request-id"]
+
+
+# Unknown fields
+
+
+def test_unknown_fields_are_ignored_and_noted(world: Remote) -> None:
+    assert world.api("POST", "/quotes?zest=1", json=QUOTE | {"colour": "red"}).status == 201
+    journal = world.control("GET", "/requests", params={"limit": "1"}).body["data"]
+    assert journal[0]["advice"] == ["unknown_field:colour", "unknown_field:zest"]
+
+
+def test_a_strict_world_refuses_unknown_fields(world: Remote) -> None:
+    assert world.control("PATCH", "/settings", {"strict": True}).body["strict"] is True
+    assert world.api("POST", "/quotes", json=QUOTE | {"colour": "red"}).refusal == (400, "invalid_parameter", "colour")
+    assert world.api("GET", "/profile?zest=1").refusal == (400, "invalid_parameter", "zest")
+    assert world.api("GET", "/beneficiaries?page=1").status == 200
+
+
+# Idempotency
+
+
+def test_a_replay_gives_the_same_bytes(world: Remote) -> None:
+    key = {"Idempotency-Key": "a-1"}
+    first = world.api("POST", "/quotes", json=QUOTE, headers=key)
+    again = world.api("POST", "/quotes", json=dict(reversed(QUOTE.items())), headers=key)
+    assert (again.status, again.raw) == (first.status, first.raw)
+    assert again.headers["idempotent-replayed"] == "true"
+    assert "idempotent-replayed" not in first.headers
+    assert again.headers["x-request-id"] == first.headers["x-request-id"]
+    assert len(world.control("GET", "/resources", params={"type": "quote"}).body["data"]) == 1
+
+
+@pytest.mark.parametrize("change", ["body", "path", "an unknown field"])
+def test_a_key_used_for_something_else_is_a_conflict(world: Remote, change: str) -> None:
+    key = {"Idempotency-Key": "a-1"}
+    world.api("POST", "/quotes", json=QUOTE, headers=key)
+    if change == "path":
+        answer = world.api(
+            "POST", "/fees/calculate", json={"product": "deposit", "amount": "1", "currency": "USDC"}, headers=key
+        )
+    else:
+        more = {"amount": "5001"} if change == "body" else {"colour": "red"}
+        answer = world.api("POST", "/quotes", json=QUOTE | more, headers=key)
+    assert (answer.status, answer.code) == (409, "idempotency_conflict")
+
+
+def test_one_and_one_point_nought_are_the_same_but_true_is_not(world: Remote) -> None:
+    key = {"Idempotency-Key": "n"}
+    first = world.api("POST", "/quotes", json=QUOTE | {"extra": 1}, headers=key)
+    assert world.api("POST", "/quotes", json=QUOTE | {"extra": 1.0}, headers=key).raw == first.raw
+    assert world.api("POST", "/quotes", json=QUOTE | {"extra": True}, headers=key).code == "idempotency_conflict"
+
+
+def test_refusals_of_business_rules_are_stored_and_malformed_ones_are_not(world: Remote) -> None:
+    key = {"Idempotency-Key": "b"}
+    malformed = world.api("POST", "/quotes", json=QUOTE | {"amount": 1}, headers=key)
+    assert malformed.status == 400
+    refused = world.api("POST", "/quotes", json=QUOTE | {"amount": "1"}, headers=key)
+    assert refused.code == "amount_too_low"
+    again = world.api("POST", "/quotes", json=QUOTE | {"amount": "1"}, headers=key)
+    assert (again.raw, again.headers["idempotent-replayed"]) == (refused.raw, "true")
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).code == "idempotency_conflict"
+
+
+def test_an_unavailable_network_does_not_bind_the_key(world: Remote) -> None:
+    key = {"Idempotency-Key": "c"}
+    world.act("set_network", network="celo", status="down")
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).status == 503
+    world.act("set_network", network="celo", status="operational")
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).status == 201
+
+
+def test_a_key_is_forgotten_after_a_day(world: Remote) -> None:
+    key = {"Idempotency-Key": "d"}
+    first = world.api("POST", "/quotes", json=QUOTE, headers=key)
+    world.advance(by="23h59m59s999ms")
+    world.tokens.clear()
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).body["id"] == first.body["id"]
+    world.advance(by="1ms")
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).body["id"] != first.body["id"]
+
+
+@pytest.mark.parametrize("key", ["", "x" * 256, "tab\there"])
+def test_a_malformed_key_is_refused(world: Remote, key: str) -> None:
+    answer = world.api("POST", "/quotes", json=QUOTE, headers={"Idempotency-Key": key})
+    assert (answer.status, answer.code) == (400, "invalid_request")
+
+
+def test_thirty_concurrent_calls_with_one_key_make_one_transaction(world: Remote) -> None:
+    quote = world.api("POST", "/quotes", json=QUOTE).body["id"]
+    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+
+    def confirm(_: int) -> Answer:
+        return world.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "once"})
+
+    with ThreadPoolExecutor(10) as pool:
+        answers = list(pool.map(confirm, range(30)))
+    assert {answer.raw for answer in answers} == {answers[0].raw}
+    assert answers[0].status == 201
+    assert world.event_types() == ["transaction.created", "transaction.awaiting_payment"]
+
+
+# Limits and gates
+
+
+def test_the_rate_limit_says_how_long_to_wait(world: Remote) -> None:
+    world.control("PATCH", "/settings", {"rate_limit": "2/10"})
+    assert [world.api("GET", "/profile").status for _ in range(3)] == [200, 200, 429]
+    world.advance(by="4s")
+    refused = world.api("GET", "/profile")
+    assert (refused.code, refused.headers["retry-after"]) == ("rate_limited", "6")
+    world.advance(by="6s")
+    assert world.api("GET", "/profile").status == 200
+
+
+@pytest.mark.parametrize("limit", ["0/1", "1/0", "10", "a/b", 5])
+def test_a_malformed_rate_limit_is_refused(world: Remote, limit: Any) -> None:
+    assert world.control("PATCH", "/settings", {"rate_limit": limit}).refusal == (
+        400,
+        "invalid_parameter",
+        "rate_limit",
+    )
+
+
+def test_money_needs_kyc_and_everything_needs_an_active_profile(world: Remote) -> None:
+    world.act("set_kyc", status="rejected")
+    assert world.api("POST", "/quotes", json={}).refusal[:2] == (403, "kyc_required")
+    assert world.api("GET", "/fees").status == 200
+    world.act("set_profile", status="suspended")
+    assert world.api("GET", "/fees").code == "forbidden"
+    assert world.api("GET", "/profile/limits").status == 200
+
+
+def test_a_key_pair_may_do_what_its_permissions_say(world: Remote) -> None:
+    keys = world.act("create_key", permissions=["read", "beneficiaries"]).body["resource"]
+    pair = {name: keys[name] for name in ("public_key", "secret_key")}
+    world.tokens["sandbox"] = world.call("POST", world.base() + "/auth/token", json=pair).body["access_token"]
+    assert world.api("GET", "/transactions").status == 200
+    assert world.api("POST", "/quotes", json=QUOTE).code == "forbidden"
+    assert world.api("POST", "/beneficiaries", json={}).code == "missing_parameter"
+    world.act("revoke_key", public_key=pair["public_key"])
+    assert world.api("GET", "/transactions").code == "unauthorized"
+
+
+def test_withdrawn_production_access_stops_live_tokens_at_once(world: Remote) -> None:
+    assert world.api("GET", "/profile", environment="production").status == 200
+    world.act("set_production_access", granted=False)
+    answer = world.api("GET", "/profile", environment="production")
+    assert (answer.status, answer.code) == (403, "production_access_required")
+    assert world.api("GET", "/profile").status == 200
+
+
+# Two worlds, same bytes
+
+
+def test_the_same_calls_in_two_worlds_of_one_seed_give_the_same_bytes(world: Remote) -> None:
+    other = world.another(seed=1, scenarios=[])
+    different = world.another(seed=2, scenarios=[])
+
+    def story(remote: Remote) -> list[bytes]:
+        quote = remote.api("POST", "/quotes", json=QUOTE)
+        body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+        ramp = remote.api("POST", f"/quotes/{quote.body['id']}/confirm", json=body)
+        wallet = remote.api("POST", "/wallets", json={"network": "bitcoin", "lightning": True})
+        done = remote.act("payment_arrives", ramp.body["id"])
+        remote.advance(by="1h")
+        answers = [quote, ramp, wallet, done, remote.control("GET", "/events"), remote.api("GET", "/transactions")]
+        return [answer.raw for answer in [*answers, remote.api("POST", "/quotes", json={})]]
+
+    first = story(world)
+    assert story(other) == first
+    assert story(different)[0] != first[0]
