@@ -5,7 +5,7 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 
 from __future__ import annotations
 
-from simulator.resources.balance import actions, assets, settlement
+from simulator.resources.balance import assets, settlement
 from simulator.resources.balance.actions import (
     WITHDRAWABLE,
     check_decimals,
@@ -52,7 +52,6 @@ ROOM = Room(
     "balance",
     operations=OPERATIONS,
     triggers=(*settlement.TRIGGERS, *assets.TRIGGERS),
-    timers={actions.SETTLE: actions.settle_transfer},
     kinds=(
         Kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, QUOTE),
         Kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, QUOTE),

@@ -8,7 +8,6 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from simulator.kernel.agenda import Timer
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency, plain, subtract
 from simulator.kernel.world import World
@@ -67,10 +66,9 @@ from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
-from simulator.wire.records import find, move, rows
+from simulator.wire.records import move, rows
 from simulator.wire.spelling import WALLET, upper
 
-SETTLE = "balance.settle"
 WITHDRAWABLE = ("USDC", "USDT", "CUSD")
 
 
@@ -206,9 +204,9 @@ def create_send(
 ) -> Transaction:
     """Send `amount` of an asset to a destination; everything is checked before anything changes.
 
-    On-chain and Lightning: `pending`, what is paid is held. To another user: moved at once, `processing`, and
-    completed by a timer due at this instant. ApiError as `resolve_destination`, and 422 amount_too_low,
-    amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable.
+    On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
+    answered is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
+    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable.
     """
     network = asset.network or ""
     recipient = resolve_destination(world, environment, network, asset, destination, amount)
@@ -240,9 +238,11 @@ def create_send(
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
-    # The timer is planned before the event goes out, so that nothing a listener plans for now comes between.
-    world.agenda.plan(world.now_ms, SETTLE, transaction.id)
-    transaction = begin(world, transaction, "send", "internal")
+    """Move the money at once (decision S9): answered as it was accepted, completed in the same change.
+
+    No timer stands between, so that no later request can ever see the transfer in flight.
+    """
+    accepted = begin(world, transaction, "send", "internal")
     credit_deposit(
         world,
         transaction.environment,
@@ -252,13 +252,8 @@ def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: 
         owner=user_id,
         source=available(holder(transaction.environment)),
     )
-    return transaction
-
-
-def settle_transfer(world: World, timer: Timer) -> None:
-    """An internal transfer completes at the instant it was made (decision S9)."""
-    transaction: Transaction = find(world, timer.target)  # type: ignore[assignment]
-    move(world, transaction, "settle")
+    move(world, accepted, "settle")
+    return accepted
 
 
 # --- swap ------------------------------------------------------------------------------------------------

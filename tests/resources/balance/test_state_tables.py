@@ -107,11 +107,12 @@ def test_how_each_type_begins(type: str, status: str, events: list[str]) -> None
     assert house.events() == events
 
 
-def test_nobody_comes_between_an_internal_transfer_and_its_completion() -> None:
+def test_no_request_and_no_timer_comes_between_an_internal_transfer_and_its_completion() -> None:
     house = House()
     made = house.send(destination=TO_AMINA)
     assert made["status"] == "processing"
     assert house.show(made["id"])["status"] == "completed"
+    assert len(house.world.agenda) == 0
     assert house.events() == PROCESSING + COMPLETED
     assert house.world.now_ms == house.world.started_at_ms
     for action in ACTIONS:
