@@ -316,6 +316,8 @@ def test_deleting_drops_what_was_still_to_be_sent() -> None:
     world = house()
     endpoint = register(world)
     happen(world)
+    drain(world, BROKEN)
+    happen(world)
     happen(world)
     (flying,) = take(world)
     call(world, "DELETE", "/webhooks/{id}", id=endpoint)
@@ -323,7 +325,7 @@ def test_deleting_drops_what_was_still_to_be_sent() -> None:
         assert webhooks.report(world, flying, BROKEN).next_attempt_at_ms is None
     assert take(world) == []
     assert len(world.agenda) == 0
-    assert len(webhooks.all_deliveries(world, endpoint_id=endpoint)) == 1
+    assert len(webhooks.all_deliveries(world, endpoint_id=endpoint)) == 2
 
 
 def test_an_endpoint_that_was_disabled_starts_with_new_events() -> None:

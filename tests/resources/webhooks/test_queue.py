@@ -135,6 +135,22 @@ def test_a_retry_holds_nothing_back_and_success_ends_it() -> None:
     assert len(world.agenda) == 0
 
 
+def test_the_answer_to_a_retry_does_not_let_the_next_first_attempt_go() -> None:
+    world = house()
+    register(world)
+    happen(world)
+    drain(world, BROKEN)
+    happen(world)
+    (flying,) = take(world)
+    waiting = happen(world)
+    world.fire_due(world.now_ms + MINUTE_MS)
+    (retry,) = take(world)
+    report(world, retry)
+    assert take(world) == []
+    report(world, flying)
+    assert [attempt.event_id for attempt in take(world)] == [waiting.id]
+
+
 @pytest.mark.parametrize(("status", "succeeded"), [(200, True), (204, True), (299, True), (300, False), (199, False)])
 def test_any_2xx_is_a_success(status: int, succeeded: bool) -> None:
     world = house()
