@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
 
-from pydantic import GetJsonSchemaHandler
+from pydantic import GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
@@ -36,6 +36,16 @@ class Prefix:
 
 
 @dataclass(frozen=True)
+class OneOf:
+    """A string that is one of these, where a Literal would be in the way of the code."""
+
+    values: tuple[str, ...]
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return {**handler(core), "enum": list(self.values)}
+
+
+@dataclass(frozen=True)
 class Format:
     """A string with a pattern or a named format of JSON Schema."""
 
@@ -47,17 +57,30 @@ class Format:
         return {**handler(core), **extra, **({"pattern": self.pattern} if self.pattern else {})}
 
 
-Timestamp = Annotated[str, Format("date-time", r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$")]
-Date = Annotated[str, Format("date", r"^\d{4}-\d{2}-\d{2}$")]
-AmountText = Annotated[str, Format(pattern=r"^\d+(\.\d+)?$")]
-RateText = Annotated[str, Format(pattern=r"^\d+(\.\d+)?$")]
-Uuid = Annotated[str, Format("uuid")]
-Number = Decimal
+FIAT_CODES = ("KES", "TZS", "NGN", "ZAR", "ZMW")
+ASSET_CODES = ("XLM", "USDC", "CELO", "USDT", "CUSD", "BTC")
+
+Timestamp = Annotated[str, Format("date-time", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")]
+Date = Annotated[str, Format("date", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
+AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$")]
+"""An amount as printed: at least two decimals, no sign, no exponent (decision H8)."""
+RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$")]
+FiatText = Annotated[str, OneOf(FIAT_CODES)]
+AssetText = Annotated[str, OneOf(ASSET_CODES)]
+CurrencyText = Annotated[str, OneOf((*FIAT_CODES, *ASSET_CODES))]
+PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$")]
+OrderNumber = Annotated[str, Format(pattern=r"^ORD-[0-9]{8,}$")]
+Uuid = Annotated[str, Format("uuid", r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+Number = Annotated[Decimal, WithJsonSchema({"type": "number"})]
 """A JSON number written exactly."""
 
 
+Count = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0})]
+"""A whole number that is never negative."""
+
+
 class Pagination(TypedDict):
-    page: int
-    size: int
-    total: int
-    total_pages: int
+    page: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})]
+    size: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 100})]
+    total: Count
+    total_pages: Count

@@ -10,12 +10,13 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth.records import TOKEN_LIFETIME_SECONDS, KeyPair, Token
 from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Count
 
 
 class TokenResponse(TypedDict):
     access_token: str
     token_type: Literal["Bearer"]
-    expires_in: int
+    expires_in: Count
 
 
 def render_token(token: Token) -> JsonObject:

@@ -19,7 +19,17 @@ from simulator.resources.ramps import FailureCode
 from simulator.resources.reference import currency_of
 from simulator.resources.transactions import Side, Transaction
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Number, Pagination, Prefix, RateText, Timestamp
+from simulator.wire.shapes import (
+    AmountText,
+    Assumed,
+    Number,
+    OrderNumber,
+    Pagination,
+    PhoneText,
+    Prefix,
+    RateText,
+    Timestamp,
+)
 from simulator.wire.spelling import upper
 
 WalletNetwork = Literal["STELLAR", "CELO", "BITCOIN"]
@@ -87,7 +97,7 @@ class SendEstimate(TypedDict):
 
 class _Common(TypedDict):
     id: Annotated[str, Prefix("txn_")]
-    order_id: Annotated[str, Assumed("L3")]
+    order_id: Annotated[OrderNumber, Assumed("L3")]
     amount: AmountText
     fee: AppFee
     net_amount: AmountText
@@ -111,7 +121,7 @@ SwapTransaction = TypedDict(
         "id": Annotated[str, Prefix("txn_")],
         "type": Literal["swap"],
         "status": Literal["pending", "completed", "failed"],
-        "order_id": Annotated[str, Assumed("L3")],
+        "order_id": Annotated[OrderNumber, Assumed("L3")],
         "from": SwapSideShape,
         "to": SwapSideShape,
         "amount": Annotated[AmountText, Assumed("M8")],
@@ -128,7 +138,7 @@ SwapTransaction = TypedDict(
 
 class BuyPaymentInstructions(TypedDict):
     method: Method
-    phone_number: NotRequired[str]
+    phone_number: NotRequired[PhoneText]
     account_number: NotRequired[str]
     bank_name: NotRequired[str]
     reference: str

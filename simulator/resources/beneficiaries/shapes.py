@@ -9,8 +9,9 @@ from typing_extensions import TypedDict
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries.records import Beneficiary
+from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Pagination, Prefix, Timestamp
+from simulator.wire.shapes import Format, OneOf, Pagination, PhoneText, Prefix, Timestamp
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]
@@ -21,19 +22,19 @@ ShortNetwork = Literal["stellar", "celo", "btc"]
 class BankAccountDetails(TypedDict):
     bank_code: str
     bank_name: str
-    account_number: str
+    account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$")]
     account_name: str
 
 
 class PhoneNumberDetails(TypedDict):
-    phone_number: str
-    provider: str
+    phone_number: PhoneText
+    provider: Annotated[str, OneOf(PROVIDER_CODES)]
 
 
 class WalletAddressDetails(TypedDict):
     wallet_address: str
     network: ShortNetwork
-    asset: str
+    asset: Annotated[str, OneOf(("XLM", "USDC", "CELO", "USDT", "CUSD", "cUSD", "BTC"))]
     memo: str
 
 

@@ -18,7 +18,15 @@ from simulator.resources.deposit_wallets.records import (
     Wallet,
 )
 from simulator.resources.deposit_wallets.routes import OPERATIONS, TRIGGERS
-from simulator.resources.deposit_wallets.shapes import render_deposit, render_entry, render_wallet
+from simulator.resources.deposit_wallets.shapes import (
+    DepositShape,
+    InvoiceShape,
+    LightningAddressShape,
+    WalletShape,
+    render_deposit,
+    render_entry,
+    render_wallet,
+)
 from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
@@ -91,9 +99,13 @@ __all__ = [
     "ROOM",
     "DecodedInvoice",
     "Deposit",
+    "DepositShape",
     "Invoice",
+    "InvoiceShape",
     "LightningAddress",
+    "LightningAddressShape",
     "Wallet",
+    "WalletShape",
     "decode_invoice",
     "default_wallet",
     "is_lightning_address",

@@ -23,7 +23,7 @@ from simulator.resources.deposit_wallets.records import (
 )
 from simulator.resources.reference import NETWORK_ASSETS, listing
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Format, Pagination, Prefix, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Format, Pagination, Prefix, Timestamp
 
 WalletNetwork = Literal["stellar", "celo", "bitcoin"]
 WalletStatus = Literal["active", "disabled"]
@@ -45,7 +45,7 @@ class InvoiceShape(TypedDict):
     wallet_id: NotRequired[Annotated[str, Prefix("wal_")]]
     type: Literal["invoice"]
     payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$")]
-    amount_sats: int
+    amount_sats: Count
     description: NullableText
     status: Annotated[Literal["pending", "paid", "expired", "disabled"], Assumed("S13")]
     expires_at: Timestamp
@@ -82,7 +82,7 @@ class BitcoinWallet(TypedDict):
     assets: list[Literal["BTC"]]
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
     lightning_addresses: list[LightningAddressShape]
-    confirmations_required: int
+    confirmations_required: Count
     label: NullableText
     reference: NullableText
     status: WalletStatus
@@ -93,11 +93,11 @@ class OnChainDeposit(TypedDict):
     id: Annotated[str, Prefix("dep_")]
     wallet_id: Annotated[str, Prefix("wal_")]
     network: WalletNetwork
-    asset: str
+    asset: AssetText
     amount: AmountText
     channel: Literal["on_chain"]
     tx_hash: str
-    confirmations: int
+    confirmations: Count
     status: Annotated[Literal["detected", "confirmed", "failed"], Assumed("S12")]
     reference: NullableText
     reason: NotRequired[Annotated[str, Assumed("S12")]]

@@ -14,7 +14,7 @@ from simulator.resources import profile
 from simulator.resources.fees import records
 from simulator.resources.fees.pricing import Breakdown
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Format, Pagination, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, CurrencyText, Format, Pagination, Timestamp
 from simulator.wire.spelling import short
 
 FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9")]
@@ -28,28 +28,28 @@ ProductStatus = Literal["active", "inactive"]
 
 class ProcessingFee(TypedDict):
     total: AmountText
-    currency: str
+    currency: CurrencyText
     processing_fee: AmountText
     network_fee: AmountText
 
 
 class AppFee(TypedDict):
     total: AmountText
-    currency: str
+    currency: CurrencyText
     app_fee: AmountText
     network_fee: AmountText
 
 
 class NetworkFee(TypedDict):
     amount: AmountText
-    currency: str
+    currency: CurrencyText
     paid_by: Payer
 
 
 class ProductLimits(TypedDict):
     min_amount: AmountText
     max_amount: AmountText
-    currency: str
+    currency: CurrencyText
 
 
 class FeeProduct(TypedDict):
@@ -57,10 +57,10 @@ class FeeProduct(TypedDict):
     product: ProductName
     name: str
     network: ShortNetwork | None
-    asset: str | None
+    asset: AssetText | None
     fiat_currency: FiatCode | None
     payment_method: PaymentMethod | None
-    fee_currency: str
+    fee_currency: CurrencyText
     percentage: AmountText
     fixed: AmountText
     min_fee: AmountText
@@ -88,7 +88,7 @@ class FeeCalculation(TypedDict):
     fee_product_id: FeeProductId
     product: ProductName
     amount: AmountText
-    currency: str
+    currency: CurrencyText
     fee: ProcessingFee
     net_amount: AmountText
     breakdown: FeeBreakdown

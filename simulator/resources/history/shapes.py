@@ -16,6 +16,7 @@ from simulator.kernel.ids import derive
 from simulator.kernel.money import ZERO, format_rate, plain
 from simulator.kernel.world import World
 from simulator.resources.balance import (
+    BuyPaymentInstructions,
     BuyTransaction,
     SendTransaction,
     SwapTransaction,
@@ -23,13 +24,30 @@ from simulator.resources.balance import (
 )
 from simulator.resources.history.records import ORDER_STATUSES, order_amount
 from simulator.resources.profile import profile_of
-from simulator.resources.ramps import RampTransaction
-from simulator.resources.transactions import DepositTransaction, Side, Transaction
+from simulator.resources.ramps import RampPaymentInstructions, RampTransaction
+from simulator.resources.transactions import STATUSES, DepositTransaction, Side, Transaction
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Assumed, Number, Pagination, Prefix, Timestamp, Uuid
+from simulator.wire.shapes import (
+    AssetText,
+    Assumed,
+    CurrencyText,
+    FiatText,
+    Format,
+    Number,
+    OneOf,
+    OrderNumber,
+    Pagination,
+    Prefix,
+    RateText,
+    Timestamp,
+    Uuid,
+)
 
 SYSTEM_USER = "0000-0000-0000-0000"
 
+Instructions = RampPaymentInstructions | BuyPaymentInstructions | None
+BookedAsset = Annotated[str, Format(pattern="^ast_[a-z]+(_[a-z]+)?$"), Assumed("order-ids")]
+BookedNetwork = Annotated[str, Format(pattern="^net_[a-z]+$")]
 OrderType = Literal["onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap"]
 OrderStatus = Literal["pending", "processing", "successful", "failed", "expired", "refunded"]
 
@@ -38,36 +56,38 @@ class OrderLeg(TypedDict):
     id: Uuid
     transaction_id: Annotated[str, Prefix("txn_")]
     recurring_payment_invoice_id: str
-    order_id: str
-    user_id: str
-    transaction_type: str
-    transfer_type: str
+    order_id: OrderNumber
+    user_id: Annotated[
+        str, Format(pattern=r"^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0000-0000-0000-0000)$")
+    ]
+    transaction_type: Annotated[Literal["debit", "credit"], Assumed("order-legs")]
+    transfer_type: Annotated[Literal["token", "fiat"], Assumed("order-legs")]
     amount: Number
-    currency: str
-    base_currency: str
-    quote_currency: str
+    currency: CurrencyText
+    base_currency: CurrencyText
+    quote_currency: CurrencyText
     sell_amount: Number
     buy_amount: Number
-    exchange_rate: str | None
+    exchange_rate: RateText | None
     ico_unit_price: Number | None
     to_wallet: str
     from_wallet: str
     account_number: str | None
     tx_hash: str | None
-    status: str
+    status: Annotated[str, OneOf(STATUSES), Assumed("leg-status")]
     transaction_description: str
-    service_type: str
+    service_type: OrderType
     memo: str
     approved_by: str | None
     cancelled_by: str | None
     transaction_fee_system: Number
     transaction_fee: Number
-    transaction_fee_ico: str
+    transaction_fee_ico: CurrencyText
     transaction_error: str | None
     transaction_admin_info: str | None
     transaction_message: str | None
     third_party_status: str | None
-    payment_object: dict[str, Any] | None
+    payment_object: Instructions
     request_obj: dict[str, Any] | None
     deleted_at: Timestamp | None
     created_at: Timestamp
@@ -78,21 +98,21 @@ class OrderItem(TypedDict):
     """An order as lists show it: without its legs."""
 
     id: Uuid
-    order_id: str
+    order_id: OrderNumber
     user_id: Uuid
     order_type: Annotated[OrderType, Assumed("S18")]
     status: Annotated[OrderStatus, Assumed("S18")]
-    asset: str
-    asset_id: str
+    asset: AssetText
+    asset_id: BookedAsset
     network: str
     network_to: str
-    network_id: str | None
-    from_network: str | None
-    to_network: str | None
-    from_asset: str
-    from_asset_id: str
-    to_asset: str
-    to_asset_id: str
+    network_id: BookedNetwork | None
+    from_network: BookedNetwork | None
+    to_network: BookedNetwork | None
+    from_asset: CurrencyText
+    from_asset_id: BookedAsset
+    to_asset: CurrencyText
+    to_asset_id: BookedAsset
     amount: Number
     total_amount: Number
     from_amount: Number
@@ -108,12 +128,12 @@ class OrderItem(TypedDict):
     sender_address: str
     recipient_address: str
     memo: str
-    fiat_currency: str | None
-    country: str | None
-    mode_of_payment: str
-    payment_method_id: str | None
+    fiat_currency: FiatText | None
+    country: Annotated[str, OneOf(("KE", "TZ", "NG", "ZA", "ZM"))] | None
+    mode_of_payment: Literal["", "mobile_money", "bank_transfer"]
+    payment_method_id: Annotated[str, Prefix("ben_")] | None
     account_number: str | None
-    payment_details: dict[str, Any] | None
+    payment_details: Instructions
     channel_id: str | None
     provider_network_id: str | None
     provider_channel_id: str | None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, cast
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -11,7 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources import reference
 from simulator.resources.profile import limits, records
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Format, Timestamp, Uuid
+from simulator.wire.shapes import AmountText, Format, PhoneText, Timestamp, Uuid
 
 KycStatus = Literal["not_started", "pending", "action_required", "approved", "rejected"]
 AccountType = Literal["individual", "business"]
@@ -24,8 +25,8 @@ class Profile(TypedDict):
     first_name: str
     last_name: str
     business_name: str | None
-    email: str
-    phone_number: Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$")]
+    email: Annotated[str, Format("email")]
+    phone_number: PhoneText
     country: Literal["KE", "TZ", "NG", "ZA", "ZM"]
     default_currency: FiatCode
     kyc_status: KycStatus
@@ -43,7 +44,7 @@ class RequiredAction(TypedDict):
 class KycDetail(TypedDict):
     kyc_status: KycStatus
     account_type: AccountType
-    level: int
+    level: Annotated[int, Field(ge=1, le=3)]
     submitted_at: Timestamp | None
     reviewed_at: Timestamp | None
     required_actions: list[RequiredAction]

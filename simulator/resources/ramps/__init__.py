@@ -6,7 +6,14 @@ from simulator.resources.ramps import actions
 from simulator.resources.ramps.actions import collection_account
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.routes import OPERATIONS
-from simulator.resources.ramps.shapes import FailureCode, RampTransaction, render_quote, render_ramp
+from simulator.resources.ramps.shapes import (
+    FailureCode,
+    RampPaymentInstructions,
+    RampQuoteShape,
+    RampTransaction,
+    render_quote,
+    render_ramp,
+)
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.transactions import QUOTE
 from simulator.resources.transactions import TABLE as TRANSACTIONS
@@ -68,4 +75,13 @@ ASSUMPTIONS = (
     ("deposit-address", "Every offramp gets its deposit address (celo) or memo (stellar) when it is confirmed."),
 )
 
-__all__ = ["ASSUMPTIONS", "ROOM", "FailureCode", "RampQuote", "RampTransaction", "collection_account"]
+__all__ = [
+    "ASSUMPTIONS",
+    "ROOM",
+    "FailureCode",
+    "RampPaymentInstructions",
+    "RampQuote",
+    "RampQuoteShape",
+    "RampTransaction",
+    "collection_account",
+]

@@ -14,7 +14,7 @@ from simulator.resources.ramps.records import RampQuote
 from simulator.resources.reference import currency_of
 from simulator.resources.transactions import Transaction
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Prefix, RateText, Timestamp
+from simulator.wire.shapes import AmountText, Assumed, CurrencyText, OrderNumber, PhoneText, Prefix, RateText, Timestamp
 
 Direction = Literal["onramp", "offramp"]
 RampNetwork = Literal["stellar", "celo"]
@@ -32,10 +32,10 @@ class RampQuoteShape(TypedDict):
     method: Method
     rate: RateText
     source_amount: AmountText
-    source_currency: str
+    source_currency: CurrencyText
     fee: ProcessingFee
     destination_amount: AmountText
-    destination_currency: str
+    destination_currency: CurrencyText
     status: Literal["active", "confirmed", "expired"]
     created_at: Timestamp
     expires_at: Timestamp
@@ -43,7 +43,7 @@ class RampQuoteShape(TypedDict):
 
 class RampPaymentInstructions(TypedDict):
     method: Method
-    phone_number: NotRequired[str]
+    phone_number: NotRequired[PhoneText]
     prompt_text: NotRequired[str]
     account_number: NotRequired[Annotated[str, Assumed("R5")]]
     bank_name: NotRequired[Annotated[str, Assumed("R5")]]
@@ -75,7 +75,7 @@ class RampTransaction(TypedDict):
     type: Direction
     status: Literal["awaiting_payment", "awaiting_deposit", "processing", "completed", "failed", "expired", "refunded"]
     quote_id: Annotated[str, Prefix("qt_")]
-    order_id: Annotated[str, Assumed("L3")]
+    order_id: Annotated[OrderNumber, Assumed("L3")]
     network: RampNetwork
     asset: RampAsset
     fiat_currency: FiatCode

@@ -38,6 +38,7 @@ from simulator.resources.recurring.shapes import (
 from simulator.resources.reference import FIATS, fiat
 from simulator.resources.transactions import transactions
 from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
@@ -97,11 +98,16 @@ def create_recurring(call: Call) -> JsonObject:
         amount=Decimal(body.amount),
         amount_currency=body.amount_currency,
         beneficiary_id=saved.id if saved else None,
-        destination=None if withdraws else call.raw["recipient"]["destination"],
+        destination=None if withdraws else _as_given(body.recipient.destination),
         description=body.description,
         reference=body.reference,
     )
     return render_recurring(world, create(world, payment, "create"))
+
+
+def _as_given(destination: Body) -> JsonObject:
+    """The fields of a destination that were given; unknown ones are ignored (decision H6)."""
+    return destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
 
 
 @contextmanager

@@ -5,8 +5,9 @@ The fields of the schedule object are settled by decision S19, the member `run` 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -18,7 +19,18 @@ from simulator.resources.recurring.estimates import Estimate
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.recurring.schedule import Schedule
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Date, Format, Prefix, RateText, Timestamp
+from simulator.wire.shapes import (
+    AmountText,
+    AssetText,
+    Assumed,
+    Count,
+    CurrencyText,
+    Date,
+    Format,
+    Prefix,
+    RateText,
+    Timestamp,
+)
 from simulator.wire.spelling import upper
 
 PaymentType = Literal["withdraw", "send"]
@@ -42,25 +54,38 @@ RunFailureCode = Literal[
 
 
 class RecurringSource(TypedDict):
-    symbol: str
+    symbol: AssetText
     network: Literal["STELLAR", "CELO", "BITCOIN"]
+
+
+class DestinationShape(TypedDict):
+    """A destination as it was given."""
+
+    type: Literal["address", "platform_user", "lightning"]
+    address: NotRequired[str]
+    memo: NotRequired[str]
+    email: NotRequired[str]
+    phone_number: NotRequired[str]
+    user_id: NotRequired[str]
+    invoice: NotRequired[Annotated[str, Assumed("S14")]]
+    lightning_address: NotRequired[Annotated[str, Assumed("S14")]]
 
 
 class RecurringRecipient(TypedDict):
     beneficiary_id: NotRequired[Annotated[str, Prefix("ben_")]]
-    destination: NotRequired[dict[str, Any]]
+    destination: NotRequired[DestinationShape]
 
 
 class ScheduleEnd(TypedDict):
     type: Literal["never", "on_date", "after_occurrences"]
     date: NotRequired[Date]
-    occurrences: NotRequired[int]
+    occurrences: NotRequired[Count]
 
 
 class ScheduleShape(TypedDict):
     frequency: Annotated[Frequency, Assumed("S19")]
     day_of_week: NotRequired[Annotated[Weekday, Assumed("S19")]]
-    day_of_month: NotRequired[Annotated[int, Assumed("S19")]]
+    day_of_month: NotRequired[Annotated[int, Field(ge=1, le=31), Assumed("S19")]]
     start_date: Annotated[Date, Assumed("S19")]
     time: Annotated[str, Assumed("S19"), Format(pattern=r"^\d{2}:\d{2}$")]
     timezone: Annotated[str, Assumed("S19")]
@@ -74,22 +99,22 @@ class RecurringPaymentShape(TypedDict):
     status: Status
     source: RecurringSource
     amount: AmountText
-    amount_currency: str
+    amount_currency: CurrencyText
     recipient: RecurringRecipient
     description: str | None
     reference: str | None
     schedule: ScheduleShape | None
     created_at: Timestamp
     next_run_at: Timestamp | None
-    runs_completed: int
-    total_runs: int | None
+    runs_completed: Count
+    total_runs: Count | None
     activated_at: Timestamp | None
     paused_at: Timestamp | None
     pause_reason: str | None
 
 
 class Run(TypedDict):
-    number: int
+    number: Count
     scheduled_for: Timestamp
     transaction_id: NotRequired[Annotated[str, Prefix("txn_")]]
     failure_code: NotRequired[Annotated[RunFailureCode, Assumed("S4")]]
@@ -105,8 +130,8 @@ class Activation(TypedDict):
     id: RecurringId
     status: Literal["active"]
     next_run_at: Timestamp
-    runs_completed: int
-    total_runs: int | None
+    runs_completed: Count
+    total_runs: Count | None
     activated_at: Timestamp
 
 
@@ -116,8 +141,8 @@ class Pause(TypedDict):
     paused_at: Timestamp
     pause_reason: str | None
     next_run_at: None
-    runs_completed: int
-    total_runs: int | None
+    runs_completed: Count
+    total_runs: Count | None
 
 
 class ReviewRecipient(TypedDict):
@@ -129,12 +154,12 @@ class ReviewRecipient(TypedDict):
 
 class ReviewPerRun(TypedDict):
     amount: AmountText
-    amount_currency: str
+    amount_currency: CurrencyText
     estimated_rate: RateText
     estimated_source_amount: AmountText
     estimated_fee: ProcessingFee
     estimated_total_debit: AmountText
-    source_currency: str
+    source_currency: AssetText
 
 
 class BalanceCheck(TypedDict):
@@ -150,9 +175,9 @@ class Review(TypedDict):
     per_run: ReviewPerRun
     schedule_summary: str
     next_runs: list[Timestamp]
-    total_runs: int | None
+    total_runs: Count | None
     balance_check: BalanceCheck
-    warnings: list[str]
+    warnings: list[Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]]
 
 
 def moment(at_ms: int | None) -> str | None:

@@ -39,7 +39,7 @@ from simulator.resources.reference.records import (
     Network,
 )
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Number, Pagination, RateText, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Format, Number, Pagination, RateText, Timestamp
 from simulator.wire.spelling import upper
 
 FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
@@ -47,15 +47,15 @@ FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 
 class NetworkFeeShape(TypedDict):
     amount: AmountText
-    currency: str
+    currency: AssetText
 
 
 class _NetworkFigures(TypedDict):
     status: Literal["operational", "degraded", "down"]
-    latest_block: str
-    avg_confirmation_seconds: int
+    latest_block: Annotated[str, Format(pattern="^[0-9]+$")]
+    avg_confirmation_seconds: Count
     network_fee: NetworkFeeShape
-    assets: list[str]
+    assets: list[AssetText]
     updated_at: Timestamp
 
 
@@ -78,7 +78,7 @@ class NetworkStats(TypedDict):
 class RateAnswer(TypedDict):
     type: Literal["onramp", "offramp"]
     network: Literal["stellar", "celo"]
-    asset: str
+    asset: AssetText
     fiat_currency: FiatCode
     rate: RateText
     inverse_rate: RateText
@@ -91,10 +91,10 @@ class Price(TypedDict):
 
 
 class CurrencyRecord(TypedDict):
-    symbol: Annotated[str, Assumed("R7")]
+    symbol: Annotated[AssetText, Assumed("R7")]
     network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("R7")]
     name: Annotated[str, Assumed("R7")]
-    decimals: Annotated[int, Assumed("R7")]
+    decimals: Annotated[Count, Assumed("R7")]
     status: Annotated[Literal["active", "inactive"], Assumed("R7")]
     price: Annotated[Price, Assumed("R7")]
     min_withdraw: Annotated[AmountText, Assumed("R7")]
@@ -104,7 +104,7 @@ class CurrencyRecord(TypedDict):
     swap_fees: Annotated[AmountText, Assumed("R7")]
     buy_fees: Annotated[AmountText, Assumed("R7")]
     slippage: Annotated[Number, Assumed("R7")]
-    confirmations: Annotated[int, Assumed("R7")]
+    confirmations: Annotated[Count, Assumed("R7")]
 
 
 class CurrencyList(TypedDict):

@@ -11,7 +11,7 @@ from simulator.kernel.world import World
 from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.transactions.records import Transaction
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Prefix, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, OrderNumber, Prefix, Timestamp
 from simulator.wire.spelling import upper
 
 
@@ -19,15 +19,15 @@ class DepositTransaction(TypedDict):
     id: Annotated[str, Prefix("txn_")]
     type: Annotated[Literal["deposit"], Assumed("S12")]
     status: Annotated[Literal["completed"], Assumed("S12")]
-    order_id: Annotated[str, Assumed("L3")]
-    symbol: Annotated[str, Assumed("S12")]
+    order_id: Annotated[OrderNumber, Assumed("L3")]
+    symbol: Annotated[AssetText, Assumed("S12")]
     network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("S12")]
     amount: Annotated[AmountText, Assumed("S12")]
     fee: Annotated[AppFee, Assumed("S12")]
     net_amount: Annotated[AmountText, Assumed("S12")]
     reference: str | None
     tx_hash: str | None
-    deposit_id: Annotated[str | None, Assumed("S12")]
+    deposit_id: Annotated[Annotated[str, Prefix("dep_")] | None, Assumed("S12")]
     created_at: Timestamp
     updated_at: Timestamp
 
