@@ -246,8 +246,6 @@ class Judge:
         rows = self._triggers.rows.get(step.get("action") or "")
         if rows and "target" not in step and all(row.kinds for row in rows):
             self._document.report(path, f"the action {step['action']} needs a `target` here")
-        if "scenario" in step:
-            self._document.report((*path, "scenario"), "a timeline has no object to hand over", key=True)
 
     def _world(self, world: Any) -> None:
         if not isinstance(world, dict):

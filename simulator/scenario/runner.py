@@ -101,9 +101,12 @@ class _Run:
             self.result.checks.append(Check("drive", str(error) or "the connection was cut"))
         if not self._credentials:
             return
-        await self._control("POST", "/settle")
-        await self._collect_events()
-        await self._note_skipped()
+        try:
+            await self._control("POST", "/settle")
+            await self._collect_events()
+            await self._note_skipped()
+        except (RunFailed, ConnectionError) as error:
+            self.result.checks.append(Check("settle", str(error) or "the connection was cut"))
         for raw in self._file.document.get("expect") or []:
             self.result.checks.append(await self._check(raw))
 
@@ -213,6 +216,8 @@ class _Run:
             reply = await self._client.request("POST", f"{base}/auth/token", pair)
             if reply.status != 200:
                 return reply
+            if not isinstance(reply.body, dict) or "access_token" not in reply.body:
+                raise ConnectionError("the token exchange answered no token")
             self._tokens[environment] = reply.body["access_token"]
         return self._tokens[environment]
 

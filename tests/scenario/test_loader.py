@@ -1,0 +1,278 @@
+"""Scenario files are read, and every mistake in them is found, located and explained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from simulator.scenario.loader import ScenarioError, shipped_directory
+from tests.scenario.toy import LOADER
+
+RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - "
+
+
+def problems(text: str | bytes, **options: Any) -> list[tuple[int, int, str, str]]:
+    with pytest.raises(ScenarioError) as caught:
+        LOADER.load(text, **options)
+    return [(one["line"], one["column"], one["path"], one["message"]) for one in caught.value.errors]
+
+
+def messages(text: str) -> list[str]:
+    return [f"{path}: {message}" for _, _, path, message in problems(text)]
+
+
+def test_a_whole_file_is_read() -> None:
+    file = LOADER.load(
+        """
+name: all
+description: everything
+world:
+  rates: [{asset: USDC, fiat_currency: KES, rate: "129.40"}]
+  balances: [{symbol: USDC, network: STELLAR, amount: "250", environment: production}]
+rules:
+  - on: transaction.awaiting_deposit
+    where: {type: offramp, amount: {gt: 1, lte: "50"}, fiat_currency: [KES, NGN]}
+    times: 1
+    probability: 0.5
+    do:
+      - {after: {between: [20s, 1m]}, action: deposit_arrives}
+      - {after: PT2M, action: fail, failure_code: payout_failed}
+      - {scenario: all}
+  - on: request
+    where: {method: POST, path: "/quotes/*/confirm"}
+    answer: {status: 422, code: payment_failed}
+timeline:
+  - {at: 10m, action: set_network, network: celo, status: down}
+faults:
+  - {match: {method: POST, path: /quotes}, times: 2, respond: {status: 503, code: service_unavailable}}
+  - {webhook: {event: transaction.failed}, deliver: {copies: 2}}
+drive:
+  - quote: {post: /quotes, body: {amount: "5"}}
+  - {get: "/quotes/${quote.id}", retry: false}
+  - {action: set_network, network: celo, status: "${quote.status}"}
+  - advance: 1h
+expect:
+  - event: transaction.failed
+    where: {failure_code: payout_failed}
+  - resource: "${quote.id}"
+    where: {status: refunded}
+  - webhooks: delivered
+slowdown: {degraded: 5}
+with: [autopilot]
+retry: false
+""",
+        "all.yaml",
+        ["autopilot"],
+    )
+    assert file.name == "all"
+    assert file.place("rules[1]") == "all.yaml:16"
+    assert file.scenario.rules[0].do is not None
+    assert (file.scenario.rules[0].do[0].after.low_ms, file.scenario.rules[0].do[0].after.high_ms) == (20_000, 60_000)
+    assert file.scenario.rules[0].do[1].parameters == {"failure_code": "payout_failed"}
+    assert file.scenario.drive[1].path == "/quotes/${quote.id}"  # type: ignore[union-attr]
+    assert file.document["retry"] is False
+
+
+def test_json_is_read_with_tabs_and_surrogates() -> None:
+    text = json.dumps({"name": "j", "description": "\U0001f600 \\ /"}, indent="\t")
+    assert LOADER.load(text).scenario.description == "\U0001f600 \\ /"
+
+
+def test_six_mistakes_are_six_problems_with_their_places() -> None:
+    assert problems(
+        """name: six
+rules:
+  - on: transaction.awaiting_deposi
+    where: {type: {ends_wth: x}, a: {matches: "(["}}
+    do:
+      - {after: 20x, action: complete}
+      - {action: payout_fail}
+      - {action: fail, failure_cod: payout_failed}
+"""
+    ) == [
+        (
+            3,
+            9,
+            "rules[0].on",
+            "unknown event `transaction.awaiting_deposi`; did you mean `transaction.awaiting_deposit`?",
+        ),
+        (4, 20, "rules[0].where.type.ends_wth", "unknown field `ends_wth`; did you mean `ends_with`?"),
+        (4, 47, "rules[0].where.a.matches", "not a regular expression: unterminated character set at position 1"),
+        (
+            6,
+            17,
+            "rules[0].do[0].after",
+            "not a duration: '20x' (write for example 20s, 2h30m, PT90S, or seconds as a number)",
+        ),
+        (7, 18, "rules[0].do[1].action", "unknown action `payout_fail`; did you mean `fail`?"),
+        (
+            8,
+            24,
+            "rules[0].do[2].failure_cod",
+            "unknown parameter `failure_cod` of fail; did you mean `failure_code`?",
+        ),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("step", "message"),
+    [
+        ("{actoin: fail}", "rules[0].do[0].actoin: unknown field `actoin`; did you mean `action`?"),
+        ("{after: 1s}", "rules[0].do[0]: a step needs `action` or `scenario`"),
+        ("{action: fail, scenario: x}", "rules[0].do[0].scenario: a step has `action` or `scenario`, not both"),
+        ("{scenario: y}", "rules[0].do[0].scenario: unknown scenario `y`"),
+        ('{scenario: "${nam}"}', "rules[0].do[0].scenario: `${nam}` is no named group of the rule"),
+        ("{scenario: x, amount: 1}", "rules[0].do[0].amount: unknown field `amount`"),
+        ("{afer: 1s, action: fail}", "rules[0].do[0].afer: unknown parameter `afer` of fail; did you mean `after`?"),
+        ("{action: Complete}", "rules[0].do[0].action: unknown action `Complete`; did you mean `complete`?"),
+        (
+            "{action: fail, failure_code: nope}",
+            "rules[0].do[0].failure_code: `failure_code`: should be 'payout_failed', 'network_unavailable' or "
+            "'internal_error'",
+        ),
+        (
+            "{action: payment_arrives, amount: 5}",
+            "rules[0].do[0].amount: `amount` must be a string; write it in quotes: '5'",
+        ),
+        ("{action: set_network, network: celo}", "rules[0].do[0].status: the parameter `status` is missing"),
+        (
+            "{action: set_network, network: celo, statsu: down}",
+            "rules[0].do[0].statsu: unknown parameter `statsu` of set_network; did you mean `status`?",
+        ),
+        ("{action: 5}", "rules[0].do[0].action: it must be a string; write it in quotes: '5'"),
+        ("{after: {between: [2s, 1s]}, action: fail}", None),
+        ("{after: {between: 2s}, action: fail}", None),
+        ("{after: -5, action: fail}", None),
+        ("{after: true, action: fail}", None),
+        ("{environment: moon, action: fail}", None),
+        ("3", None),
+    ],
+)
+def test_one_mistake_in_a_step_is_one_problem(step: str, message: str | None) -> None:
+    found = messages(RULE + step)
+    assert len(found) == 1
+    assert message in (None, found[0])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "name: x\ndescripton: y",
+        "nam: x",
+        "name: x y",
+        "name: 5",
+        "name: x\nname: y",
+        "name: x\nrules: {}",
+        "name: x\nrules: [{on: transaction.failed}]",
+        "name: x\nrules: [{onn: transaction.failed, do: []}]",
+        "name: x\nrules: [{on: transaction.failed, doo: []}]",
+        "name: x\nrules: [{on: 5, do: []}]",
+        "name: x\nrules: [{on: [], do: []}]",
+        "name: x\nrules: [{on: [created, creatd], do: []}]",
+        "name: x\nrules: [{on: request, do: [], answer: {code: payment_failed}}]",
+        "name: x\nrules: [{on: created, answer: {code: payment_failed}}]",
+        "name: x\nrules: [{on: request, do: [{action: complete}]}]",
+        "name: x\nrules: [{on: request, answer: {code: payment_faild}}]",
+        "name: x\nrules: [{on: request, answer: {code: payment_failed, status: 200}}]",
+        "name: x\nrules: [{on: created, times: 0, do: []}]",
+        "name: x\nrules: [{on: created, where: {a: {}}, do: []}]",
+        "name: x\nrules: [{on: created, where: {a: [[1]]}, do: []}]",
+        "name: x\nrules: [{on: created, where: {a: {gt: high}}, do: []}]",
+        "name: x\nrules: [{on: wallet.created, do: [{action: deposit_arrives, asset: USDC}]}]",
+        "name: x\ntimeline: [{at: 1s, action: complete}]",
+        "name: x\ntimeline: [{att: 1s, action: set_network, network: celo, status: down}]",
+        "name: x\ntimeline: [{at: 1s, acton: set_network, network: celo, status: down}]",
+        "name: x\ntimeline: [{at: 1s, action: set_network, network: celo, status: down, scenario: x}]",
+        "name: x\nfaults: [{respond: {status: 503, code: a}}]",
+        "name: x\nfaults: [{match: {}, webhook: {}, drop: true, deliver: {}}]",
+        "name: x\nfaults: [{match: {}}]",
+        "name: x\nfaults: [{match: {}, delay: 1s, after_commit: true}]",
+        "name: x\nfaults: [{match: {}, repond: {status: 503, code: a}}]",
+        "name: x\nfaults: [{webhook: {}}]",
+        "name: x\nfaults: [{webhook: {event: nope}, deliver: {drop: true}}]",
+        "name: x\nworld: {balances: [{symbol: USDC, network: STELLAR, amount: 250}]}",
+        "name: x\nworld: {networks: [{network: celo, status: down, environment: moon}]}",
+        "name: x\nworld: {balancs: []}",
+        "name: x\ndrive: [{quote: {pst: /quotes}}]",
+        "name: x\ndrive: [{quote: 5}]",
+        "name: x\ndrive: [{post: /a, get: /b}]",
+        'name: x\ndrive: [{post: "/quotes/${quote.id}"}]',
+        "name: x\ndrive: [{advance: 10 minutes}]",
+        "name: x\ndrive: [{action: complete}]",
+        "name: x\nexpect: [{evnt: transaction.failed}]",
+        "name: x\nexpect: [{event: transaction.faild}]",
+        'name: x\nexpect: [{resource: "${quote.id}", where: {}}]',
+        "name: x\nexpect: [{webhooks: received}]",
+        "name: x\nslowdown: {degraded: fast}",
+        "name: x\nslowdown: {degradd: 5}",
+        "name: x\nwith: [nobody]",
+        "- name: x",
+        "",
+        "5",
+        "name: [x",
+        "name: x\n---\nname: y",
+        "name: x\x07",
+        "name: *nobody",
+        "? [a]\n: b\nname: x",
+        b"name: \xff",
+    ],
+)
+def test_one_mistake_is_one_problem(text: str | bytes) -> None:
+    assert len(problems(text)) == 1
+
+
+def test_syntax_errors_are_located() -> None:
+    assert problems("name: x\nrules: [\n  a: b: c\n")[0][:2] == (3, 7)
+    assert problems("name: x\nb\x07")[0][:2] == (2, 2)
+    assert problems(b"name: x\n  \xff")[0][:2] == (2, 3)
+
+
+def test_an_alias_that_contains_itself_is_refused() -> None:
+    assert "too large or too deep" in problems("name: x\nworld: &a {rates: [*a]}")[0][3]
+
+
+def test_words_of_older_yaml_are_words() -> None:
+    file = LOADER.load(
+        "name: x\ndrive: [{post: /a, body: {on: yes, at: 12:30, day: 2026-01-05, n: 0x1F, f: 1.5, e: ~}}]"
+    )
+    assert file.document["drive"][0]["body"] == {
+        "on": "yes",
+        "at": "12:30",
+        "day": "2026-01-05",
+        "n": 31,
+        "f": 1.5,
+        "e": None,
+    }
+
+
+def test_a_value_with_a_placeholder_is_judged_when_it_is_known() -> None:
+    rule = "{on: created, where: {a: {matches: '(?P<network>.+)'}}, do: [{action: set_network, network: '${network}', "
+    assert LOADER.load(f"name: x\nrules: [{rule}status: down}}]}}]")
+
+
+def test_the_error_reads_like_a_compiler() -> None:
+    with pytest.raises(ScenarioError) as caught:
+        LOADER.load("name: x\ndescripton: y", "my.yaml")
+    assert str(caught.value) == (
+        "1 problem\nmy.yaml:2:1: descripton: unknown field `descripton`; did you mean `description`?"
+    )
+
+
+def test_a_directory_is_read_whole_and_all_its_files_are_judged(tmp_path: Path) -> None:
+    (tmp_path / "b.yaml").write_text("name: b\nrules: [{on: created, do: [{scenario: a}]}]")
+    (tmp_path / "a.json").write_text('{"name": "a"}')
+    (tmp_path / "notes.txt").write_text("no scenario")
+    assert list(LOADER.load_directory(tmp_path)) == ["a", "b"]
+    assert LOADER.load_file(tmp_path / "a.json").source == str(tmp_path / "a.json")
+    (tmp_path / "c.yaml").write_text("name: a")
+    (tmp_path / "d.yaml").write_text("rules: 5")
+    with pytest.raises(ScenarioError) as caught:
+        LOADER.load_directory(tmp_path)
+    assert [Path(one["file"]).name for one in caught.value.errors] == ["c.yaml", "d.yaml", "d.yaml"]
+
+
+def test_the_shipped_directory_is_there() -> None:
+    assert (shipped_directory() / "autopilot.yaml").is_file()

@@ -1,0 +1,97 @@
+"""What a `where` holds for, and what it does not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simulator.scenario.matching import ABSENT, dig, holds
+from simulator.scenario.schema import Rule
+
+
+def fits(wanted: Any, value: Any) -> bool:
+    rule = Rule.model_validate({"on": "created", "where": {"field": wanted}, "do": []})
+    return holds(rule.where, lambda _: value, is_scenario=lambda name: name == "known") is not None
+
+
+@pytest.mark.parametrize(
+    ("wanted", "value", "expected"),
+    [
+        ("a", "a", True),
+        ("a", "A", False),
+        ("a", ABSENT, False),
+        ("50", "50.00", False),
+        (50, "50.00", True),
+        (50.5, 50.5, True),
+        (50, "many", False),
+        (50, ABSENT, False),
+        (1, True, False),
+        (True, True, True),
+        (True, 1, False),
+        (True, "true", False),
+        (None, None, True),
+        (None, ABSENT, True),
+        (None, "", False),
+        (["a", "b"], "b", True),
+        (["a", None], ABSENT, True),
+        (["a", "b"], "c", False),
+        ([], "a", False),
+        ({"starts_with": "+254"}, "+254700", True),
+        ({"starts_with": "+254"}, "+255700", False),
+        ({"ends_with": "0001"}, "+2540001", True),
+        ({"ends_with": "0001"}, "+2540002", False),
+        ({"ends_with": "0001"}, 10001, False),
+        ({"ends_with": "0001"}, ABSENT, False),
+        ({"starts_with": "a", "ends_with": "z"}, "abz", True),
+        ({"starts_with": "a", "ends_with": "z"}, "ab", False),
+        ({"matches": "^a+$"}, "aaa", True),
+        ({"matches": "^a+$"}, "aab", False),
+        ({"matches": "a"}, None, False),
+        ({"gt": 5}, "5.01", True),
+        ({"gt": 5}, "5.00", False),
+        ({"gte": "5"}, 5, True),
+        ({"lt": 5}, "4.99", True),
+        ({"lt": 5}, "5", False),
+        ({"lte": 5}, 5.0, True),
+        ({"gt": 1, "lt": 3}, "2", True),
+        ({"gt": 1, "lt": 3}, "3", False),
+        ({"gt": 1}, "NaN", False),
+        ({"gt": 1}, True, False),
+        ({"gt": 1}, ABSENT, False),
+        ({"exists": True}, 0, True),
+        ({"exists": True}, None, False),
+        ({"exists": True}, ABSENT, False),
+        ({"exists": False}, ABSENT, True),
+        ({"exists": False}, "x", False),
+        ({"names_scenario": True}, "known", True),
+        ({"names_scenario": False}, "known", False),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "s:known", False),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "s:nobody", True),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "s:", True),
+        ({"matches": "^s:(?P<name>.*)$", "names_scenario": False}, "other", False),
+    ],
+)
+def test_a_value_is_compared(wanted: Any, value: Any, expected: bool) -> None:
+    assert fits(wanted, value) is expected
+
+
+def test_paths_reach_into_objects_and_arrays() -> None:
+    value = {"a": {"b": [{"c": 1}]}}
+    assert dig(value, "a.b.0.c") == 1
+    assert dig(value, "a.b.1.c") is ABSENT
+    assert dig(value, "a.b.x") is ABSENT
+    assert dig(value, "a.c") is ABSENT
+
+
+def test_everything_must_hold_and_the_groups_come_back() -> None:
+    rule = Rule.model_validate({"on": "created", "where": {"a": {"matches": "(?P<x>.)(?P<y>z)?"}, "b": 1}, "do": []})
+    assert holds(rule.where, lambda path: {"a": "q", "b": 1}[path]) == {"x": "q"}
+    assert holds(rule.where, lambda path: {"a": "q", "b": 2}[path]) is None
+
+
+def test_a_glob_is_compared_as_one() -> None:
+    where = {"path": ["/quotes/*/confirm", "/wallets"]}
+    assert holds(where, lambda _: "/quotes/q/confirm", globs=frozenset({"path"})) == {}
+    assert holds(where, lambda _: "/quotes", globs=frozenset({"path"})) is None
+    assert holds(where, lambda _: "/quotes/q/confirm") is None
