@@ -145,9 +145,8 @@ async def resend_event(call: ControlCall) -> JsonObject:
     """Send an event again to every endpoint now enabled and subscribed (decision W11)."""
     world, event = call.world, _event(call)
     with world.change(Cause("action", "resend", "control")):
-        count = resend(world, event.id)
-    call.application.changed(world)
-    return {"deliveries": count}
+        resend(world, event.id)
+    return {"deliveries": await call.application.courier.settle(world)}
 
 
 async def deliveries(call: ControlCall) -> JsonObject:

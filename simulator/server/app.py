@@ -38,6 +38,7 @@ class Application:
         self.watchers: list[Callable[[World], None]] = []
         self.driver = Driver(self.courier, self.changed)
         self.courier.on_change = self._reported
+        self.courier.before_report = self.driver.bring_up_to_date
         self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed)
         self.control: Mounted | None = None
 

@@ -14,7 +14,7 @@ from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtra
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import Priced, check_limits, price, solve_source
-from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
+from simulator.resources.profile import check_amount, count_usage, give_back
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.shapes import render_quote, render_ramp
 from simulator.resources.reference import (
@@ -210,12 +210,15 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> tuple[str, Decimal, str, str]:
-    """The last checks in the order of decision H2, then the first changes: limits counted, quote used."""
-    check_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
+    """The last checks, then the first changes: limits counted, quote used.
+
+    A quote that was used answers 409 whatever the limits say, so they are looked at last.
+    """
     require_network(world, quote.environment, quote.network)
     require_usable(quote)
+    counted = count_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
     use_quote(world, quote)
-    return count_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
+    return counted
 
 
 def _from_quote(world: World, quote: RampQuote, counted: tuple[str, Decimal, str, str]) -> dict[str, Any]:

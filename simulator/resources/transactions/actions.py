@@ -67,7 +67,7 @@ def credit_deposit(
     `source` is the ledger account it comes from: the outside world, or the sender's of an internal transfer.
     """
     transaction = Transaction(
-        **order_birth(world, environment),
+        **order_birth(world, environment, owner),
         owner=owner,
         type="deposit",
         paid=Side(asset.code, asset.network, amount),

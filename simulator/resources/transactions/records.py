@@ -83,10 +83,10 @@ class Transaction(Record):
         return self.paid.code, self.received.code
 
 
-def order_birth(world: World, environment: str) -> dict[str, Any]:
-    """The members that every new transaction has: id, times, order number and the order's internal UUID."""
+def order_birth(world: World, environment: str, owner: str = "") -> dict[str, Any]:
+    """The members that every new transaction has: id, times, order number (counted per owner) and internal UUID."""
     members = birth(world, environment, "txn_", "ids.transaction")
-    number = world.next_sequence(f"order.{environment}")
+    number = world.next_sequence(f"orders.{holder(environment, owner)}")
     return members | {"order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
 
 
