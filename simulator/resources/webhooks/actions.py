@@ -16,6 +16,7 @@ from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_ke
 from simulator.resources.webhooks.queue import deliveries_of, endpoints, silence
 from simulator.resources.webhooks.records import ALL_EVENTS, Delivery, Webhook
 from simulator.resources.webhooks.shapes import render_delivery, render_webhook
+from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.wire.errors import ApiError, not_found
 from simulator.wire.events import EVENT_TYPES, make, publish
@@ -51,7 +52,7 @@ def register(call: Call) -> Probe:
         url=body.url,
         events=tuple(body.events),
         description=body.description,
-        status="enabled",
+        status=WEBHOOK.begin("register").target,
     )
 
     def store() -> JsonObject:
