@@ -1,19 +1,14 @@
-"""Reading YAML 1.2 (and JSON) into plain values while remembering where everything stands.
+"""A parsed file: plain values, the place of each, and what was found wrong.
 
-The parser is ruamel.yaml's; its node tree carries the marks. Scalars are read by the core schema of YAML 1.2, so `on`
-is a word, `12:30` is text, and so is a date.
+It is built from the node tree of a YAML parser, whose nodes carry their marks. Scalars are read by the core schema of
+YAML 1.2, so `on` is a word, `12:30` is text, and so is a date.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
-from ruamel.yaml.nodes import MappingNode, ScalarNode, SequenceNode
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -93,44 +88,16 @@ def dotted(path: Path) -> str:
     return text
 
 
-class _TooLarge(Exception):
-    """The file has more values than a scenario can need (or an alias that contains itself)."""
-
-
-def read(text: str) -> Document:
-    """Parse; a file that is no YAML has its one syntax error among the problems."""
-    document = Document()
-    if text.lstrip().startswith("{") and _is_json(text):
-        # JSON allows tabs where YAML does not, and has none inside its strings.
-        text = text.replace("\t", " ")
-    try:
-        root = YAML(typ="rt").compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
-        message = error.problem or error.context or "cannot be read"
-        document.problems.append(Problem("", line, column, f"not valid YAML: {message}"))
-        return document
-    except (YAMLError, ValueError, RecursionError) as error:
-        first = (str(error).splitlines() or ["cannot be read"])[0]
-        position = getattr(error, "position", 0)
-        line = text.count("\n", 0, position) + 1
-        column = position - (text.rfind("\n", 0, position) + 1) + 1
-        document.problems.append(Problem("", line, column, f"not valid YAML: {first}"))
-        return document
+def build(root: Any, document: Document) -> None:
+    """Fill a document from the root of a node tree (None: an empty file)."""
     try:
         document.value = None if root is None else _Builder(document).build(root, ())
     except _TooLarge:
         document.problems.append(Problem("", 1, 1, "the file is too large or too deep for a scenario"))
-    return document
 
 
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
+class _TooLarge(Exception):
+    """The file has more values than a scenario can need (or an alias that contains itself)."""
 
 
 class _Builder:
@@ -145,16 +112,16 @@ class _Builder:
         if self._count > MAX_NODES or len(path) > _MAX_DEPTH:
             raise _TooLarge
         self._document.places[path] = _start(node)
-        if isinstance(node, MappingNode):
+        if node.id == "mapping":
             return self._mapping(node, path)
-        if isinstance(node, SequenceNode):
+        if node.id == "sequence":
             return [self.build(item, (*path, index)) for index, item in enumerate(node.value)]
         return self._scalar(node, path)
 
     def _mapping(self, node: Any, path: Path) -> dict[str, Any]:
         value: dict[str, Any] = {}
         for key_node, item in node.value:
-            if not isinstance(key_node, ScalarNode):
+            if key_node.id != "scalar":
                 self._document.problems.append(Problem(dotted(path), *_start(key_node), "a key must be a word"))
                 continue
             key = _text(key_node)
@@ -168,7 +135,7 @@ class _Builder:
 
     def _scalar(self, node: Any, path: Path) -> Any:
         text = _text(node)
-        if node.style in ("'", '"', "|", ">"):
+        if node.style in ("'", '"', "|", ">") or str(node.tag).endswith(":str"):
             return text
         if text in _WORDS:
             return _WORDS[text]

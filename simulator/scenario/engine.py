@@ -18,6 +18,7 @@ from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import TimerHandler, World
 from simulator.resources.reference import network_status
+from simulator.scenario.catalogue import Catalogue, UnknownScenario
 from simulator.scenario.logbook import note, notes
 from simulator.scenario.matching import dig, holds
 from simulator.scenario.schema import (
@@ -41,7 +42,6 @@ from simulator.wire.triggers import TriggerTable
 ACTIVE = "scenario.active"
 BINDINGS = "scenario.bindings"
 COUNTS = "scenario.counts"
-UPLOADED = "uploaded_scenarios"
 FAULTS = "faults"
 
 STEP = "scenario.step"
@@ -53,13 +53,6 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 _PATH = frozenset({"path"})
 _NETWORKS = DEPOSIT | SHORT
 """Canonical names of networks by any spelling, in lower case."""
-
-
-class UnknownScenario(ControlError, KeyError):
-    """No scenario of that name ships or was uploaded to the world: 404."""
-
-    def __init__(self, name: str) -> None:
-        super().__init__(404, "not_found", f"There is no scenario {name!r}.", "names")
 
 
 @dataclass(frozen=True)
@@ -84,15 +77,6 @@ class _Happening:
     chain: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Ready:
-    """A scenario file with its rules sorted by what they listen to."""
-
-    row: Any
-    file: ScenarioFile
-    rules: Mapping[str, tuple[tuple[int, Rule], ...]]
-
-
 class Engine:
     """The scenarios of a process: those that ship, and in every world those uploaded to it."""
 
@@ -100,50 +84,32 @@ class Engine:
         self, triggers: TriggerTable, library: Library, network_status: NetworkStatus = network_status
     ) -> None:
         self._triggers = triggers
-        self._library = library
+        self._catalogue = Catalogue(library)
         self._network_status = network_status
-        self._ready: dict[tuple[str, str], _Ready] = {}
         self.timers: Mapping[str, TimerHandler] = {STEP: self.on_step, TIMELINE: self.on_timeline}
 
     # What there is
 
     def knows(self, world: World, name: str) -> bool:
-        return name in self._library or name in world.store.table(UPLOADED)
+        return self._catalogue.knows(world, name)
 
     def names(self, world: World) -> list[str]:
         """Every scenario of a world, those that ship first."""
-        return list(dict.fromkeys([*self._library, *(name for name, _ in world.store.table(UPLOADED).items())]))
+        return self._catalogue.names(world)
 
     def file(self, world: World, name: str) -> ScenarioFile:
         """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
-        return self._get(world, name).file
-
-    def _get(self, world: World, name: str) -> _Ready:
-        """A scenario made ready; kept as long as its row is the same."""
-        row = world.store.table(UPLOADED).get(name) or self._library.get(name)
-        if row is None:
-            raise UnknownScenario(name)
-        place = (world.id if not isinstance(row, ScenarioFile) else "", name)
-        ready = self._ready.get(place)
-        if ready is None or ready.row is not row:
-            file = row if isinstance(row, ScenarioFile) else _from_row(row)
-            rules: dict[str, tuple[tuple[int, Rule], ...]] = {}
-            for index, rule in enumerate(file.scenario.rules):
-                for event in rule.events:
-                    rules[event] = (*rules.get(event, ()), (index, rule))
-            ready = self._ready[place] = _Ready(row, file, rules)
-        return ready
+        return self._catalogue.file(world, name)
 
     def upload(self, world: World, file: ScenarioFile) -> None:
         """Keep a scenario in the world, in place of one of the same name; inside a change.
 
         When that one is active, the new one takes its place at once: laid down afresh.
         """
-        row = {"document": file.document, "source": file.source, "lines": dict(file.lines)}
         active = file.name in self.active(world)
         if active:
             self._withdraw(world, file.name)
-        world.store.table(UPLOADED).put(file.name, row)
+        self._catalogue.keep(world, file)
         if active:
             self._lay(world, file.name)
 
@@ -258,7 +224,7 @@ class Engine:
 
     def _offer(self, world: World, name: str, happening: _Happening, root: str) -> bool:
         """Let the first matching rule of one scenario take it; whether one did. `root`: what is bound, if anything."""
-        ready = self._get(world, name)
+        ready = self._catalogue.get(world, name)
         rules = ready.rules.get(happening.trigger)
         if not rules:
             return False
@@ -445,7 +411,7 @@ class Engine:
         view = View(world, environment, {"method": method.upper(), "path": path}, body=body)
         with world.store.change():
             for name in reversed(names):
-                ready = self._get(world, name)
+                ready = self._catalogue.get(world, name)
                 for index, rule in ready.rules.get(REQUEST, ()):
                     if self._take(world, ready.file, index, rule, view, "", _PATH) is None:
                         continue
@@ -493,11 +459,6 @@ class Engine:
             "skipped": notes(world, name, "skipped"),
             "pending": pending,
         }
-
-
-def _from_row(row: Mapping[str, Any]) -> ScenarioFile:
-    document = row["document"]
-    return ScenarioFile(Scenario.model_validate(document), document, row["source"], row["lines"])
 
 
 def _answer(name: str, rule: Rule, place: str) -> Answer | None:

@@ -1,19 +1,23 @@
 """Reading scenario files: every problem of a file at once, each with path, line and column, and near misses named.
 
 The models of `schema` judge the shape; what needs the action table, the event catalogue or other scenarios is judged
-here. YAML appears nowhere else than in `document`, under this module.
+here. No other module knows YAML.
 """
 
 from __future__ import annotations
 
+import json
+import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from simulator.scenario import schema
-from simulator.scenario.document import Document, Path, dotted, read
+from simulator.scenario.document import Document, Path, Problem, build, dotted
 from simulator.scenario.judge import Judge, names_of, report_unknown
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
 from simulator.wire.events import EVENT_TYPES
@@ -76,7 +80,7 @@ class Loader:
         return library
 
     def _read(self, text: str | bytes, source: str) -> tuple[Document, Scenario | None]:
-        document = read(text if isinstance(text, str) else _decoded(text, source))
+        document = _parse(text if isinstance(text, str) else _decoded(text, source))
         if document.problems and document.value is None:
             return document, None
         if not isinstance(document.value, dict):
@@ -94,6 +98,41 @@ class Loader:
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
             Judge(document, self._triggers, self._events, scenarios).judge()
+
+
+def _parse(text: str) -> Document:
+    """Parse; a file that is no YAML has its one syntax error among the problems."""
+    document = Document()
+    if text.lstrip().startswith("{") and _is_json(text):
+        # JSON allows tabs where YAML does not, and has none inside its strings.
+        text = text.replace("\t", " ")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            root = YAML(typ="rt").compose(text)
+    except MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
+        message = error.problem or error.context or "cannot be read"
+        document.problems.append(Problem("", line, column, f"not valid YAML: {message}"))
+        return document
+    except (YAMLError, ValueError, RecursionError) as error:
+        first = (str(error).splitlines() or ["cannot be read"])[0]
+        position = getattr(error, "position", 0)
+        line = text.count("\n", 0, position) + 1
+        column = position - (text.rfind("\n", 0, position) + 1) + 1
+        document.problems.append(Problem("", line, column, f"not valid YAML: {first}"))
+        return document
+    build(root, document)
+    return document
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _decoded(raw: bytes, source: str) -> str:
@@ -124,6 +163,8 @@ def _report(document: Document, detail: Mapping[str, Any]) -> None:
         report_unknown(document, path, _fields_at(detail["loc"]), "field")
     elif kind == "missing":
         document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
+    elif kind == "string_pattern_mismatch":
+        document.report(path, "a name has letters, digits and `.-_`, and begins with a letter or digit")
     elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):
         document.report(path, f"it must be a string; write it in quotes: '{detail['input']}'")
     else:

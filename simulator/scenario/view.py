@@ -52,20 +52,22 @@ class View:
         self._subject = subject
         self._object_id = object_id
         self._body = body
+        self._seen: dict[str, Any] = {}
 
     def look(self, path: str) -> Any:
         """The value at a path, or ABSENT."""
         head, _, rest = path.partition(".")
-        root: Any = ABSENT
-        if head in ("request", "body"):
-            root = self._request()
-        elif head == "beneficiary":
-            root = self._shown(self._beneficiary_id())
-        elif head == "quote":
-            root = self._shown(self._quote_id())
-        else:
+        if head not in ("request", "body", "beneficiary", "quote"):
             return dig(self._subject, path)
+        if head not in self._seen:
+            self._seen[head] = self._root(head)
+        root = self._seen[head]
         return dig(root, rest) if rest else root
+
+    def _root(self, head: str) -> Any:
+        if head == "beneficiary":
+            return self._shown(self._beneficiary_id())
+        return self._shown(self._quote_id()) if head == "quote" else self._request()
 
     def _request(self) -> Mapping[str, Any]:
         return self._body if self._body is not None else origin_of_family(self._world, self._object_id).body

@@ -476,7 +476,7 @@ def test_everything_pending_survives_a_snapshot() -> None:
     onramp = begin(world, "onramp")
     tables = world.store.tables()
     after(world, 60)
-    copy = world_of(Engine(TRIGGERS, Library(engine._library), network_status))
+    copy = world_of(Engine(TRIGGERS, Library({"pays": LOADER.load(PAYS)}), network_status))
     copy.store.replace(tables)
     copy.agenda.rebuild()
     assert engine.active(copy) == ["pays"]

@@ -236,7 +236,7 @@ def test_an_alias_that_contains_itself_is_refused() -> None:
 
 def test_words_of_older_yaml_are_words() -> None:
     file = LOADER.load(
-        "name: x\ndrive: [{post: /a, body: {on: yes, at: 12:30, day: 2026-01-05, n: 0x1F, f: 1.5, e: ~}}]"
+        "name: x\ndrive: [{post: /a, body: {on: yes, at: 12:30, day: 2026-01-05, n: 0x1F, f: 1.5, e: ~, s: !!str 5}}]"
     )
     assert file.document["drive"][0]["body"] == {
         "on": "yes",
@@ -245,7 +245,16 @@ def test_words_of_older_yaml_are_words() -> None:
         "n": 31,
         "f": 1.5,
         "e": None,
+        "s": "5",
     }
+
+
+def test_an_anchor_may_be_used_again() -> None:
+    assert LOADER.load("name: &a x\ndescription: &a y").scenario.description == "y"
+
+
+def test_a_name_that_is_none_is_explained() -> None:
+    assert problems("name: x y")[0][3].startswith("a name has letters, digits")
 
 
 def test_a_value_with_a_placeholder_is_judged_when_it_is_known() -> None:

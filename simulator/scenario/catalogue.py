@@ -1,0 +1,75 @@
+"""Which scenarios a world has: those that ship, and those uploaded to it, made ready for the engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.kernel.world import World
+from simulator.scenario.schema import Library, Rule, Scenario, ScenarioFile
+from simulator.wire.errors import ControlError
+
+UPLOADED = "uploaded_scenarios"
+
+
+class UnknownScenario(ControlError, KeyError):
+    """No scenario of that name ships or was uploaded to the world: 404."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(404, "not_found", f"There is no scenario {name!r}.", "names")
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A scenario file with its rules sorted by what they listen to."""
+
+    row: Any
+    file: ScenarioFile
+    rules: Mapping[str, tuple[tuple[int, Rule], ...]]
+
+
+class Catalogue:
+    """The scenarios of a process; uploaded ones lie in their world's store as plain data."""
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+        self._ready: dict[tuple[str, str], Ready] = {}
+
+    def knows(self, world: World, name: str) -> bool:
+        return name in self._library or name in world.store.table(UPLOADED)
+
+    def names(self, world: World) -> list[str]:
+        """Every scenario of a world, those that ship first."""
+        return list(dict.fromkeys([*self._library, *(name for name, _ in world.store.table(UPLOADED).items())]))
+
+    def file(self, world: World, name: str) -> ScenarioFile:
+        """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
+        return self.get(world, name).file
+
+    def get(self, world: World, name: str) -> Ready:
+        """A scenario made ready; kept as long as its row is the same."""
+        row = world.store.table(UPLOADED).get(name) or self._library.get(name)
+        if row is None:
+            raise UnknownScenario(name)
+        place = (world.id if not isinstance(row, ScenarioFile) else "", name)
+        ready = self._ready.get(place)
+        if ready is None or ready.row is not row:
+            file = row if isinstance(row, ScenarioFile) else _from_row(row)
+            rules: dict[str, tuple[tuple[int, Rule], ...]] = {}
+            for index, rule in enumerate(file.scenario.rules):
+                for event in rule.events:
+                    rules[event] = (*rules.get(event, ()), (index, rule))
+            ready = self._ready[place] = Ready(row, file, rules)
+        return ready
+
+    @staticmethod
+    def keep(world: World, file: ScenarioFile) -> None:
+        """Keep an uploaded scenario in its world; inside a change."""
+        row = {"document": file.document, "source": file.source, "lines": dict(file.lines)}
+        world.store.table(UPLOADED).put(file.name, row)
+
+
+def _from_row(row: Mapping[str, Any]) -> ScenarioFile:
+    document = row["document"]
+    return ScenarioFile(Scenario.model_validate(document), document, row["source"], row["lines"])
