@@ -1,0 +1,158 @@
+"""Ordinary request data that chooses an outcome: the test values, as a partner's pipeline uses them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.http.conftest import Answer, Remote
+from tests.http.test_requests import ADDRESS, QUOTE
+
+
+def confirm(world: Remote, payer: str, **more: Any) -> Answer:
+    quote = world.api("POST", "/quotes", json=QUOTE).body["id"]
+    body = {"wallet_address": ADDRESS, "payer": {"phone_number": payer}, **more}
+    return world.api("POST", f"/quotes/{quote}/confirm", json=body)
+
+
+def buy(world: Remote, payer: str, **more: Any) -> Answer:
+    body = {
+        "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": "5000", "amount_currency": "fiat",
+        "method": "mobile_money",
+    }  # fmt: skip
+    quote = world.api("POST", "/wallet/buy/quote", json=body).body["id"]
+    return world.api("POST", "/wallet/buy", json={"quote_id": quote, "payer": {"phone_number": payer}, **more})
+
+
+def beneficiary(world: Remote, ending: str, kind: str = "phone_number") -> Answer:
+    body: dict[str, Any] = {"type": kind, "name": "Wanjiru Otieno", "country": "KE", "fiat_currency": "KES"}
+    if kind == "phone_number":
+        body[kind] = {"phone_number": f"+25472200{ending}", "provider": "mpesa"}
+    else:
+        body[kind] = {"bank_code": "01", "account_number": f"123456{ending}", "account_name": "Wanjiru Otieno"}
+    return world.api("POST", "/beneficiaries", json=body)
+
+
+def offramp(world: Remote, ending: str, kind: str = "phone_number", **more: Any) -> Answer:
+    method = "mobile_money" if kind == "phone_number" else "bank_transfer"
+    body = QUOTE | {"type": "offramp", "amount": "50", "amount_currency": "USDC", "method": method}
+    quote = world.api("POST", "/quotes", json=body).body["id"]
+    target = beneficiary(world, ending, kind).body["id"]
+    return world.api(
+        "POST", f"/quotes/{quote}/confirm", json={"beneficiary_id": target, "refund_address": ADDRESS, **more}
+    )
+
+
+def withdraw(world: Remote, ending: str, **more: Any) -> Answer:
+    target = beneficiary(world, ending).body["id"]
+    body = {
+        "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": "50", "amount_currency": "USDC",
+        "beneficiary_id": target,
+    }  # fmt: skip
+    quote = world.api("POST", "/wallet/withdraw/quote", json=body).body["id"]
+    return world.api("POST", "/wallet/withdraw", json={"quote_id": quote, **more})
+
+
+def outcome(world: Remote, answer: Answer) -> list[tuple[str, str | None]]:
+    """The statuses that a transaction goes through within a day, with its failure code."""
+    assert answer.status == 201, answer.body
+    world.advance(by="1d")
+    events = world.control("GET", "/events", params={"object_id": answer.body["id"]}).body["data"]
+    return [(event["type"].partition(".")[2], event["data"]["object"].get("failure_code")) for event in events]
+
+
+def test_a_number_without_a_suffix_succeeds(sunny: Remote) -> None:
+    assert outcome(sunny, confirm(sunny, "+254712345678"))[-1] == ("completed", None)
+
+
+def test_payer_0001_is_declined(sunny: Remote) -> None:
+    assert outcome(sunny, confirm(sunny, "+254712340001"))[-1] == ("failed", "payment_failed")
+    sunny.tokens.clear()
+    assert outcome(sunny, buy(sunny, "+254712340001")) == [("failed", "payment_failed")]
+
+
+def test_payer_0002_never_pays(sunny: Remote) -> None:
+    assert outcome(sunny, confirm(sunny, "+254712340002"))[-1] == ("expired", None)
+    sunny.tokens.clear()
+    bought = buy(sunny, "+254712340002")
+    assert outcome(sunny, bought) == []
+    sunny.tokens.clear()
+    assert sunny.api("GET", f"/transactions/{bought.body['id']}").body["status"] == "pending"
+
+
+def test_payer_0003_has_too_low_a_balance_for_a_buy(sunny: Remote) -> None:
+    assert buy(sunny, "+254712340003").refusal[:2] == (422, "insufficient_balance")
+    assert outcome(sunny, confirm(sunny, "+254712340003"))[-1] == ("completed", None)
+
+
+def test_payer_0009_fails_at_once_and_leaves_the_quote_usable(sunny: Remote) -> None:
+    quote = sunny.api("POST", "/quotes", json=QUOTE).body["id"]
+    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712340009"}}
+    refused = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
+    assert (refused.status, refused.code) == (422, "payment_failed")
+    again = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
+    assert (again.raw, again.headers["idempotent-replayed"]) == (refused.raw, "true")
+    body["payer"] = {"phone_number": "+254712345678"}
+    assert sunny.api("POST", f"/quotes/{quote}/confirm", json=body).status == 201
+
+
+@pytest.mark.parametrize("kind", ["phone_number", "bank_account"])
+def test_beneficiary_0001_is_refused_the_payout_and_refunded(sunny: Remote, kind: str) -> None:
+    assert outcome(sunny, offramp(sunny, "0001", kind))[-3:] == [
+        ("processing", None),
+        ("failed", "payout_failed"),
+        ("refunded", "payout_failed"),
+    ]
+
+
+def test_a_withdrawal_follows_its_beneficiarys_ending(sunny: Remote) -> None:
+    assert outcome(sunny, withdraw(sunny, "0001"))[-1] == ("refunded", "payout_failed")
+    sunny.tokens.clear()
+    assert outcome(sunny, withdraw(sunny, "0003"))[-1] == ("refunded", "network_unavailable")
+    sunny.tokens.clear()
+    assert outcome(sunny, withdraw(sunny, "0000"))[-1] == ("completed", None)
+
+
+def test_beneficiary_0002_stays_processing_for_an_hour(sunny: Remote) -> None:
+    ramp = offramp(sunny, "0002").body
+    sunny.advance(until={"resource": ramp["id"], "status": "processing"})
+    sunny.advance(by="59m59s")
+    sunny.tokens.clear()
+    assert sunny.api("GET", f"/transactions/{ramp['id']}").body["status"] == "processing"
+    sunny.advance(by="1s")
+    sunny.tokens.clear()
+    assert sunny.api("GET", f"/transactions/{ramp['id']}").body["status"] == "completed"
+
+
+def test_account_9999_is_unknown_to_its_bank(sunny: Remote) -> None:
+    refused = beneficiary(sunny, "9999", "bank_account")
+    assert refused.refusal[:2] == (422, "invalid_bank_account")
+    assert beneficiary(sunny, "9998", "bank_account").status == 201
+
+
+def test_a_reference_names_a_scenario(sunny: Remote) -> None:
+    stuck = confirm(sunny, "+254712345678", reference="simulator:payer-never-pays")
+    assert outcome(sunny, stuck)[-1] == ("expired", None)
+    sunny.tokens.clear()
+    unknown = confirm(sunny, "+254712345678", reference="simulator:no-such-weather")
+    assert unknown.refusal == (400, "invalid_parameter", "reference")
+
+
+def test_a_header_names_a_scenario_for_one_object(sunny: Remote) -> None:
+    quote = sunny.api("POST", "/quotes", json=QUOTE).body["id"]
+    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+    chosen = {"X-Simulator-Scenario": "payment-declined"}
+    declined = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers=chosen)
+    assert outcome(sunny, declined)[-1] == ("failed", "payment_failed")
+    sunny.tokens.clear()
+    unknown = sunny.api("POST", "/quotes", json=QUOTE, headers={"X-Simulator-Scenario": "nonsense"})
+    assert unknown.refusal[:2] == (400, "invalid_parameter")
+
+
+def test_without_the_test_values_an_ending_means_nothing(world: Remote) -> None:
+    assert confirm(world, "+254712340009", reference="simulator:no-such-weather").status == 201
+
+
+def test_a_world_without_scenarios_moves_only_by_law(world: Remote) -> None:
+    assert outcome(world, confirm(world, "+254712345678"))[-1] == ("expired", None)
