@@ -118,6 +118,14 @@ def test_a_step_that_is_no_longer_legal_is_skipped_and_recorded() -> None:
     assert "not legal" in skipped[0]["reason"]
 
 
+def test_a_step_that_breaks_off_leaves_no_trace() -> None:
+    engine, world = running("name: odd\nrules: [{on: created, do: [{action: move_rates, percent: 5}]}]")
+    begin(world, "buy")
+    after(world, 0)
+    assert len(world.store.table("rates")) == 0
+    assert "too much" in engine.progress(world, "odd")["skipped"][0]["reason"]
+
+
 def test_times_counts_per_rule_and_activation() -> None:
     engine, world = running("name: once\nrules: [{on: created, times: 1, do: [{action: payment_arrives}]}]")
     first, second = begin(world, "buy"), begin(world, "buy")
@@ -179,7 +187,7 @@ def test_a_degraded_network_stretches_the_steps() -> None:
     )
     slow = begin(world, "buy", {"network": "CELO"})
     fast = begin(world, "buy", {"network": "STELLAR"})
-    both = begin(world, "buy", {"network": 5, "from": {"network": "STELLAR"}, "to": {"network": "CELO"}})
+    both = begin(world, "buy", {"network": 5, "from": {"network": "CELO"}, "to": {"network": "STELLAR"}})
     after(world, 11)
     assert [status(world, one) for one in (slow, fast, both)] == ["pending", "processing", "pending"]
     after(world, 39)

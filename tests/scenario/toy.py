@@ -158,6 +158,12 @@ def _set_rate(push: Push) -> dict[str, Any]:
     return {}
 
 
+def _move_rates(push: Push) -> dict[str, Any]:
+    """Breaks off half-way."""
+    push.world.store.table("rates").put("USDC", push.parameters.percent)
+    raise invalid("percent", "too much")
+
+
 _TRANSACTIONS = ("onramp", "offramp", "withdraw", "buy", "send", "swap")
 
 TRIGGERS = TriggerTable(
@@ -174,7 +180,7 @@ TRIGGERS = TriggerTable(
         Trigger("refund", "", _moves("refund"), _TRANSACTIONS),
         Trigger("set_network", "", _set_network, (), Network),
         Trigger("set_rate", "", _set_rate, (), Rate),
-        Trigger("move_rates", "", _set_rate, (), Percent),
+        Trigger("move_rates", "", _move_rates, (), Percent),
         Trigger("set_balance", "", _set_balance, (), Balance),
     )
 )
