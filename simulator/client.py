@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
@@ -76,8 +77,11 @@ class ControlClient:
 
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """The parsed answer, None when it has no body; `path` is below /_simulator."""
-        with self._open(method, path, body) as response:
-            raw = response.read()
+        try:
+            with self._open(method, path, body) as response:
+                raw = response.read()
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"{self.url} broke off in the middle of its answer ({_words(error)})") from None
         if not raw:
             return None
         try:
@@ -112,7 +116,7 @@ class ControlClient:
         except HTTPError as error:
             with error:
                 raise Refused(error.code, _error_of(error.read(), error.reason)) from None
-        except (OSError, ValueError) as error:
+        except (OSError, HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
             raise Unreachable(f"no simulator answers at {self.url} ({_words(reason)})") from None
 

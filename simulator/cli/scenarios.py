@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -16,6 +17,9 @@ from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 if TYPE_CHECKING:
     from simulator.scenario.results import RunResult
     from simulator.scenario.schema import ScenarioFile
+
+
+_NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTILINE)
 
 
 @click.group()
@@ -50,17 +54,15 @@ def validate(files: tuple[Path, ...]) -> None:
 
 
 def _names_in(paths: Iterable[Path]) -> list[str]:
-    """The names that files give to their scenarios, so that they may hand over to each other."""
-    from simulator.scenario.document import read
-
+    """The names that files give to their scenarios, so that they may hand over to each other before all are valid."""
     names = []
     for path in paths:
         try:
-            value = read(path.read_text("utf-8-sig")).value
+            found = _NAME.search(path.read_text("utf-8-sig"))
         except (OSError, UnicodeDecodeError):
             continue
-        if isinstance(value, dict) and isinstance(value.get("name"), str):
-            names.append(value["name"])
+        if found is not None:
+            names.append(found[1])
     return names
 
 
