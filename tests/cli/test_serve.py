@@ -18,6 +18,8 @@ from click.testing import CliRunner, Result
 
 from simulator.cli import COMMANDS, main
 from simulator.client import ControlClient
+from simulator.config import Config, ConfigError
+from simulator.host import build
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -193,3 +195,15 @@ def test_help_loads_neither_models_nor_rooms() -> None:
         "assert not slow, slow"
     )
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
+
+
+def test_scenarios_are_taken_by_name_and_by_file(tmp_path: Path) -> None:
+    (tmp_path / "rain.yaml").write_text("name: rain\n")
+    application = build(Config(clock="manual", scenarios=("autopilot", str(tmp_path / "rain.yaml"))))
+    simulator = application.simulator
+    assert simulator.engine.active(simulator.default) == ["autopilot", "rain"]
+
+
+def test_an_unknown_scenario_stops_the_start() -> None:
+    with pytest.raises(ConfigError, match="neither a file nor a known scenario"):
+        build(Config(scenarios=("rain",)))
