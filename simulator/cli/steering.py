@@ -128,7 +128,8 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
     schemas = schema.get("anyOf") or [schema]
     names = list(dict.fromkeys(name for one in schemas for name in one.get("properties", {})))
     required = set.intersection(*(set(one.get("required", ())) for one in schemas))
-    return [f"--{name} X" if name in required else f"[--{name} X]" for name in names]
+    shown = [(name, f"--{name.replace('_', '-')} X") for name in names]
+    return [option if name in required else f"[{option}]" for name, option in shown]
 
 
 @click.command()
