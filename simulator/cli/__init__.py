@@ -9,6 +9,8 @@ from __future__ import annotations
 import click
 
 from simulator import __version__
+from simulator.cli.comparing import compare
+from simulator.cli.insight import advice, coverage
 from simulator.cli.scenarios import scenario
 from simulator.cli.seeing import deliveries, events, requests, resources
 from simulator.cli.serve import serve
@@ -18,6 +20,7 @@ __all__ = ["main"]
 
 COMMANDS = (
     serve, clock, action, actions, trigger, events, resources, deliveries, requests, scenario, worlds, reset,
+    advice, coverage, compare,
 )  # fmt: skip
 
 _EPILOG = """\b

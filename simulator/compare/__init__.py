@@ -1,0 +1,9 @@
+"""Comparing recorded traffic of the real service with the simulator, so that assumptions are corrected by evidence."""
+
+from __future__ import annotations
+
+from simulator.compare.differences import Difference
+from simulator.compare.har import Entry, HarError, read_har
+from simulator.compare.replay import Comparison, compare
+
+__all__ = ["Comparison", "Difference", "Entry", "HarError", "compare", "read_har"]

@@ -1,0 +1,119 @@
+"""Where a recorded answer and the simulator's differ: status, code, shape or state, ids and times put aside."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from simulator.kernel.clock import parse_timestamp
+
+STATES = ("status", "kyc_status", "event")
+DRAWN = ("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number")
+"""Members whose values are drawn anew by every service."""
+SPANS = (("created_at", "expires_at"), ("created_at", "deposit_by"))
+_ID = re.compile(r"[a-z]{2,4}_[0-9A-Za-z]{6,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|ORD-?\w+")
+_TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One finding: which call, what kind (status, code, param, shape, type, state, span, value), where, and both."""
+
+    entry: int
+    call: str
+    kind: str
+    pointer: str
+    recorded: Any
+    simulated: Any
+
+    def readable(self) -> str:
+        place = f" at {self.pointer}" if self.pointer else ""
+        return (
+            f"#{self.entry} {self.call}: {self.kind}{place}: recorded {self.recorded!r}, simulated {self.simulated!r}"
+        )
+
+
+def is_id(value: Any) -> bool:
+    return isinstance(value, str) and _ID.fullmatch(value) is not None
+
+
+def is_time(value: Any) -> bool:
+    return isinstance(value, str) and _TIME.match(value) is not None
+
+
+def type_of(value: Any) -> str:
+    """The JSON type; strings that are decimals, ids or timestamps by what they are."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, int | float):
+        return "number"
+    if isinstance(value, str):
+        if is_time(value):
+            return "timestamp"
+        return "decimal string" if re.fullmatch(r"-?\d+(\.\d+)?", value) else "string"
+    return "array" if isinstance(value, list) else "object"
+
+
+def compare_answers(recorded: Any, simulated: Any, *, values: bool = False) -> Iterator[tuple[str, str, Any, Any]]:
+    """(kind, pointer, recorded, simulated) for every difference of two parsed answers."""
+    if _is_error(recorded) and _is_error(simulated):
+        for name in ("code", "param"):
+            ours, theirs = simulated["error"].get(name), recorded["error"].get(name)
+            if ours != theirs:
+                yield name, f"/error/{name}", theirs, ours
+        return
+    yield from _compare(recorded, simulated, "", values)
+
+
+def _is_error(answer: Any) -> bool:
+    return isinstance(answer, dict) and isinstance(answer.get("error"), dict) and "code" in answer["error"]
+
+
+def _compare(recorded: Any, simulated: Any, pointer: str, values: bool) -> Iterator[tuple[str, str, Any, Any]]:
+    if isinstance(recorded, dict) and isinstance(simulated, dict):
+        for name in [*recorded, *(name for name in simulated if name not in recorded)]:
+            place = f"{pointer}/{name}"
+            if name not in simulated:
+                yield "shape", place, type_of(recorded[name]), "absent"
+            elif name not in recorded:
+                yield "shape", place, "absent", type_of(simulated[name])
+            elif name in STATES and isinstance(recorded[name], str) and recorded[name] != simulated[name]:
+                yield "state", place, recorded[name], simulated[name]
+            elif not (values and name in DRAWN and type_of(recorded[name]) == type_of(simulated[name])):
+                yield from _compare(recorded[name], simulated[name], place, values)
+        yield from _spans(recorded, simulated, pointer)
+    elif isinstance(recorded, list) and isinstance(simulated, list):
+        if len(recorded) != len(simulated) and values:
+            yield "value", f"{pointer} (length)", len(recorded), len(simulated)
+        for index, (theirs, ours) in enumerate(zip(recorded, simulated, strict=False)):
+            yield from _compare(theirs, ours, f"{pointer}/{index}", values)
+    elif not _same_type(recorded, simulated):
+        yield "type", pointer, type_of(recorded), type_of(simulated)
+    elif values and recorded != simulated and not (is_id(recorded) or is_time(recorded)):
+        yield "value", pointer, recorded, simulated
+
+
+def _same_type(recorded: Any, simulated: Any) -> bool:
+    theirs, ours = type_of(recorded), type_of(simulated)
+    texts = ("string", "decimal string")
+    return theirs == ours or (theirs in texts and ours in texts and not isinstance(recorded, int))
+
+
+def _spans(recorded: dict[str, Any], simulated: dict[str, Any], pointer: str) -> Iterator[tuple[str, str, Any, Any]]:
+    for start, end in SPANS:
+        theirs, ours = _span(recorded, start, end), _span(simulated, start, end)
+        if theirs is not None and ours is not None and abs(theirs - ours) > 1000:
+            yield "span", f"{pointer}/{end} after {start}", f"{theirs // 1000} s", f"{ours // 1000} s"
+
+
+def _span(answer: dict[str, Any], start: str, end: str) -> int | None:
+    if not (is_time(answer.get(start)) and is_time(answer.get(end))):
+        return None
+    try:
+        return parse_timestamp(answer[end]) - parse_timestamp(answer[start])
+    except ValueError:
+        return None

@@ -1,0 +1,232 @@
+"""Replaying recorded calls against a simulator of its own, ids, tokens and times put in place of the recorded ones.
+
+The clock of the replay follows that of the recording. What the outside world did in between is weather: the scenarios
+given (the autopilot by default) stand for it, and a recorded status the object can still reach is walked to before the
+call that shows it, so that only what no legal path leads to is reported as a difference of state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+
+from simulator.assembly import DEFAULT_WORLD
+from simulator.compare.differences import Difference, compare_answers, is_id
+from simulator.compare.har import LIVE, Entry
+from simulator.config import Config
+from simulator.host import build
+from simulator.kernel.journal import Cause
+from simulator.resources.auth import credentials
+from simulator.server.app import Application
+from simulator.server.endpoint import BASES
+from simulator.server.messages import Incoming
+from simulator.wire.errors import ControlError
+
+WALKS = {
+    "processing": ("payment_arrives", "deposit_arrives", "broadcast"),
+    "completed": ("payment_arrives", "deposit_arrives", "broadcast", "complete"),
+    "failed": ("payment_declined", "fail"),
+    "refunded": ("payment_arrives", "deposit_arrives", "fail", "refund"),
+    "confirmed": ("deposit_confirms",),
+}
+"""Which outside events lead to a recorded status; those that are not legal on the way are left out."""
+
+KEPT_HEADERS = ("content-type", "idempotency-key")
+
+
+@dataclass
+class Comparison:
+    """What came of it: how many calls were replayed, where they differ, what could not be replayed and why."""
+
+    replayed: int = 0
+    differences: list[Difference] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+    def readable(self) -> str:
+        lines = [difference.readable() for difference in self.differences]
+        lines += [f"not replayed: {reason}" for reason in self.skipped]
+        count = len(self.differences)
+        lines.append(f"{self.replayed} calls replayed, {count} {'difference' if count == 1 else 'differences'}")
+        return "\n".join(lines)
+
+    def as_json(self) -> dict[str, Any]:
+        rows = [
+            {
+                "entry": row.entry,
+                "call": row.call,
+                "kind": row.kind,
+                "pointer": row.pointer,
+                "recorded": row.recorded,
+                "simulated": row.simulated,
+            }
+            for row in self.differences
+        ]
+        return {"replayed": self.replayed, "differences": rows, "skipped": self.skipped}
+
+
+async def compare(
+    entries: Sequence[Entry], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
+) -> Comparison:
+    """Replay the calls and compare every answer; `values` also compares amounts, rates and texts."""
+    application = build(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
+    replay = _Replay(application, values)
+    try:
+        for entry in entries:
+            await replay.step(entry)
+    finally:
+        await application.close()
+    return replay.result
+
+
+class _Replay:
+    """The recorded words and what stands for them here."""
+
+    def __init__(self, application: Application, values: bool) -> None:
+        self.result = Comparison()
+        self._application = application
+        self._values = values
+        self._world = application.simulator.worlds[DEFAULT_WORLD]
+        self._names: dict[str, str] = {}
+        self._environment = "sandbox"
+        self._tokens: dict[str, str] = {}
+        self._known: set[str] = set()
+
+    async def step(self, entry: Entry) -> None:
+        if entry.method == "POST" and entry.path == "/webhooks":
+            self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver is not here")
+            return
+        unknown = [name for name in _ids(entry) if name not in self._names and name not in self._known]
+        if unknown and entry.status != 404:
+            self.result.skipped.append(
+                f"#{entry.number} {entry.method} {entry.path}: {unknown[0]} is older than the recording"
+            )
+            return
+        if entry.at_ms > self._world.now_ms:
+            await self._application.driver.advance(self._world, entry.at_ms)
+        simulated_status, simulated = await self._call(entry)
+        if await self._walk(entry, simulated_status, simulated):
+            simulated_status, simulated = await self._call(entry)
+        self._learn(entry.answer, simulated)
+        self._report(entry, simulated_status, simulated)
+
+    async def _call(self, entry: Entry) -> tuple[int, Any]:
+        path = "/".join(self._names.get(part, part) for part in entry.path.split("/"))
+        query = "&".join(_renamed_pair(pair, self._names) for pair in entry.query.split("&")) if entry.query else ""
+        headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
+        body = entry.raw_body
+        if entry.path == "/auth/token" and isinstance(entry.body, dict):
+            body = orjson.dumps(self._own_keys(entry.body, entry.status))
+        elif isinstance(entry.body, dict | list):
+            body = orjson.dumps(_renamed(entry.body, self._names))
+        if "authorization" in entry.headers:
+            scheme, _, token = entry.headers["authorization"].partition(" ")
+            headers["authorization"] = f"{scheme} {await self._token(token, entry.status)}"
+        base = next(base for base, environment in BASES.items() if environment == self._environment)
+        outgoing = await self._application.endpoint.answer(
+            Incoming(entry.method, base + path, query.encode(), headers, body)
+        )
+        self.result.replayed += 1
+        try:
+            return outgoing.status, orjson.loads(outgoing.body) if outgoing.body else None
+        except orjson.JSONDecodeError:
+            return outgoing.status, outgoing.body.decode("utf-8", "replace")
+
+    def _own_keys(self, body: dict[str, Any], status: int) -> dict[str, Any]:
+        """The simulator's key pair for the recorded one, as far as the recording shows that it was a good one."""
+        given = body.get("public_key")
+        if isinstance(given, str):
+            self._environment = "production" if given.startswith(LIVE) else "sandbox"
+        if status != 200:
+            return body
+        return {**body, **credentials(self._world)[self._environment]}
+
+    async def _token(self, recorded: str, status: int) -> str:
+        """A token for the recorded one: exchanged here when the recording began later; a refused one stays as it is."""
+        if status == 401:
+            return recorded
+        if recorded not in self._tokens:
+            keys = orjson.dumps(credentials(self._world)[self._environment])
+            base = next(base for base, environment in BASES.items() if environment == self._environment)
+            incoming = Incoming("POST", f"{base}/auth/token", b"", {"content-type": "application/json"}, keys)
+            outgoing = await self._application.endpoint.answer(incoming)
+            self._tokens[recorded] = orjson.loads(outgoing.body)["access_token"]
+        return self._tokens[recorded]
+
+    async def _walk(self, entry: Entry, status: int, simulated: Any) -> bool:
+        """Let the weather bring one shown object to its recorded status; whether anything moved."""
+        if entry.method != "GET" or status != 200 or not isinstance(simulated, dict):
+            return False
+        wanted = entry.answer.get("status") if isinstance(entry.answer, dict) else None
+        target = simulated.get("id")
+        if not isinstance(wanted, str) or not isinstance(target, str) or simulated.get("status") == wanted:
+            return False
+        before = self._world.journal.event_count
+        for action in WALKS.get(wanted, ()):
+            self._push(action, target)
+        return self._world.journal.event_count > before
+
+    def _push(self, action: str, target: str) -> None:
+        try:
+            self._application.simulator.triggers.perform(
+                self._world, action, target, {}, self._environment, Cause("action", action, "recording")
+            )
+        except ControlError:
+            return
+
+    def _learn(self, recorded: Any, simulated: Any) -> None:
+        """Which recorded id stands for which of ours: those at the same place of two answers."""
+        if isinstance(recorded, dict) and isinstance(simulated, dict):
+            for name in recorded:
+                if name == "access_token" and isinstance(simulated.get(name), str):
+                    self._tokens[recorded[name]] = simulated[name]
+                elif name in simulated:
+                    self._learn(recorded[name], simulated[name])
+        elif isinstance(recorded, list) and isinstance(simulated, list):
+            for theirs, ours in zip(recorded, simulated, strict=False):
+                self._learn(theirs, ours)
+        elif is_id(recorded) and is_id(simulated):
+            self._names.setdefault(recorded, simulated)
+            self._known.add(recorded)
+
+    def _report(self, entry: Entry, status: int, simulated: Any) -> None:
+        call = f"{entry.method} {entry.path}"
+        if status != entry.status:
+            theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
+            self.result.differences.append(Difference(entry.number, call, "status", "", theirs, ours))
+            return
+        for kind, pointer, theirs, ours in compare_answers(entry.answer, simulated, values=self._values):
+            self.result.differences.append(Difference(entry.number, call, kind, pointer, theirs, ours))
+
+
+def _with_code(status: int, answer: Any) -> str:
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return f"{status} {error['code']}" if isinstance(error, dict) and "code" in error else str(status)
+
+
+def _ids(entry: Entry) -> list[str]:
+    """The ids that a call names in its path, query and body."""
+    found = [part for part in entry.path.split("/") if is_id(part)]
+    found += [value for pair in entry.query.split("&") if is_id(value := pair.partition("=")[2])]
+    return [*found, *_ids_in(entry.body)]
+
+
+def _ids_in(value: Any) -> list[str]:
+    if isinstance(value, dict):
+        return [found for name, item in value.items() if name.endswith("_id") for found in _ids_in(item)]
+    return [value] if is_id(value) else []
+
+
+def _renamed(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, dict):
+        return {name: _renamed(item, names) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item, names) for item in value]
+    return names.get(value, value) if isinstance(value, str) else value
+
+
+def _renamed_pair(pair: str, names: dict[str, str]) -> str:
+    name, equals, value = pair.partition("=")
+    return f"{name}{equals}{names.get(value, value)}"

@@ -1,0 +1,210 @@
+"""Recorded traffic against the simulator: HAR files made from a simulator itself, with differences sown into them."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import copy
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from simulator.cli.comparing import compare as compare_command
+from simulator.compare import HarError, compare, read_har
+from simulator.config import Config
+from simulator.host import build
+from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.server.messages import Incoming
+
+ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+QUOTE = {
+    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
+    "amount_currency": "KES", "method": "mobile_money",
+}  # fmt: skip
+
+
+class Recorder:
+    """Makes calls to a simulator with another seed and start, and keeps them as a proxy would."""
+
+    def __init__(self) -> None:
+        now = parse_timestamp("2026-03-01T10:00:00Z")
+        self.application = build(Config(clock="manual", seed=99, now_ms=now, scenarios=("autopilot",)))
+        self.world = self.application.simulator.worlds["default"]
+        self.entries: list[dict[str, Any]] = []
+        self.token = ""
+
+    async def call(self, method: str, path: str, body: Any = None, query: str = "") -> Any:
+        headers = {"content-type": "application/json"} | (
+            {"authorization": f"Bearer {self.token}"} if self.token else {}
+        )
+        text = "" if body is None else orjson.dumps(body).decode()
+        at = format_timestamp(self.world.now_ms)
+        answered = await self.application.endpoint.answer(
+            Incoming(method, f"/v1{path}", query.encode(), headers, text.encode())
+        )
+        self.entries.append(
+            {
+                "startedDateTime": at,
+                "request": {
+                    "method": method,
+                    "url": f"https://sandbox.example.test/v1{path}" + (f"?{query}" if query else ""),
+                    "headers": [{"name": name, "value": value} for name, value in headers.items()],
+                    "postData": {"text": text},
+                },
+                "response": {"status": answered.status, "content": {"text": answered.body.decode()}},
+            }
+        )
+        return orjson.loads(answered.body) if answered.body else None
+
+    async def wait(self, minutes: int) -> None:
+        await self.application.driver.advance(self.world, self.world.now_ms + minutes * 60_000)
+
+    async def session(self) -> dict[str, Any]:
+        keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+        self.token = (await self.call("POST", "/auth/token", keys))["access_token"]
+        quote = await self.call("POST", "/quotes", QUOTE)
+        ramp = await self.call(
+            "POST",
+            f"/quotes/{quote['id']}/confirm",
+            {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}},
+        )
+        await self.wait(5)
+        await self.call("GET", f"/transactions/{ramp['id']}")
+        await self.call("GET", "/transactions", query=f"search={ramp['id']}")
+        await self.call(
+            "POST",
+            f"/quotes/{quote['id']}/confirm",
+            {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}},
+        )
+        await self.call("POST", "/quotes", QUOTE | {"amount": 5})
+        await self.call("GET", "/wallet/assets")
+        return {"log": {"version": "1.2", "entries": self.entries}}
+
+
+@pytest.fixture(scope="module")
+def recording() -> dict[str, Any]:
+    return asyncio.run(Recorder().session())
+
+
+def replay(har: dict[str, Any], **options: Any) -> Any:
+    return asyncio.run(compare(read_har(orjson.dumps(har)), **options))
+
+
+def changed(har: dict[str, Any], number: int, change: Any) -> dict[str, Any]:
+    """The recording with one answer changed: `change` gets the parsed answer."""
+    har = copy.deepcopy(har)
+    response = har["log"]["entries"][number]["response"]
+    answer = orjson.loads(response["content"]["text"])
+    change(answer, response)
+    response["content"]["text"] = orjson.dumps(answer).decode()
+    return har
+
+
+def test_the_simulators_own_traffic_shows_no_difference(recording: dict[str, Any]) -> None:
+    result = replay(recording)
+    assert result.readable().splitlines()[-1].endswith("0 differences")
+    assert (result.differences, result.skipped) == ([], [])
+
+
+def sow_state(answer: Any, response: Any) -> None:
+    answer["status"] = "expired"
+
+
+def sow_shape(answer: Any, response: Any) -> None:
+    answer["fee"]["surcharge"] = "1.00"
+    del answer["method"]
+
+
+def sow_type(answer: Any, response: Any) -> None:
+    answer["destination_amount"] = 37.5
+
+
+def sow_span(answer: Any, response: Any) -> None:
+    answer["expires_at"] = "2026-03-01T10:15:00.000Z"
+
+
+def sow_code(answer: Any, response: Any) -> None:
+    answer["error"]["code"] = "invalid_request"
+
+
+def sow_status(answer: Any, response: Any) -> None:
+    response["status"] = 200
+
+
+@pytest.mark.parametrize(
+    ("number", "sow", "found"),
+    [
+        (3, sow_state, [("state", "/status")]),
+        (1, sow_shape, [("shape", "/method"), ("shape", "/fee/surcharge")]),
+        (1, sow_type, [("type", "/destination_amount")]),
+        (1, sow_span, [("span", "/expires_at after created_at")]),
+        (6, sow_code, [("code", "/error/code")]),
+        (1, sow_status, [("status", "")]),
+    ],
+)
+def test_every_sown_difference_is_found_and_no_other(
+    recording: dict[str, Any], number: int, sow: Any, found: list[tuple[str, str]]
+) -> None:
+    result = replay(changed(recording, number, sow))
+    assert sorted((row.kind, row.pointer) for row in result.differences) == sorted(found)
+    assert {row.entry for row in result.differences} == {number + 1}
+
+
+def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, Any]) -> None:
+    def failed(answer: Any, response: Any) -> None:
+        answer.update(status="processing", tx_hash=None)
+
+    result = replay(changed(recording, 3, failed), scenarios=())
+    assert [row for row in result.differences if row.entry == 4] == []
+
+
+def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
+    def dearer(answer: Any, response: Any) -> None:
+        answer["rate"] = "131.00"
+
+    har = changed(recording, 1, dearer)
+    assert replay(har).differences == []
+    assert [(row.kind, row.pointer) for row in replay(har, values=True).differences] == [("value", "/rate")]
+
+
+def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dict[str, Any]) -> None:
+    har = copy.deepcopy(recording)
+    del har["log"]["entries"][1:3]
+    result = replay(har)
+    assert any("older than the recording" in reason for reason in result.skipped)
+    assert not any(row.kind == "status" for row in result.differences)
+
+
+def test_bodies_in_base64_and_foreign_calls_are_read_as_they_are(recording: dict[str, Any]) -> None:
+    har = copy.deepcopy(recording)
+    content = har["log"]["entries"][1]["response"]["content"]
+    content.update(text=base64.b64encode(content["text"].encode()).decode(), encoding="base64")
+    foreign = copy.deepcopy(har["log"]["entries"][0])
+    foreign["request"]["url"] = "https://elsewhere.example.test/metrics"
+    har["log"]["entries"].insert(0, foreign)
+    assert replay(har).differences == []
+    assert len(read_har(orjson.dumps(har), "https://sandbox.example.test/v1")) == len(recording["log"]["entries"])
+
+
+@pytest.mark.parametrize("raw", [b"", b"[]", b"{}", b'{"log": {"entries": [{}]}}', b'{"log": {"entries": []}}'])
+def test_a_file_that_is_no_recording_says_so(raw: bytes) -> None:
+    with pytest.raises(HarError):
+        read_har(raw)
+
+
+def test_the_command_reports_and_exits_by_what_it_found(recording: dict[str, Any], tmp_path: Path) -> None:
+    good, bad = tmp_path / "good.har", tmp_path / "bad.har"
+    good.write_bytes(orjson.dumps(recording))
+    bad.write_bytes(orjson.dumps(changed(recording, 3, sow_state)))
+    run = CliRunner().invoke(compare_command, [str(good)])
+    assert (run.exit_code, run.output.strip()) == (0, "8 calls replayed, 0 differences")
+    run = CliRunner().invoke(compare_command, [str(bad)])
+    assert run.exit_code == 1
+    assert "state at /status: recorded 'expired', simulated 'completed'" in run.output
+    run = CliRunner().invoke(compare_command, [str(bad), "--json"])
+    assert orjson.loads(run.output)["differences"][0]["kind"] == "state"
+    (tmp_path / "no.har").write_text("[]")
+    assert CliRunner().invoke(compare_command, [str(tmp_path / "no.har")]).exit_code == 2
