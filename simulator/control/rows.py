@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.control import actions, clock, faults, scenarios, seeing, worlds
+from simulator.control import actions, clock, faults, insight, scenarios, seeing, worlds
 from simulator.control.inbox import Inboxes
 from simulator.control.operation import ControlOperation
 
@@ -16,5 +16,6 @@ def control_rows() -> tuple[ControlOperation, ...]:
         *scenarios.ROWS,
         *faults.ROWS,
         *seeing.ROWS,
+        *insight.ROWS,
         *Inboxes().rows(),
     )

@@ -157,10 +157,6 @@ async def deliveries(call: ControlCall) -> JsonObject:
     return {"data": [render_recorded_delivery(call.world, row) for row in newest(found, call.limit())]}
 
 
-async def advice(call: ControlCall) -> JsonObject:
-    return {"data": newest(list(call.world.store.table("advice").values()), call.limit())}
-
-
 async def list_emails(call: ControlCall) -> JsonObject:
     return {"data": newest(list(emails(call.world)), call.limit())}
 
@@ -179,7 +175,6 @@ ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/events/{id}", "get_event", "One event's envelope", get_event),
     ControlOperation("POST", "/events/{id}/resend", "resend_event", "Send an event again", resend_event),
     ControlOperation("GET", "/deliveries", "deliveries", "Every delivery attempt", deliveries),
-    ControlOperation("GET", "/advice", "advice", "Findings about the integrator's traffic", advice),
     ControlOperation("GET", "/emails", "list_emails", "E-mails the service would have sent", list_emails),
     ControlOperation("POST", "/settle", "settle", "Wait until no webhook attempt is in flight", settle),
 )

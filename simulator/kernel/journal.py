@@ -53,7 +53,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """One interface call and its answer, as the request journal keeps it (secrets already masked)."""
+    """One interface call and its answer, as the request journal keeps it (secrets already masked).
+
+    `duration_ms` and `wall_ms` (the moment it came in) are of a clock of the machine that only tells distances; like
+    all durations they differ from run to run.
+    """
 
     id: str
     at_ms: int
@@ -68,6 +72,8 @@ class Exchange:
     duration_ms: float
     advice: tuple[str, ...] = ()
     operation: str = ""
+    answer_headers: tuple[tuple[str, str], ...] = ()
+    wall_ms: float = 0.0
 
 
 class Journal:
@@ -99,6 +105,10 @@ class Journal:
 
     def record_step(self, resource_id: str, step: Step) -> None:
         self._histories.put(resource_id, (*(self._histories.get(resource_id) or ()), step))
+
+    def histories(self) -> Iterator[tuple[str, tuple[Step, ...]]]:
+        """The history of every resource by its id, in the order of their first moves."""
+        return iter(self._histories.items())
 
     def history(self, resource_id: str) -> tuple[Step, ...]:
         return self._histories.get(resource_id) or ()

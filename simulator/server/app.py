@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 from simulator.assembly import Simulator
 from simulator.courier.courier import Courier
+from simulator.insight import Past
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
 from simulator.server.endpoint import BASES, Endpoint
@@ -36,6 +37,7 @@ class Application:
         self.simulator = simulator
         self.courier = courier or Courier()
         self.watchers: list[Callable[[World], None]] = []
+        self.past = Past()
         self.driver = Driver(self.courier, self.changed)
         self.courier.on_change = self._reported
         self.courier.before_report = self.driver.bring_up_to_date

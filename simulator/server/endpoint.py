@@ -15,6 +15,7 @@ from urllib.parse import parse_qsl
 
 from simulator.assembly import Simulator
 from simulator.courier.courier import Courier
+from simulator.insight import count_exchange
 from simulator.kernel.journal import Cause, Exchange
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
@@ -253,23 +254,27 @@ class Endpoint:
         incoming, world = exchange.incoming, exchange.world
         masked = exchange.operation is not None and not exchange.operation.token
         query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
-        world.journal.requests.append(
-            Exchange(
-                id=exchange.request_id,
-                at_ms=world.now_ms,
-                environment=exchange.environment or "sandbox",
-                public_key=exchange.public_key,
-                method=incoming.method,
-                path=incoming.path + query,
-                headers=tuple((name, _masked_header(name, value)) for name, value in incoming.headers.items()),
-                body=_mask(incoming.body or b"", "secret_key") if masked else incoming.body or b"",
-                status=outgoing.status,
-                response=_mask(outgoing.body, "access_token") if masked else outgoing.body,
-                duration_ms=round((perf_counter() - exchange.started) * 1000, 3),
-                advice=exchange.advice,
-                operation=exchange.operation.name if exchange.operation else "",
-            )
+        row = Exchange(
+            id=exchange.request_id,
+            at_ms=world.now_ms,
+            environment=exchange.environment or "sandbox",
+            public_key=exchange.public_key,
+            method=incoming.method,
+            path=incoming.path + query,
+            headers=tuple((name, _masked_header(name, value)) for name, value in incoming.headers.items()),
+            body=_mask(incoming.body or b"", "secret_key") if masked else incoming.body or b"",
+            status=outgoing.status,
+            response=_mask(outgoing.body, "access_token") if masked else outgoing.body,
+            duration_ms=round((perf_counter() - exchange.started) * 1000, 3),
+            advice=exchange.advice,
+            operation=exchange.operation.name if exchange.operation else "",
+            answer_headers=tuple(outgoing.headers.items()),
+            wall_ms=round(exchange.started * 1000, 3),
         )
+        world.journal.requests.append(row)
+        if exchange.operation is not None:
+            with world.store.change():
+                count_exchange(world, exchange.operation, row)
 
 
 def _split(path: str) -> tuple[str, str]:

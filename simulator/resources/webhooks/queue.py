@@ -283,6 +283,7 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
     error = outcome.error
     if error is None and not outcome.succeeded:
         error = f"the receiver answered {outcome.status} instead of 2xx"
+    plan = attempt.due.plan or UNDISTURBED
     delivery = Delivery(
         id=attempt.id,
         sequence=(attempt.started_at_ms, attempt.event_sequence, attempt.endpoint_sequence, attempt.number),
@@ -302,7 +303,9 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         request_headers=outcome.request_headers,
         response_headers=outcome.response_headers,
         response_body=outcome.response_body,
-        altered=attempt.due.plan is not None and attempt.due.plan.alter_body,
+        altered=plan.alter_body,
+        corrupted=plan.corrupt_signature,
+        stale=plan.stale_timestamp,
     )
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
     return delivery

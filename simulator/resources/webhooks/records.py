@@ -139,7 +139,10 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt that was made (decision W12). `sequence` orders the deliveries of a world, whoever answered first."""
+    """One attempt that was made (decision W12). `sequence` orders the deliveries of a world, whoever answered first.
+
+    `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
+    """
 
     id: str
     sequence: tuple[int, ...]
@@ -160,6 +163,8 @@ class Delivery:
     response_headers: tuple[tuple[str, str], ...]
     response_body: bytes
     altered: bool = False
+    corrupted: bool = False
+    stale: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,25 @@
+"""What the traffic of a world tells about its integrator: advice on conduct, and how much of the contract it exercised.
+
+Pure functions over a world's journal, store and tables; nothing here answers calls or changes a resource. The one thing
+it keeps is a compact tally of calls (`count_exchange`), because the journal of calls is bounded.
+"""
+
+from __future__ import annotations
+
+from simulator.insight.advice import findings
+from simulator.insight.coverage import EVERY_WORLD, Counts, Past, count_world, coverage_of, merged
+from simulator.insight.page import render_page
+from simulator.insight.tally import Hits, count_exchange
+
+__all__ = [
+    "EVERY_WORLD",
+    "Counts",
+    "Hits",
+    "Past",
+    "count_exchange",
+    "count_world",
+    "coverage_of",
+    "findings",
+    "merged",
+    "render_page",
+]

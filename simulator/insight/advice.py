@@ -1,0 +1,93 @@
+"""Advice: findings about the integrator's conduct, computed from what a world remembers.
+
+One finding per kind and subject, with everything that shows it (bounded) and the clause it rests on. What the rooms
+noted themselves while they worked (`wire/advice`) is merged in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import chain
+
+from simulator.insight import conduct, receipts
+from simulator.insight.signals import KINDS, Signal
+from simulator.insight.traffic import traffic_of
+from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.kernel.ids import derive, text_of
+from simulator.kernel.world import World
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Operation
+
+MOST_EVIDENCE = 100
+"""How many ids a finding shows; `count` counts on."""
+
+_CLAUSES = {"deposit_not_matched": "Ramp quotes and ramps; decision S6"}
+
+
+def findings(world: World, operations: Iterable[Operation]) -> list[JsonObject]:
+    """All findings of a world, the one shown last at the end.
+
+    Each: {id, kind, severity, subject, message, what_to_do, clause, count, requests, evidence, first_at, last_at}.
+    `requests` are ids of calls, `evidence` ids of anything else; the times are null where none is known.
+    """
+    calls = traffic_of(world, operations)
+    signals = chain.from_iterable(detect(world, calls) for detect in (*conduct.DETECTORS, *receipts.DETECTORS))
+    groups: dict[tuple[str, str], list[Signal]] = {}
+    for signal in signals:
+        groups.setdefault((signal.kind, signal.subject), []).append(signal)
+    found = [_finding(group) for group in groups.values()]
+    found += _noted(world)
+    return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
+
+
+def _finding(signals: list[Signal]) -> JsonObject:
+    last = signals[-1]
+    kind = KINDS[last.kind]
+    times = [signal.at_ms for signal in signals if signal.at_ms is not None]
+    return {
+        "id": _identifier(last.kind, last.subject),
+        "kind": last.kind,
+        "severity": last.severity or kind.severity,
+        "subject": last.subject,
+        "message": kind.message.format(subject=last.subject, detail=last.detail),
+        "what_to_do": kind.what_to_do,
+        "clause": kind.clause,
+        "count": len(signals),
+        "requests": _bounded(name for signal in signals for name in signal.requests),
+        "evidence": _bounded(name for signal in signals for name in signal.evidence),
+        "first_at": format_timestamp(min(times)) if times else None,
+        "last_at": format_timestamp(max(times)) if times else None,
+    }
+
+
+def _identifier(kind: str, subject: str) -> str:
+    return "adv_" + text_of(derive(kind, subject))
+
+
+def _bounded(names: Iterable[str]) -> list[str]:
+    """The newest ids, each once, oldest first."""
+    return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
+
+
+def _noted(world: World) -> Iterator[JsonObject]:
+    """What the rooms noted, one finding per kind and message."""
+    groups: dict[tuple[str, str], list[JsonObject]] = {}
+    for row in world.store.table("advice").values():
+        groups.setdefault((row["kind"], row["message"]), []).append(row)
+    for (kind, message), rows in groups.items():
+        names = [name for row in rows for name in row["requests"]]
+        times = [parse_timestamp(row["at"]) for row in rows]
+        yield {
+            "id": _identifier(kind, message),
+            "kind": kind,
+            "severity": rows[-1]["severity"],
+            "subject": names[0] if names else kind,
+            "message": message,
+            "what_to_do": rows[-1]["what_to_do"],
+            "clause": _CLAUSES.get(kind, ""),
+            "count": len(rows),
+            "requests": _bounded(names),
+            "evidence": _bounded(names),
+            "first_at": format_timestamp(min(times)),
+            "last_at": format_timestamp(max(times)),
+        }

@@ -1,0 +1,243 @@
+"""Integration coverage: what of the contract the traffic of a world has exercised, counted against its own tables.
+
+The denominators are the operation, error, event and state tables themselves, so nothing can be missing from them: an
+operation, code, event type or transition that is added is uncovered until traffic reaches it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from simulator.insight import tally
+from simulator.insight.histories import Cell, cells, moves_of
+from simulator.kernel.world import World
+from simulator.resources.webhooks import Delivery, all_deliveries
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import Listing
+from simulator.wire.operation import Operation
+
+EVERY_WORLD = "*"
+ANY_OPERATION = "*"
+
+COMMON_CODES = (
+    "unauthorized",
+    "kyc_required",
+    "production_access_required",
+    "forbidden",
+    "invalid_request",
+    "missing_parameter",
+    "invalid_parameter",
+    "invalid_date_range",
+    "not_found",
+    "idempotency_conflict",
+    "rate_limited",
+    "internal_error",
+    "service_unavailable",
+)
+"""What operations answer before their own rules (decision H2): each counts once, at whichever operation it was seen."""
+
+PRACTICES = {
+    "idempotent_replay": "a POST was repeated under its Idempotency-Key and got the stored answer",
+    "event_retry_survived": "an event failed at an endpoint and was acknowledged later",
+    "duplicate_event_acknowledged": "an endpoint acknowledged the same event more than once",
+    "forged_webhook_refused": "a webhook with a wrong signature was refused",
+    "stale_webhook_refused": "a webhook with an old X-Timestamp was refused",
+}
+"""What a robust integration does beyond calling operations, as far as it can be seen from here."""
+
+TITLES = {
+    "operations": "Operations that succeeded",
+    "errors": "Error codes seen",
+    "states": "Statuses reached",
+    "transitions": "Transitions taken",
+    "events": "Event types acknowledged",
+    "lists": "Lists read beyond their first page",
+    "practices": "Robust conduct seen",
+}
+
+
+@dataclass
+class Count:
+    """How often one item was hit, by what is counted of it; where it was seen first (world, id of the evidence)."""
+
+    numbers: dict[str, int] = field(default_factory=dict)
+    first: tuple[str, str] | None = None
+
+    def add(self, number: str, hits: int, world_id: str, evidence: str) -> None:
+        self.numbers[number] = self.numbers.get(number, 0) + hits
+        if self.first is None:
+            self.first = (world_id, evidence)
+
+
+Counts: TypeAlias = dict[tuple[str, str], Count]
+"""Counts by dimension and item."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One thing that can be covered: its name, what to show of it, and the number that makes it covered."""
+
+    name: str
+    shown: Mapping[str, str]
+    numbers: tuple[str, ...] = ("hits",)
+
+    @property
+    def decisive(self) -> str:
+        return self.numbers[-1]
+
+
+# --- counting -----------------------------------------------------------------------------------------------------
+
+
+def count_world(world: World) -> Counts:
+    """Everything that the traffic of a world has hit."""
+    counts: Counts = {}
+
+    def hit(dimension: str, item: str, number: str, hits: int, evidence: str) -> None:
+        counts.setdefault((dimension, item), Count()).add(number, hits, world.id, evidence)
+
+    for operation, outcome, row in tally.tallied(world, tally.ANSWER):
+        hit("operations", operation, "called", row.hits, row.first)
+        if outcome == tally.SUCCESS:
+            hit("operations", operation, "succeeded", row.hits, row.first)
+        elif outcome in CATALOGUE:
+            hit("errors", f"{operation} {outcome}", "hits", row.hits, row.first)
+            if outcome in COMMON_CODES:
+                hit("errors", f"{ANY_OPERATION} {outcome}", "hits", row.hits, row.first)
+    for operation, which, row in tally.tallied(world, tally.PAGE):
+        hit("lists", operation, "pages", row.hits, row.first)
+        if which == tally.FURTHER:
+            hit("lists", operation, "further_pages", row.hits, row.first)
+    for _, _, row in tally.tallied(world, tally.REPLAY):
+        hit("practices", "idempotent_replay", "hits", row.hits, row.first)
+    for resource_id, cell in moves_of(world):
+        hit("states", f"{cell.kind} {cell.target}", "hits", 1, resource_id)
+        hit("transitions", str(cell), "hits", 1, resource_id)
+    for event in world.journal.events():
+        hit("events", event.type, "emitted", 1, event.id)
+    deliveries = [delivery for delivery in all_deliveries(world) if not _was_dropped(delivery)]
+    for delivery in deliveries:
+        hit("events", delivery.event_type, "delivered", 1, delivery.event_id)
+        if delivery.status == "succeeded":
+            hit("events", delivery.event_type, "acknowledged", 1, delivery.event_id)
+    for practice, evidence in _webhook_practices(deliveries):
+        hit("practices", practice, "hits", 1, evidence)
+    return counts
+
+
+def _was_dropped(delivery: Delivery) -> bool:
+    """Whether a fault lost the delivery on its way, so that the receiver never had it."""
+    return not delivery.request_headers and (delivery.error or "").startswith("dropped by the fault")
+
+
+def _webhook_practices(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, str]]:
+    failed: set[tuple[str, str]] = set()
+    acknowledged: set[tuple[str, str]] = set()
+    for delivery in deliveries:
+        place, succeeded = (delivery.endpoint_id, delivery.event_id), delivery.status == "succeeded"
+        refused = delivery.response_status is not None and not succeeded
+        if refused and (delivery.altered or delivery.corrupted):
+            yield "forged_webhook_refused", delivery.id
+        if refused and delivery.stale:
+            yield "stale_webhook_refused", delivery.id
+        if succeeded and place in acknowledged:
+            yield "duplicate_event_acknowledged", delivery.id
+        elif succeeded and place in failed:
+            yield "event_retry_survived", delivery.id
+        (acknowledged if succeeded else failed).add(place)
+
+
+def merged(parts: Iterable[Counts]) -> Counts:
+    """The sum of counts; the first evidence is that of the first part that has any."""
+    total: Counts = {}
+    for counts in parts:
+        for key, count in counts.items():
+            into = total.setdefault(key, Count())
+            for number, hits in count.numbers.items():
+                into.numbers[number] = into.numbers.get(number, 0) + hits
+            into.first = into.first or count.first
+    return total
+
+
+class Past:
+    """The counts of worlds that have ended, so that the coverage of a whole server still knows them."""
+
+    def __init__(self) -> None:
+        self.counts: Counts = {}
+
+    def keep(self, world: World) -> None:
+        self.counts = merged((self.counts, count_world(world)))
+
+
+# --- reporting ----------------------------------------------------------------------------------------------------
+
+
+def catalogue(operations: Iterable[Operation], table_cells: Iterable[Cell]) -> dict[str, list[Item]]:
+    """Everything that can be covered, by dimension, in the order of the tables."""
+    operations, table_cells = tuple(operations), tuple(table_cells)
+    codes = [
+        Item(f"{row.name} {code}", {"operation": row.name, "code": code})
+        for row in operations
+        for code in dict.fromkeys(row.errors)
+    ]
+    common = [Item(f"{ANY_OPERATION} {code}", {"operation": ANY_OPERATION, "code": code}) for code in COMMON_CODES]
+    states = dict.fromkeys((cell.kind, cell.target) for cell in table_cells)
+    return {
+        "operations": [
+            Item(row.name, {"method": row.method, "path": row.path}, ("called", "succeeded")) for row in operations
+        ],
+        "errors": [*common, *codes],
+        "states": [Item(f"{kind} {state}", {"kind": kind, "state": state}) for kind, state in states],
+        "transitions": [
+            Item(str(cell), {"kind": cell.kind, "from": cell.source, "trigger": cell.trigger, "to": cell.target})
+            for cell in dict.fromkeys(table_cells)
+        ],
+        "events": [Item(name, {}, ("emitted", "delivered", "acknowledged")) for name in EVENT_TYPES],
+        "lists": [
+            Item(row.name, {"path": row.path}, ("pages", "further_pages"))
+            for row in operations
+            if isinstance(row.query, Listing)
+        ],
+        "practices": [Item(name, {"meaning": meaning}) for name, meaning in PRACTICES.items()],
+    }
+
+
+def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, name: str) -> JsonObject:
+    """The report: {world, covered, total, percent, dimensions, undeclared}, where dimensions is {name: {title, covered,
+    total, percent, items}}.
+
+    An item is {item, …what it is, covered, …numbers, first: {world, id} or null}. `undeclared` lists error codes that
+    were answered (by a fault or a scenario) though the operation does not declare them; they count nowhere.
+    """
+    dimensions: JsonObject = {}
+    known: set[tuple[str, str]] = set()
+    for dimension, items in catalogue(operations, cells(world)).items():
+        shown = [_show(item, counts.get((dimension, item.name), Count())) for item in items]
+        known.update((dimension, item.name) for item in items)
+        dimensions[dimension] = {
+            "title": TITLES[dimension],
+            **_totals(sum(row["covered"] for row in shown), len(shown)),
+            "items": shown,
+        }
+    covered, total = (sum(part[key] for part in dimensions.values()) for key in ("covered", "total"))
+    undeclared = [
+        {"item": item, "hits": count.numbers["hits"]}
+        for (dimension, item), count in counts.items()
+        if dimension == "errors" and (dimension, item) not in known and item.split()[1] not in COMMON_CODES
+    ]
+    return {"world": name, **_totals(covered, total), "dimensions": dimensions, "undeclared": undeclared}
+
+
+def _show(item: Item, count: Count) -> JsonObject:
+    numbers = {name: count.numbers.get(name, 0) for name in item.numbers}
+    first = None if count.first is None else {"world": count.first[0], "id": count.first[1]}
+    return {"item": item.name, **item.shown, "covered": numbers[item.decisive] > 0, **numbers, "first": first}
+
+
+def _totals(covered: int, total: int) -> JsonObject:
+    """`percent` has one decimal and is rounded down, so that 100 means everything."""
+    return {"covered": covered, "total": total, "percent": covered * 1000 // total / 10 if total else 100.0}

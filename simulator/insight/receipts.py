@@ -1,0 +1,85 @@
+"""What receivers of webhooks, faults and scenarios show: bad acknowledgements, reads that are missing, idle faults."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from simulator.insight.signals import Signal
+from simulator.insight.traffic import Seen
+from simulator.kernel.clock import format_duration, parse_timestamp
+from simulator.kernel.world import World
+from simulator.resources.webhooks import Delivery, all_deliveries
+from simulator.wire.records import find
+
+SLOW_MS = 5_000
+_DROPPED = "dropped by the fault"
+_LAST_WORD = frozenset(
+    {
+        "transaction.completed", "transaction.failed", "transaction.expired", "transaction.refunded",
+        "deposit.confirmed", "deposit.failed", "lightning.invoice_paid",
+    }
+)  # fmt: skip
+"""Events on which an integrator acts, and after which it is to look at the resource itself."""
+_IDS = re.compile(rb'"((?:txn|dep|ln)_[0-9a-z]+)"')
+
+
+def webhook_answers(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+    """Slow, missing and wrong acknowledgements. To refuse what a fault forged or aged is right."""
+    for delivery in all_deliveries(world):
+        succeeded, forged = delivery.status == "succeeded", delivery.altered or delivery.corrupted
+        if forged or delivery.stale:
+            if succeeded:
+                yield _of("forged_webhook_accepted" if forged else "stale_webhook_accepted", delivery, "")
+        elif not succeeded:
+            if not (delivery.error or "").startswith(_DROPPED):
+                yield _of("webhook_not_acknowledged", delivery, delivery.error or "")
+        elif delivery.duration_ms > SLOW_MS:
+            yield _of("webhook_slow", delivery, format_duration(delivery.duration_ms))
+
+
+def _of(kind: str, delivery: Delivery, detail: str) -> Signal:
+    return Signal(kind, delivery.endpoint_id, delivery.updated_at_ms, (), (delivery.id, delivery.event_id), detail)
+
+
+def not_fetched(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+    """Resources whose last acknowledged event was not followed by any read that shows them."""
+    journal = world.journal.requests
+    known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
+    last: dict[str, Delivery] = {}
+    for delivery in all_deliveries(world, status="succeeded"):
+        if delivery.event_type in _LAST_WORD and delivery.updated_at_ms >= known_since_ms:
+            event = world.journal.event(delivery.event_id)
+            if event is not None and find(world, event.object_id) is not None:
+                last[event.object_id] = delivery
+    if not last:
+        return
+    read_at_ms: dict[str, int] = {}
+    for call in calls:
+        if call.row.method == "GET" and call.succeeded:
+            for name in _IDS.findall(call.row.response):
+                read_at_ms[name.decode()] = call.row.at_ms
+    for object_id, delivery in last.items():
+        if read_at_ms.get(object_id, -1) < delivery.updated_at_ms:
+            evidence = (object_id, delivery.event_id)
+            yield Signal("not_fetched_after_event", delivery.event_type, delivery.updated_at_ms, (), evidence)
+
+
+def idle_faults(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+    for fault in world.store.table("faults").values():
+        if not fault.get("hits"):
+            yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
+
+
+def skipped_steps(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+    for row in world.store.table("scenario.log").values():
+        if row["what"] == "skipped":
+            entry = row["entry"]
+            subject = f"{row['scenario']} {entry['part']}"
+            evidence = (entry["object"],) if entry.get("object") else ()
+            yield Signal(
+                "step_skipped", subject, parse_timestamp(entry["at"]), (), evidence, entry.get("reason") or "not legal"
+            )
+
+
+DETECTORS = (webhook_answers, not_fetched, idle_faults, skipped_steps)

@@ -1,0 +1,87 @@
+"""The cumulative tally of interface calls: how often every operation was answered how, and where that was seen first.
+
+The journal of calls forgets the oldest ones, the tally does not. It is a store table of small rows by
+`<what> <operation> <which>`, so that it is part of snapshots and gone after a reset.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from urllib.parse import parse_qsl
+
+from simulator.kernel.journal import Exchange
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.json import loads
+from simulator.wire.listing import Listing
+from simulator.wire.operation import Operation
+
+TABLE = "coverage"
+ANSWER = "answer"
+REPLAY = "replay"
+PAGE = "page"
+SUCCESS = "success"
+FIRST = "first"
+FURTHER = "further"
+
+REPLAYED_HEADER = "Idempotent-Replayed"
+_EMPTY_PAGE = b'{"data":[],'
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """How often, and the id of the first request."""
+
+    hits: int
+    first: str
+
+
+def count_exchange(world: World, operation: Operation, exchange: Exchange) -> None:
+    """Count one call that was routed to an operation; inside a change."""
+    _count(world, f"{ANSWER} {operation.name} {outcome_of(exchange)}", exchange.id)
+    if any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
+        _count(world, f"{REPLAY} {operation.name} {SUCCESS}", exchange.id)
+    if exchange.status == 200 and isinstance(operation.query, Listing):
+        is_first = query_of(exchange.path).get("page", "1").lstrip("0") == "1"
+        if is_first or not exchange.response.startswith(_EMPTY_PAGE):
+            _count(world, f"{PAGE} {operation.name} {FIRST if is_first else FURTHER}", exchange.id)
+
+
+def _count(world: World, key: str, request_id: str) -> None:
+    table: Table[Hits] = world.store.table(TABLE)
+    row = table.get(key)
+    table.put(key, Hits(1, request_id) if row is None else replace(row, hits=row.hits + 1))
+
+
+def tallied(world: World, what: str) -> Iterator[tuple[str, str, Hits]]:
+    """The rows of one sort: operation, which, row; in the order in which they were first seen."""
+    for key, row in world.store.table(TABLE).items():
+        sort, _, rest = key.partition(" ")
+        operation, _, which = rest.partition(" ")
+        if sort == what:
+            yield operation, which, row
+
+
+def outcome_of(exchange: Exchange) -> str:
+    """`success`, the code of the error, or the status where the answer is no envelope (0: the connection was cut)."""
+    if 200 <= exchange.status <= 299:
+        return SUCCESS
+    return code_of(exchange) or str(exchange.status)
+
+
+def code_of(exchange: Exchange) -> str:
+    """The catalogued error code of an answer, "" when it has none."""
+    if exchange.status < 400:
+        return ""
+    try:
+        code = loads(exchange.response)["error"]["code"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return code if isinstance(code, str) and code in CATALOGUE else ""
+
+
+def query_of(path: str) -> dict[str, str]:
+    """The query parameters of a full path that are not empty."""
+    return {name: value for name, value in parse_qsl(path.partition("?")[2]) if value}

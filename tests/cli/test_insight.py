@@ -1,0 +1,94 @@
+"""`rampsim advice` and `rampsim coverage`: what they print, write and exit with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.cli.conftest import Command
+
+
+@pytest.fixture
+def walked(rampsim: Command) -> Command:
+    """A world in which an integrator asked for its profile with the alias `limit` where it means something."""
+    world = rampsim.client.get(f"/worlds/{rampsim.world}")
+    keys: dict[str, Any] = world["credentials"]["sandbox"]
+    pair = {name: keys[name] for name in ("public_key", "secret_key")}
+    with httpx.Client(trust_env=False) as http:
+        token = http.post(f"{keys['base_url']}/auth/token", json=pair).json()["access_token"]
+        auth = {"Authorization": f"Bearer {token}"}
+        assert http.get(f"{keys['base_url']}/transactions?limit=1", headers=auth).status_code == 200
+    return rampsim
+
+
+def test_advice_says_what_was_seen_and_what_to_do(walked: Command) -> None:
+    result = walked("advice")
+    assert result.exit_code == 0
+    assert "limit_alias" in result.stdout
+    assert "Use `size`" in result.stdout
+    assert "see req_" in result.stdout
+
+
+def test_no_advice(rampsim: Command) -> None:
+    result = rampsim("advice", "--fail")
+    assert (result.exit_code, result.stdout) == (0, "No findings.\n")
+    assert rampsim.json("advice", "--json") == []
+
+
+def test_advice_can_fail_a_pipeline(walked: Command) -> None:
+    assert [row["kind"] for row in walked.json("advice", "--json")] == ["limit_alias"]
+    assert walked("advice", "--fail").exit_code == 1
+    assert walked("advice", "--fail", "--severity", "warning").exit_code == 0
+
+
+def test_coverage_prints_a_line_for_every_dimension(walked: Command) -> None:
+    result = walked("coverage")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert len(lines) == 8
+    assert lines[0].split()[:5] == ["Operations", "that", "succeeded", "2", "of"]
+    assert lines[-1].startswith("Total ")
+
+
+def test_coverage_lists_what_is_missing(walked: Command) -> None:
+    lines = walked("coverage", "--missing").stdout.splitlines()
+    report = walked.json("coverage", "--json")
+    assert "  - create_quote" in lines
+    assert "  - create_token" not in lines
+    assert sum(line.startswith("  - ") for line in lines) == report["total"] - report["covered"]
+
+
+@pytest.mark.parametrize(("below", "code"), [("0", 0), ("exact", 0), ("above", 1), ("100", 1), ("nan", 1)])
+def test_coverage_fails_below_its_threshold(walked: Command, below: str, code: int) -> None:
+    percent = walked.json("coverage", "--json")["percent"]
+    threshold = {"exact": str(percent), "above": str(percent + 0.1)}.get(below, below)
+    result = walked("coverage", "--fail-under", threshold)
+    assert result.exit_code == code
+    assert ("is below" in result.stderr) is bool(code)
+
+
+def test_a_threshold_that_is_no_percentage_is_wrong_usage(rampsim: Command) -> None:
+    assert rampsim("coverage", "--fail-under", "101").exit_code == 2
+    assert rampsim("coverage", "--fail-under", "much").exit_code == 2
+
+
+def test_coverage_of_all_worlds(walked: Command) -> None:
+    report = walked.json("coverage", "--json", "--all-worlds")
+    assert report["world"] == "*"
+    assert report["covered"] >= walked.json("coverage", "--json")["covered"] > 0
+
+
+def test_coverage_as_a_page(walked: Command, tmp_path: Path) -> None:
+    page = tmp_path / "coverage.html"
+    result = walked("coverage", "--json", "--html", str(page))
+    assert f"Integration coverage: {json.loads(result.stdout)['percent']} %" in page.read_text("utf-8")
+
+
+def test_a_page_that_cannot_be_written_is_said_in_words(walked: Command, tmp_path: Path) -> None:
+    result = walked("coverage", "--html", str(tmp_path / "nowhere" / "coverage.html"))
+    assert result.exit_code == 1
+    assert "nowhere" in result.stderr
