@@ -71,9 +71,8 @@ class RandomWalk(RuleBasedStateMachine):
         before = self.fingerprint()
         try:
             answer = support.invoke(self.world, operation(method, path), body, **variables)
-        except ApiError as refusal:
-            assert refusal.status < 500 or refusal.code == "network_unavailable", refusal
-            assert self.fingerprint() == before, f"a refused {method} {path} changed something: {refusal}"
+        except ApiError as refused:
+            self.was_refused(refused, before, legal=refused.status < 500 or refused.code == "network_unavailable")
             return None
         if isinstance(answer, dict) and "id" in answer:
             self.targets.append(answer["id"])
@@ -81,6 +80,10 @@ class RandomWalk(RuleBasedStateMachine):
 
     def fingerprint(self) -> Any:
         return {name: dict(rows) for name, rows in self.world.store.tables().items()}
+
+    def was_refused(self, refusal: Exception, before: Any, *, legal: bool) -> None:
+        assert legal, refusal
+        assert self.fingerprint() == before, f"a refused call changed something: {refusal}"
 
     # Setting out
 
@@ -222,7 +225,8 @@ class RandomWalk(RuleBasedStateMachine):
             recipient = {"destination": {"type": "platform_user", "phone_number": "+2348031000002"}}
         body = {
             "name": "Rent", "type": kind, "source": {"symbol": "USDC", "network": "CELO"},
-            "amount": f"{Decimal(units) / 100:f}", "amount_currency": "USDC", "recipient": recipient, "reference": "rent",
+            "amount": f"{Decimal(units) / 100:f}", "amount_currency": "USDC", "recipient": recipient,
+            "reference": "rent",
         }  # fmt: skip
         payment = self.call("POST", "/recurring-payments", body)
         if payment is None:
@@ -266,9 +270,8 @@ class RandomWalk(RuleBasedStateMachine):
         before = self.fingerprint()
         try:
             support.push(self.world, ROOMS, action, target, **self.parameters(action, record, False))
-        except ControlError as refusal:
-            assert refusal.status in (400, 409), refusal
-            assert self.fingerprint() == before
+        except ControlError as refused:
+            self.was_refused(refused, before, legal=refused.status in (400, 409))
         else:
             raise AssertionError(f"{action} on {record.kind} in {record.status} was not refused")
 
@@ -287,9 +290,8 @@ class RandomWalk(RuleBasedStateMachine):
         before = self.fingerprint()
         try:
             done = support.push(self.world, ROOMS, action, target, **parameters)
-        except ControlError as refusal:
-            assert refusal.status in (400, 409), refusal
-            assert self.fingerprint() == before
+        except ControlError as refused:
+            self.was_refused(refused, before, legal=refused.status in (400, 409))
             return
         if done.resource is not None and action in ("deposit_arrives",) and done.resource["id"] not in self.targets:
             self.targets.append(done.resource["id"])
