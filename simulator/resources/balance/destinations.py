@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
@@ -18,7 +18,8 @@ from simulator.resources.deposit_wallets import decode_invoice, is_lightning_add
 from simulator.resources.profile import PlatformUser, is_oneself, platform_user
 from simulator.resources.reference import is_address, is_phone
 from simulator.wire.errors import ApiError, invalid, missing
-from simulator.wire.fields import Body, FreeText, Text, parse
+from simulator.wire.fields import Body, Code, FreeText, Text, parse
+from simulator.wire.shapes import Assumed
 
 LIGHTNING_NETWORK = "bitcoin"
 MSATS_PER_BTC = Decimal(100_000_000_000)
@@ -32,7 +33,7 @@ class AnyDestination(Body):
 
 class AddressDestination(Body):
     type: Literal["address"]
-    address: Text
+    address: Code
     memo: FreeText | None = None
 
 
@@ -40,9 +41,9 @@ class UserDestination(Body):
     """Exactly one of the three fields names the recipient (decision S23)."""
 
     type: Literal["platform_user"]
-    email: Text | None = None
-    phone_number: Text | None = None
-    user_id: Text | None = None
+    email: Code | None = None
+    phone_number: Code | None = None
+    user_id: Code | None = None
 
     def given(self) -> dict[str, str]:
         fields = {"email": self.email, "phone_number": self.phone_number, "user_id": self.user_id}
@@ -52,9 +53,9 @@ class UserDestination(Body):
 class LightningDestination(Body):
     """An invoice or a Lightning address; the invoice is preferred (decision S14)."""
 
-    type: Literal["lightning"]
-    invoice: Text | None = None
-    lightning_address: Text | None = None
+    type: Annotated[Literal["lightning"], Assumed("S14")]
+    invoice: Annotated[Text | None, Assumed("S14")] = None
+    lightning_address: Annotated[Text | None, Assumed("S14")] = None
 
 
 DESTINATIONS: Mapping[str, type[Body]] = {

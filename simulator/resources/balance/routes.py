@@ -27,15 +27,16 @@ from simulator.resources.balance.shapes import (
     WithdrawQuoteShape,
     WithdrawTransaction,
 )
-from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.fields import Amount, Body, Code, FreeText, Text
 from simulator.wire.operation import Call, Operation
+from simulator.wire.shapes import Assumed
 
 SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"
 
 
 class EstimateBody(Body):
-    symbol: Text
-    network: Text
+    symbol: Code
+    network: Code
     amount: Amount
     destination: AnyDestination
 
@@ -70,8 +71,8 @@ class SendToLightning(SendBody):
 
 
 class SwapSide(Body):
-    symbol: Text
-    network: Text
+    symbol: Code
+    network: Code
 
 
 class SwapQuoteBody(Body):
@@ -83,29 +84,29 @@ class SwapQuoteBody(Body):
 
 
 class UseQuote(Body):
-    quote_id: Text
+    quote_id: Code
     reference: FreeText | None = None
 
 
 class BuyQuoteBody(Body):
-    symbol: Text
-    network: Text
-    fiat_currency: Text
+    symbol: Code
+    network: Code
+    fiat_currency: Code
     amount: Amount
     amount_currency: Literal["fiat", "crypto"]
     method: Method
 
 
 class PhonePayer(Body):
-    phone_number: Text
+    phone_number: Code
 
 
 class BankPayer(Body):
     """A bank transfer needs nothing of the payer; what is given must be text."""
 
-    account_name: FreeText | None = None
-    account_number: FreeText | None = None
-    bank_code: FreeText | None = None
+    account_name: Annotated[FreeText | None, Assumed("bank-payer")] = None
+    account_number: Annotated[FreeText | None, Assumed("bank-payer")] = None
+    bank_code: Annotated[FreeText | None, Assumed("bank-payer")] = None
     phone_number: FreeText | None = None
 
 
@@ -118,12 +119,12 @@ class BuyByBankTransfer(UseQuote):
 
 
 class WithdrawQuoteBody(Body):
-    symbol: Text
-    network: Text
-    fiat_currency: Text
+    symbol: Code
+    network: Code
+    fiat_currency: Code
     amount: Amount
     amount_currency: Text
-    beneficiary_id: Text
+    beneficiary_id: Code
 
 
 _ESTIMATES: dict[str, type[Body]] = {

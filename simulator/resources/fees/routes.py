@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field
 
@@ -24,9 +24,10 @@ from simulator.resources.fees.records import (
 )
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Text
+from simulator.wire.fields import Amount, Body, Code, Text
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
+from simulator.wire.shapes import Assumed
 from simulator.wire.spelling import SHORT
 from simulator.wire.triggers import Push, Trigger
 
@@ -40,30 +41,30 @@ class CalculateFee(Body):
     amount: Amount
     currency: Text
     network: shapes.ShortNetwork | None = None
-    asset: Text | None = None
-    fiat_currency: Text | None = None
+    asset: Annotated[Text | None, Assumed("M9")] = None
+    fiat_currency: Code | None = None
     payment_method: shapes.PaymentMethod | None = None
-    to_asset: Text | None = None
+    to_asset: Code | None = None
 
 
 class CalculateRampFee(CalculateFee):
     """onramp and offramp."""
 
     network: shapes.ShortNetwork
-    fiat_currency: Text
+    fiat_currency: Code
 
 
 class CalculatePayoutFee(CalculateFee):
     """buy and withdraw."""
 
-    fiat_currency: Text
+    fiat_currency: Code
 
 
 class CalculateSwapFee(CalculateFee):
     """swap."""
 
     network: shapes.ShortNetwork
-    to_asset: Text
+    to_asset: Code
 
 
 class CalculateSendFee(CalculateFee):

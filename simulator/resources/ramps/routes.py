@@ -17,7 +17,7 @@ from simulator.resources.ramps.shapes import (
     RampTransaction,
     render_quote,
 )
-from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.fields import Amount, Body, Code, FreeText, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 
@@ -27,15 +27,15 @@ TAG = "Ramp quotes and ramps"
 class QuoteBody(Body):
     type: Direction
     network: RampNetwork
-    asset: Text
-    fiat_currency: Text
+    asset: Code
+    fiat_currency: Code
     amount: Amount
     amount_currency: Text
     method: Method
 
 
 class MobileMoneyPayer(Body):
-    phone_number: Text
+    phone_number: Code
 
 
 class BankTransferPayer(Body):
@@ -45,22 +45,22 @@ class BankTransferPayer(Body):
 
 
 class ConfirmOnrampMobileMoney(Body):
-    wallet_address: Text
+    wallet_address: Code
     memo: FreeText | None = None
     payer: MobileMoneyPayer
     reference: FreeText | None = None
 
 
 class ConfirmOnrampBankTransfer(Body):
-    wallet_address: Text
+    wallet_address: Code
     memo: FreeText | None = None
     payer: BankTransferPayer
     reference: FreeText | None = None
 
 
 class ConfirmOfframp(Body):
-    beneficiary_id: Text
-    refund_address: Text
+    beneficiary_id: Code
+    refund_address: Code
     reference: FreeText | None = None
 
 
@@ -132,6 +132,7 @@ OPERATIONS = (
             "invalid_wallet_address",
             "invalid_phone_number",
             "amount_too_high",
+            "payment_failed",
             "network_unavailable",
         ),
     ),

@@ -93,6 +93,8 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
     if record is None:
         return example, example.get("id") or f"network_{environment}_{example['network']}"
     subject = render(world, record)
+    if event_type == "transaction.created":
+        status = "awaiting_payment" if subject["type"] == "onramp" else "awaiting_deposit"
     if status and "status" in subject:
         subject["status"] = status
     for name in _OF_THE_STATUS:
