@@ -40,6 +40,5 @@ def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[s
     if operation.check is not None:
         operation.check(call)
     if strict and unknown:
-        code = operation.refuses_with or "invalid_parameter"
-        raise ApiError(code, f"The parameter `{unknown[0]}` is unknown to this operation.", unknown[0])
+        raise ApiError("invalid_parameter", f"The parameter `{unknown[0]}` is unknown to this operation.", unknown[0])
     return unknown

@@ -21,6 +21,9 @@ Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$")]
 FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 """A string that may be empty."""
 
+Code = FreeText
+"""A code, id, address or number: whether there is such a one is a business rule, so the empty one is refused there."""
+
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN)]
 """A decimal string without sign or exponent (decision H7)."""
 

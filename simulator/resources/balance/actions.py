@@ -211,9 +211,9 @@ def create_send(
     network = asset.network or ""
     recipient = resolve_destination(world, environment, network, asset, destination, amount)
     pricing = price_send(world, environment, asset, amount, recipient)
+    require_balance(world, environment, asset, pricing.paid, "amount")
     if recipient.user_id is None:
         require_network(world, environment, network)
-    require_balance(world, environment, asset, pricing.paid, "amount")
     transaction = Transaction(
         **order_birth(world, environment),
         type="send",
@@ -275,9 +275,9 @@ def quote_swap(call: Call) -> JsonObject:
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
     target = require_asset(body.to.symbol, body.to.network, "to.")
     pricing = price_swap(world, environment, source, target, Decimal(body.amount), solve=body.amount_side == "to")
+    require_balance(world, environment, source, pricing.paid, "amount")
     for currency in (source, target):
         require_network(world, environment, currency.network or "")
-    require_balance(world, environment, source, pricing.paid, "amount")
     default = listing(source.code, source.network or "").slippage
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
     quote = _open(
@@ -391,12 +391,18 @@ def buy(call: Call) -> JsonObject:
 
 
 def check_withdraw_quote(call: Call) -> None:
-    """400: an amount_currency that is neither side, or more decimals than that side has."""
+    """400: an amount_currency that is neither side, or more decimals than that side has.
+
+    Where a side is not supported at all, the business rules refuse it.
+    """
     body = call.body
+    crypto = named_asset(body.symbol, body.network)
+    if crypto is None or crypto.code not in WITHDRAWABLE or fiat(body.fiat_currency) is None:
+        return
     if body.amount_currency not in (body.symbol, body.fiat_currency):
         raise invalid("amount_currency", f"it must be {body.symbol} or {body.fiat_currency}")
     crypto_side = body.amount_currency == body.symbol
-    check_decimals(body.amount, named_asset(body.symbol, body.network) if crypto_side else fiat(body.fiat_currency))
+    check_decimals(body.amount, crypto if crypto_side else fiat(body.fiat_currency))
 
 
 def post_withdraw_quote(call: Call) -> JsonObject:

@@ -64,20 +64,24 @@ def load_quote(call: Call) -> RampQuote:
 
 
 def check_quote(call: Call) -> None:
-    """400 for an amount_currency that is neither side, and for more decimals than that side has (decision H7)."""
+    """400 for an amount_currency that is neither side, and for more decimals than that side has (decision H7).
+
+    A pair that is not supported has no sides to speak of: the business rules refuse it.
+    """
     body = call.body
+    try:
+        crypto, money = _pair(body)
+    except ApiError:
+        return
     if body.amount_currency not in (body.asset, body.fiat_currency):
         raise invalid("amount_currency", f"it must be {body.asset} or {body.fiat_currency}")
-    currency = (
-        fiat(body.fiat_currency) if body.amount_currency == body.fiat_currency else asset(body.asset, body.network)
-    )
-    if currency is not None and not currency.accepts(body.amount):
+    currency = money if body.amount_currency == money.code else crypto
+    if not currency.accepts(body.amount):
         raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def quote_ramp(call: Call) -> JsonObject:
-    """POST /quotes."""
-    world, environment, body = call.world, call.environment, call.body
+def _pair(body: Any) -> tuple[Currency, Currency]:
+    """Asset and fiat of a quote; 422 unsupported_pair for a combination that is not offered."""
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
     if crypto is None or body.asset not in RAMP_ASSETS[body.network]:
@@ -86,6 +90,13 @@ def quote_ramp(call: Call) -> JsonObject:
         raise ApiError("unsupported_pair", f"{body.fiat_currency} is not supported.", "fiat_currency")
     if not has_method(money.code, body.method):
         raise ApiError("unsupported_pair", f"{body.method} is not available for {money.code}.", "method")
+    return crypto, money
+
+
+def quote_ramp(call: Call) -> JsonObject:
+    """POST /quotes."""
+    world, environment, body = call.world, call.environment, call.body
+    crypto, money = _pair(body)
     rate = ramp_rate(world, environment, body.type, crypto.code, money.code)
     source, destination = (money, crypto) if body.type == "onramp" else (crypto, money)
 

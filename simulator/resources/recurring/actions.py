@@ -58,10 +58,13 @@ def load_recurring(call: Call) -> RecurringPayment:
 def check_create(call: Call) -> None:
     """400 for an amount_currency that no such payment can have, for too many decimals, for a malformed destination."""
     body = call.body
+    source = named_asset(body.source.symbol, body.source.network)
+    if source is None or (body.type == "withdraw" and source.code not in WITHDRAWABLE):
+        return  # the business rules refuse it
     fiats = tuple(FIATS) if body.type == "withdraw" else ()
     if body.amount_currency not in (body.source.symbol, *fiats):
         raise invalid("amount_currency", "it must be the source's symbol, or for a withdrawal the beneficiary's fiat")
-    check_decimals(body.amount, fiat(body.amount_currency) or named_asset(body.source.symbol, body.source.network))
+    check_decimals(body.amount, fiat(body.amount_currency) or source)
     if body.type == "send":
         with _inside_recipient():
             check_destination(call.world, body.recipient.destination)

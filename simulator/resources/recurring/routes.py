@@ -34,7 +34,7 @@ from simulator.resources.recurring.shapes import (
 from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import amount_of, searched
-from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.fields import Amount, Body, Code, FreeText, Text
 from simulator.wire.listing import DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Pagination
@@ -52,12 +52,12 @@ LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5]
 
 
 class Source(Body):
-    symbol: Text
-    network: Text
+    symbol: Code
+    network: Code
 
 
 class BeneficiaryRecipient(Body):
-    beneficiary_id: Text
+    beneficiary_id: Code
 
 
 class AddressRecipient(Body):

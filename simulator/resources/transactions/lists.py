@@ -19,6 +19,8 @@ def searched(transaction: Transaction) -> Iterator[str | None]:
     yield transaction.lightning
     yield transaction.tx_hash
     yield transaction.account_number
+    if transaction.payment_instructions is not None:
+        yield transaction.payment_instructions.get("account_number")
 
 
 def amount_of(transaction: Transaction) -> Decimal:
