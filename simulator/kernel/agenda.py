@@ -2,7 +2,7 @@
 
 A timer names its kind and plain arguments, never a closure, so it can be listed, saved, restored and
 repeated. The heap is only an index: the rows in the store are the truth, a heap entry without its row is
-skipped.
+skipped. What a change has cancelled may come back, so inside one no entry is thrown away.
 """
 
 from __future__ import annotations
@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.kernel.store import Store, Table
+
+_STALE_ENTRIES_KEPT = 64
+"""How many entries without a row the index may have before it is made anew (besides one for each row)."""
 
 RANKED = 1 << 62
 """Timers with a rank are numbered from here on, far above every counted one."""
@@ -32,9 +35,10 @@ class Timer:
 class Agenda:
     """The timers of one world."""
 
-    __slots__ = ("_heap", "_rows", "_sequences")
+    __slots__ = ("_heap", "_rows", "_sequences", "_store")
 
     def __init__(self, store: Store) -> None:
+        self._store = store
         self._rows: Table[Timer] = store.table("timers")
         self._sequences: Table[int] = store.table("sequences")
         self._heap: list[tuple[int, int, str]] = []
@@ -72,6 +76,10 @@ class Agenda:
 
     def next(self) -> Timer | None:
         """The timer that fires next, without firing it."""
+        if self._store.in_change:
+            return min(self._rows.values(), key=_firing_order, default=None)
+        if len(self._heap) > 2 * len(self._rows) + _STALE_ENTRIES_KEPT:
+            self.rebuild()
         while self._heap:
             due_at_ms, number, key = self._heap[0]
             row = self._rows.get(key)
@@ -89,12 +97,16 @@ class Agenda:
         return self._rows.get(f"{kind}:{target}")
 
     def in_firing_order(self) -> list[Timer]:
-        return sorted(self._rows.values(), key=lambda row: (row.due_at_ms, row.number))
+        return sorted(self._rows.values(), key=_firing_order)
 
     def __len__(self) -> int:
         return len(self._rows)
 
     def rebuild(self) -> None:
         """Make the index anew from the rows, after the store was replaced."""
-        self._heap = [(row.due_at_ms, row.number, row.key) for row in self._rows.values()]
+        self._heap = [_firing_order(row) for row in self._rows.values()]
         heapq.heapify(self._heap)
+
+
+def _firing_order(timer: Timer) -> tuple[int, int, str]:
+    return timer.due_at_ms, timer.number, timer.key

@@ -7,8 +7,9 @@ the `by` rule of the control interface.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_DOWN, Context, Decimal
 from functools import lru_cache
 
 SECOND_MS = 1_000
@@ -28,6 +29,8 @@ _PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)", re.ASCII)
 _ISO_DURATION = re.compile(
     r"P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII
 )
+# Too large a number becomes infinite, which no duration is; nothing is ever rounded up.
+_CUT = Context(prec=40, rounding=ROUND_DOWN, traps=[])
 _UNIT_MS = {"ms": 1, "s": SECOND_MS, "m": MINUTE_MS, "h": HOUR_MS, "d": DAY_MS}
 
 
@@ -65,7 +68,7 @@ LAST_MS = to_ms(datetime(9999, 1, 1, tzinfo=UTC)) - 1
 @lru_cache(maxsize=4096)
 def format_timestamp(at_ms: int) -> str:
     """`YYYY-MM-DDTHH:MM:SS.mmmZ` (decision H10)."""
-    return to_datetime(at_ms).strftime("%Y-%m-%dT%H:%M:%S.") + f"{at_ms % 1000:03d}Z"
+    return to_datetime(at_ms).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def parse_timestamp(text: str) -> int:
@@ -99,12 +102,11 @@ def parse_duration(value: object) -> int:
 
     ValueError for anything else (negative, blank, months). Below a millisecond is cut off.
     """
-    try:
-        total = _duration(value)
-    except InvalidOperation as error:
-        raise ValueError(f"not a duration: {value!r}") from error
+    total = _duration(value)
     if total is None or not total.is_finite() or total < 0 or total > LAST_MS:
-        raise ValueError(f"not a duration: {value!r} (write for example 20s, 2h30m, PT90S, or seconds as a number)")
+        raise ValueError(
+            f"not a duration: {str(value)[:40]!r} (write for example 20s, 2h30m, PT90S, or seconds as a number)"
+        )
     return int(total)
 
 
@@ -112,16 +114,23 @@ def _duration(value: object) -> Decimal | None:
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float | Decimal):
-        return Decimal(str(value)) * SECOND_MS
+        return _CUT.multiply(Decimal(str(value)), SECOND_MS)
     if not isinstance(value, str) or not value:
         return None
     if _SUM.fullmatch(value):
-        return sum((Decimal(number) * _UNIT_MS[unit] for number, unit in _PART.findall(value)), Decimal(0))
+        return _sum((number, _UNIT_MS[unit]) for number, unit in _PART.findall(value))
     match = _ISO_DURATION.fullmatch(value)
     if match is None or value.endswith(("P", "T")):
         return None
     scales = (DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS)
-    return sum((Decimal(part) * scale for part, scale in zip(match.groups(), scales, strict=True) if part), Decimal(0))
+    return _sum((part, scale) for part, scale in zip(match.groups(), scales, strict=True) if part)
+
+
+def _sum(parts: Iterable[tuple[str, int]]) -> Decimal:
+    total = Decimal(0)
+    for number, unit_ms in parts:
+        total = _CUT.add(total, _CUT.multiply(Decimal(number), unit_ms))
+    return total
 
 
 def format_duration(span_ms: int) -> str:

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
-from simulator.kernel.money import ZERO, add
+from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import Store, Table
 
 OUTSIDE = "world"
@@ -128,12 +128,14 @@ class Ledger:
                 at_ms,
                 purpose,
                 resource_id,
-                Posting(source, currency, -amount),
+                Posting(source, currency, amount.copy_negate()),
                 Posting(target, currency, amount),
             )
 
     def hold(self, at_ms: int, resource_id: str, owner: str, currency: str, amount: Decimal) -> None:
-        """Put an amount aside for a resource: available to held."""
+        """Put an amount aside for a resource: available to held; ValueError while something is held for it already."""
+        if self.pending_hold(resource_id) is not None:
+            raise ValueError(f"something is already held for {resource_id}")
         self.move(at_ms, "hold", resource_id, currency, amount, available(owner), held(owner))
         self._holds.put(resource_id, Hold(resource_id, owner, currency, amount, "pending"))
 
@@ -145,8 +147,8 @@ class Ledger:
             at_ms,
             "post",
             resource_id,
-            Posting(pot, hold.currency, -hold.amount),
-            Posting(OUTSIDE, hold.currency, add(hold.amount, -fee)),
+            Posting(pot, hold.currency, hold.amount.copy_negate()),
+            Posting(OUTSIDE, hold.currency, subtract(hold.amount, fee)),
             Posting(FEES, hold.currency, fee),
         )
         self._settle(hold, "posted")

@@ -67,6 +67,6 @@ def _canonical(value: Any) -> Any:
         return {key: _canonical(item) for key, item in value.items()}
     if isinstance(value, list):
         return [_canonical(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+    if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**64:
         return int(value)
     return value

@@ -22,6 +22,7 @@ MAX_SIZE = 100
 MIN_SEARCH = 2
 
 _WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
+_ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
 
@@ -178,7 +179,9 @@ def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | No
     if text is None:
         return None
     try:
-        return parse_date(text) + day_offset_ms if len(text) == len("YYYY-MM-DD") else parse_timestamp(text)
+        if len(text) == len("YYYY-MM-DD"):
+            return parse_date(text) + day_offset_ms
+        return parse_timestamp(text if _ZONE.search(text) else f"{text}Z")
     except ValueError:
         raise invalid(name, "it must be YYYY-MM-DD or an ISO 8601 timestamp") from None
 
@@ -186,13 +189,13 @@ def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | No
 def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], JsonObject]:
     """The records of the asked page, and the `pagination` object.
 
-    Without filter and sort the page is cut straight out of the table, whatever the table's size.
+    Without filter and sort the page is cut straight out of the table, from its nearer end.
     """
     start = (request.page - 1) * request.size
+    found: Sequence[Any]
     if not request.tests and request.sort is None:
         total = len(table)
-        rows = table.newest_first() if request.descending else iter(table.values())
-        found: Sequence[Any] = list(islice(rows, min(start, total), min(start + request.size, total)))
+        found = _cut(table, min(start, total), min(start + request.size, total), newest_first=request.descending)
     else:
         matching = [row for row in table.values() if all(test(row) for test in request.tests)]
         if request.sort is not None:
@@ -204,6 +207,16 @@ def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], Js
         found = matching[start : start + request.size]
     pages = -(-total // request.size)
     return found, {"page": request.page, "size": request.size, "total": total, "total_pages": pages}
+
+
+def _cut(table: Table[Any], start: int, end: int, *, newest_first: bool) -> list[Any]:
+    total = len(table)
+    backwards = start > total - end
+    if backwards:
+        start, end = total - end, total - start
+    rows = table.newest_first() if newest_first != backwards else iter(table.values())
+    found = list(islice(rows, start, end))
+    return found[::-1] if backwards else found
 
 
 def page_of(request: ListRequest, table: Table[Any], show: Callable[[Any], JsonObject]) -> JsonObject:

@@ -1,0 +1,119 @@
+"""The journal: events that are never lost, histories, and a bounded list of calls."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.kernel.journal import DEFAULT_REQUESTS_KEPT, Cause, Event, Exchange, Journal, Step, newest
+from simulator.kernel.store import Store
+from tests.kernel.breaking import broken_off
+
+BY_LAW = Cause("law", "quote.expiry")
+
+
+def event(number: int) -> Event:
+    return Event(
+        id=f"evt_{number}",
+        sequence=number,
+        environment="sandbox",
+        type="quote.expired",
+        object_id="qt_1",
+        at_ms=number * 10,
+        raw=b"{}",
+        cause=BY_LAW,
+    )
+
+
+def call(number: int) -> Exchange:
+    return Exchange(
+        id=f"req_{number}",
+        at_ms=number,
+        environment="sandbox",
+        public_key=None,
+        method="GET",
+        path="/v1/orders",
+        headers=(),
+        body=b"",
+        status=200,
+        response=b"{}",
+        duration_ms=0.5,
+    )
+
+
+def journal(**bounds: int) -> tuple[Store, Journal]:
+    store = Store()
+    return store, Journal(store, **bounds)
+
+
+def test_events_are_kept_in_their_order_and_found_by_id() -> None:
+    store, kept = journal()
+    assert kept.event_count == 0
+    with store.change():
+        for number in (1, 2, 3):
+            kept.append(event(number))
+    assert list(kept.events()) == [event(1), event(2), event(3)]
+    assert list(kept.events_newest_first()) == [event(3), event(2), event(1)]
+    assert kept.event("evt_2") == event(2)
+    assert kept.event("evt_9") is None
+    assert kept.event_count == 3
+
+
+def test_an_event_of_a_change_that_failed_was_never_emitted() -> None:
+    store, kept = journal()
+    with broken_off(store.change()):
+        kept.append(event(1))
+        kept.record_step("qt_1", Step("expired", 10, "expiry", BY_LAW))
+    assert kept.event_count == 0
+    assert kept.history("qt_1") == ()
+
+
+def test_a_history_is_the_moves_of_one_resource_in_their_order() -> None:
+    store, kept = journal()
+    first, second = (
+        Step("active", 0, "create", Cause("request", "quotes.create", "req_1")),
+        Step("expired", 9, "x", BY_LAW),
+    )
+    with store.change():
+        kept.record_step("qt_1", first)
+        kept.record_step("qt_2", first)
+        kept.record_step("qt_1", second)
+    assert kept.history("qt_1") == (first, second)
+    assert kept.history("qt_2") == (first,)
+    assert kept.history("qt_3") == ()
+    assert list(kept.histories()) == [("qt_1", (first, second)), ("qt_2", (first,))]
+
+
+def test_a_cause_needs_no_reference() -> None:
+    assert BY_LAW.reference == ""
+
+
+def test_calls_are_kept_up_to_a_bound_and_the_oldest_go_first() -> None:
+    _, kept = journal(requests_kept=3)
+    for number in range(5):
+        kept.requests.append(call(number))
+    assert [exchange.id for exchange in kept.requests] == ["req_2", "req_3", "req_4"]
+
+
+def test_ten_thousand_calls_are_kept_unless_asked_otherwise() -> None:
+    _, kept = journal()
+    assert kept.requests.maxlen == DEFAULT_REQUESTS_KEPT == 10_000
+
+
+@pytest.mark.parametrize(
+    ("bound", "left"),
+    [(2, ["req_2", "req_3"]), (4, ["req_0", "req_1", "req_2", "req_3"]), (9, ["req_0", "req_1", "req_2", "req_3"])],
+)
+def test_another_bound_counts_at_once(bound: int, left: list[str]) -> None:
+    _, kept = journal(requests_kept=4)
+    for number in range(4):
+        kept.requests.append(call(number))
+    kept.keep(bound)
+    assert [exchange.id for exchange in kept.requests] == left
+    assert kept.requests.maxlen == bound
+
+
+@pytest.mark.parametrize(
+    ("limit", "left"), [(None, [1, 2, 3]), (0, []), (1, [3]), (2, [2, 3]), (3, [1, 2, 3]), (99, [1, 2, 3])]
+)
+def test_the_newest_of_a_list_are_still_oldest_first(limit: int | None, left: list[int]) -> None:
+    assert newest([1, 2, 3], limit) == left
