@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any
 
 from simulator.kernel.clock import Clock, parse_timestamp
-from simulator.kernel.journal import Cause
+from simulator.kernel.journal import Cause, Exchange
 from simulator.kernel.world import Wiring, World
 from simulator.resources import (
     auth,
@@ -34,7 +34,7 @@ from simulator.scenario.loader import shipped_library
 from simulator.scenario.schema import Library
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
-from simulator.wire.settings import Settings, shown
+from simulator.wire.settings import Settings, settings_of, shown
 from simulator.wire.triggers import TriggerTable
 
 DEFAULT_WORLD = "default"
@@ -59,7 +59,7 @@ ROOMS: tuple[Room, ...] = (
 
 @dataclass(frozen=True)
 class Blueprint:
-    """How a world was made, so that a reset makes it again."""
+    """How a world was made, so that a reset makes it again. `keys_of`: what its keys are derived from ("" = its id)."""
 
     id: str
     seed: int
@@ -68,6 +68,32 @@ class Blueprint:
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=lambda: shown(Settings()))
+    keys_of: str = ""
+
+
+@dataclass(frozen=True)
+class Frozen:
+    """The whole state of a world at one instant. The tables are copies; their rows are never changed anyway."""
+
+    blueprint: Blueprint
+    world_id: str
+    keys_of: str
+    seed: int
+    mode: str
+    now_ms: int
+    rate: Decimal
+    started_at_ms: int
+    tables: Mapping[str, Mapping[str, Any]]
+    requests: tuple[Exchange, ...]
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A state that is kept to go back to, or to fork from."""
+
+    id: str
+    name: str | None
+    frozen: Frozen
 
 
 class WorldExists(Exception):
@@ -81,6 +107,7 @@ class Simulator:
         self.rooms = tuple(rooms)
         self.triggers = TriggerTable(trigger for room in self.rooms for trigger in room.triggers)
         self.library = library if library is not None else shipped_library(self.triggers)
+        self.shipped = frozenset(self.library)
         self.engine = Engine(self.triggers, self.library)
         self.operations: tuple[Operation, ...] = tuple(row for room in self.rooms for row in room.operations)
         self.wiring = Wiring(
@@ -93,6 +120,8 @@ class Simulator:
         self.worlds: dict[str, World] = {}
         self.blueprints: dict[str, Blueprint] = {}
         self.directory: dict[str, str] = {}
+        self.snapshots: dict[str, Snapshot] = {}
+        self._snapshots_taken = 0
 
     @property
     def default(self) -> World:
@@ -100,18 +129,19 @@ class Simulator:
         return self.worlds[DEFAULT_WORLD]
 
     def create_world(self, blueprint: Blueprint) -> World:
-        """Make a world; WorldExists when its id is taken, KeyError for an unknown scenario."""
+        """Make a world; WorldExists when its id or one of its keys is taken, KeyError for an unknown scenario."""
         if blueprint.id in self.worlds:
             raise WorldExists(blueprint.id)
         world = self._build(blueprint)
-        self.worlds[world.id] = world
-        self.blueprints[world.id] = blueprint
+        self.install(world, blueprint)
         return world
 
     def _build(self, blueprint: Blueprint, uploaded: Mapping[str, Any] | None = None) -> World:
         clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
         limit = blueprint.settings["journal_limit"]
-        world = World(blueprint.id, blueprint.seed, clock, self.wiring, self.directory, limit)
+        world = World(
+            blueprint.id, blueprint.seed, clock, self.wiring, requests_kept=limit, keys_of=blueprint.keys_of
+        )  # fmt: skip
         with world.change(Cause("start", "world")):
             world.store.table("settings").put("settings", dict(blueprint.settings))
             for room in self.rooms:
@@ -122,20 +152,90 @@ class Simulator:
             self.engine.activate(world, list(blueprint.scenarios))
         return world
 
+    def install(self, world: World, blueprint: Blueprint) -> None:
+        """Let a world that was built aside live, in place of the one with its id.
+
+        WorldExists, with nothing changed, when another living world holds one of its keys.
+        """
+        for key in auth.known_keys(world):
+            holder = self.worlds.get(self.directory.get(key, ""))
+            if holder is not None and holder.id != world.id and key in auth.known_keys(holder):
+                raise WorldExists(holder.id)
+        old = self.worlds.get(world.id)
+        if old is not None:
+            auth.forget(old)
+        world.directory = self.directory
+        auth.register(world)
+        self.worlds[world.id] = world
+        self.blueprints[world.id] = blueprint
+
     def reset_world(self, world_id: str) -> World:
         """Make a world again as at its creation; uploaded scenarios stay."""
-        old = self.worlds[world_id]
-        uploaded = dict(old.store.table("uploaded_scenarios").items())
-        world = self._build(self.blueprints[world_id], uploaded)
-        self.worlds[world_id] = world
+        old, blueprint = self.worlds[world_id], self.blueprints[world_id]
+        world = self._build(blueprint, dict(old.store.table("uploaded_scenarios").items()))
+        self.install(world, blueprint)
         return world
 
     def delete_world(self, world_id: str) -> None:
-        """Forget a world; its keys and tokens belong to no world any more."""
-        del self.worlds[world_id]
+        """Forget a world; its keys and tokens work no more, and its snapshots go along."""
+        world = self.worlds.pop(world_id)
         del self.blueprints[world_id]
-        for key in [key for key, owner in self.directory.items() if owner == world_id]:
-            del self.directory[key]
+        self.snapshots = {key: row for key, row in self.snapshots.items() if row.frozen.world_id != world_id}
+        auth.forget(world)
+
+    def freeze(self, world: World) -> Frozen:
+        """The state of a world as it is now."""
+        return Frozen(
+            blueprint=self.blueprints[world.id],
+            world_id=world.id,
+            keys_of=world.keys_of,
+            seed=world.seed,
+            mode=world.clock.mode,
+            now_ms=world.now_ms,
+            rate=world.clock.rate,
+            started_at_ms=world.started_at_ms,
+            tables=world.store.tables(),
+            requests=tuple(world.journal.requests),
+        )
+
+    def keep_snapshot(self, frozen: Frozen, name: str | None) -> Snapshot:
+        """Keep a state under an id that no other snapshot of this server has or had."""
+        self._snapshots_taken += 1
+        snapshot = Snapshot(f"snap_{self._snapshots_taken:06d}", name, frozen)
+        self.snapshots[snapshot.id] = snapshot
+        return snapshot
+
+    def thaw(self, frozen: Frozen, world_id: str) -> World:
+        """A world in this state, under an id; it does not live before it is installed."""
+        clock = Clock(frozen.now_ms, frozen.mode, frozen.rate)
+        world = World(world_id, frozen.seed, clock, self.wiring, keys_of=frozen.keys_of)
+        world.started_at_ms = frozen.started_at_ms
+        world.store.replace(frozen.tables)
+        world.agenda.rebuild()
+        world.journal.keep(settings_of(world)["journal_limit"])
+        world.journal.requests.extend(frozen.requests)
+        return world
+
+    def put_back(self, frozen: Frozen, world_id: str) -> World:
+        """Put this state in place of a world, keys and tokens included; WorldExists as `install`."""
+        world = self.thaw(frozen, world_id)
+        self.install(world, replace(frozen.blueprint, id=world_id, keys_of=frozen.keys_of))
+        return world
+
+    def fork(self, frozen: Frozen, world_id: str, seed: int | None = None) -> World:
+        """Make a new world that begins in this state, with keys of its own and no tokens; WorldExists.
+
+        With another seed, what is drawn from now on differs.
+        """
+        if world_id in self.worlds:
+            raise WorldExists(world_id)
+        seed = frozen.seed if seed is None else seed
+        world = self.thaw(replace(frozen, keys_of=world_id, seed=seed), world_id)
+        with world.change(Cause("start", "fork")):
+            auth.rekey(world)
+            webhooks.lay_keys(world)
+        self.install(world, replace(frozen.blueprint, id=world_id, seed=seed, keys_of=""))
+        return world
 
     def world_of(self, credential: str) -> World | None:
         """The world of a public key or a token."""

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Annotated
 
 from pydantic import Field
 
-from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.control.operation import ControlCall, ControlOperation, Raw, wrong
+from simulator.control.seeing import wait_seconds
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.server.driver import wall_now_ms
+from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 
@@ -31,6 +34,7 @@ class Inbox:
 
     messages: deque[JsonObject] = field(default_factory=lambda: deque(maxlen=MESSAGES_KEPT))
     statuses: list[int] = field(default_factory=lambda: [200])
+    arrived: asyncio.Event = field(default_factory=asyncio.Event)
 
     def next_status(self) -> int:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
@@ -56,23 +60,45 @@ class Inboxes:
                 "status": status,
             }
         )
+        inbox.arrived.set()
         return Raw(b"" if status == 204 else b'{"received":true}', status=status)
 
     async def read(self, call: ControlCall) -> JsonObject:
         return {"data": newest(list(self.of(call.path["name"]).messages), call.limit())}
+
+    async def wait(self, call: ControlCall) -> JsonObject:
+        """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
+        timeout = wait_seconds(call)
+        wanted = call.whole("count", minimum=0)
+        wanted = 1 if wanted is None else wanted
+        if wanted > MESSAGES_KEPT:
+            raise wrong("count", f"an inbox keeps {MESSAGES_KEPT} messages")
+        inbox = self.of(call.path["name"])
+        try:
+            async with asyncio.timeout(timeout):
+                while len(inbox.messages) < wanted:
+                    inbox.arrived.clear()
+                    await inbox.arrived.wait()
+        except TimeoutError:
+            here = len(inbox.messages)
+            raise ControlError(408, "timeout", f"{here} of {wanted} messages came within {timeout:g} s.") from None
+        return {"data": list(inbox.messages)}
 
     async def set_statuses(self, call: ControlCall) -> JsonObject:
         self.of(call.path["name"]).statuses = list(call.body.respond)
         return {"respond": list(call.body.respond)}
 
     async def clear(self, call: ControlCall) -> None:
-        self._inboxes.pop(call.path["name"], None)
+        inbox = self.of(call.path["name"])
+        inbox.messages.clear()
+        inbox.statuses = [200]
 
     def rows(self) -> tuple[ControlOperation, ...]:
         path = "/inbox/{name}"
         return (
             ControlOperation("POST", path, "inbox_receive", "Receive", self.receive, takes="bytes", open=True),
             ControlOperation("GET", path, "inbox_read", "What an inbox received", self.read),
+            ControlOperation("GET", f"{path}/wait", "inbox_wait", "Wait for messages in an inbox", self.wait),
             ControlOperation("PUT", path, "inbox_answer", "What an inbox answers", self.set_statuses, 200, Statuses),
             ControlOperation("DELETE", path, "inbox_clear", "Empty an inbox", self.clear, 204),
         )

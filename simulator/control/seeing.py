@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import re
+from collections.abc import Callable
 from fnmatch import fnmatchcase
+from itertools import islice
 from typing import Any
 
 import orjson
@@ -16,7 +19,14 @@ from simulator.resources.webhooks import all_deliveries, emails, render_recorded
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, loads
 
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
+ASSUMPTIONS = (
+    ("kept-calls", "Of interface calls the newest `journal_limit` are kept, of findings and scenario entries 10,000."),
+    ("kept-for-good", "Events, moves, deliveries and e-mails are never forgotten; there are as many as happened."),
+    ("wait-reset", "Waiting for an event goes on in the world that takes its place, and is 404 when it is deleted."),
+    ("wait-inbox", "`GET /inbox/{name}/wait` answers all messages of the inbox as soon as there are `count` of them."),
+)
 DEFAULT_WAIT_SECONDS = 30.0
 
 
@@ -46,7 +56,8 @@ def show_exchange(row: Exchange) -> JsonObject:
         "status": row.status,
         "response": readable(row.response),
         "duration_ms": row.duration_ms,
-        "advice": list(row.advice),
+        "advice": list(dict.fromkeys(note.partition(":")[0] for note in row.advice)),
+        "unknown_fields": [name for kind, _, name in (note.partition(":") for note in row.advice) if name],
     }
 
 
@@ -85,49 +96,56 @@ async def events(call: ControlCall) -> JsonObject:
 
 async def wait_for_event(call: ControlCall) -> Raw:
     """The first matching envelope, one already emitted counts; 408 when the real time passes."""
-    world, timeout = call.world, _timeout(call)
+    timeout = wait_seconds(call)
+    _environment(call)
+    world, looked_at = call.world, 0
 
     def find() -> Event | None:
-        return next((event for event in world.journal.events() if _matches(call, event)), None)
+        nonlocal world, looked_at
+        present = call.world
+        if present is not world:
+            world, looked_at = present, 0
+        fresh = islice(world.journal.events(), looked_at, None)
+        found = next((event for event in fresh if _matches(call, event)), None)
+        looked_at = world.journal.event_count
+        return found
 
-    found = await wait_until(call, world, find, timeout)
+    found = await wait_until(call, find, timeout)
     if found is None:
         raise ControlError(408, "timeout", f"No such event within {timeout:g} s.")
     return Raw(found.raw)
 
 
-def _timeout(call: ControlCall) -> float:
+def wait_seconds(call: ControlCall) -> float:
+    """The query parameter `timeout`: real seconds."""
     text = call.query.get("timeout")
     if not text:
         return DEFAULT_WAIT_SECONDS
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= LONGEST_WAIT_SECONDS:
+    if not (_SECONDS.fullmatch(text) and float(text) <= LONGEST_WAIT_SECONDS):
         raise wrong("timeout", f"it is a number of seconds from 0 to {LONGEST_WAIT_SECONDS:g}")
-    return seconds
+    return float(text)
 
 
-async def wait_until(call: ControlCall, world: World, find: Any, timeout_seconds: float) -> Any:
+async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds: float) -> Any:
     """Wait, without polling, until `find` answers something else than None; None when the time is over."""
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + timeout_seconds
-    while (found := find()) is None:
-        changed: asyncio.Future[None] = loop.create_future()
+    world_id = call.world_id
+    changed = asyncio.Event()
 
-        def wake(changed_world: World, changed: asyncio.Future[None] = changed) -> None:
-            if changed_world is world and not changed.done():
-                changed.set_result(None)
+    def wake(changed_world: World) -> None:
+        if changed_world.id == world_id:
+            changed.set()
 
-        call.application.watchers.append(wake)
-        try:
-            await asyncio.wait_for(changed, max(deadline - loop.time(), 0))
-        except TimeoutError:
-            return find()
-        finally:
-            call.application.watchers.remove(wake)
-    return found
+    call.application.watchers.append(wake)
+    try:
+        async with asyncio.timeout(timeout_seconds):
+            while (found := find()) is None:
+                changed.clear()
+                await changed.wait()
+            return found
+    except TimeoutError:
+        return find()
+    finally:
+        call.application.watchers.remove(wake)
 
 
 def _event(call: ControlCall) -> Event:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from decimal import Decimal
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints
 
@@ -35,6 +36,9 @@ class ClockBody(Body):
 
 
 class WorldBody(Body):
+    """`from_snapshot`: the world begins in the state of that snapshot, with keys of its own."""
+
+    from_snapshot: Text | None = None
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     clock: ClockBody | None = None
@@ -100,13 +104,13 @@ async def health(call: ControlCall) -> JsonObject:
 
 async def create_world(call: ControlCall) -> JsonObject:
     simulator, body = call.application.simulator, call.body
+    if body.from_snapshot is not None:
+        return await _fork(call)
+    _require_scenarios(call)
     clock = body.clock or ClockBody()
     mode = clock.mode or "manual"
     start = MANUAL_START if mode == "manual" else format_timestamp(wall_now_ms())
     scenarios = DEFAULT_SCENARIOS if body.scenarios is None else tuple(body.scenarios)
-    for name in scenarios:
-        if name not in simulator.library:
-            raise ControlError(404, "not_found", f"There is no scenario {name!r}.", "scenarios")
     blueprint = Blueprint(
         id=body.id if body.id is not None else simulator.draw_world_id(),
         seed=body.seed if body.seed is not None else simulator.draw_seed(),
@@ -118,10 +122,48 @@ async def create_world(call: ControlCall) -> JsonObject:
     )
     try:
         world = simulator.create_world(blueprint)
-    except WorldExists:
-        raise ControlError(409, "already_exists", f"A world {blueprint.id!r} lives already.", "id") from None
-    call.application.driver.anchor(world)
-    call.application.changed(world)
+    except WorldExists as error:
+        raise _exists(error) from None
+    call.application.begin(world)
+    return show_world(call, world)
+
+
+def _exists(error: WorldExists) -> ControlError:
+    return ControlError(409, "already_exists", f"The world {error} lives already, or holds the same keys.", "id")
+
+
+def _require_scenarios(call: ControlCall, uploaded: Mapping[str, Any] | None = None) -> None:
+    for name in call.body.scenarios or ():
+        if name not in call.application.simulator.library and name not in (uploaded or {}):
+            raise ControlError(404, "not_found", f"There is no scenario {name!r}.", "scenarios")
+
+
+async def _fork(call: ControlCall) -> JsonObject:
+    """A new world in the state of a snapshot; what the call says of clock, scenarios and settings comes on top."""
+    simulator, body = call.application.simulator, call.body
+    snapshot = simulator.snapshots.get(body.from_snapshot)
+    if snapshot is None:
+        raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
+    _require_scenarios(call, snapshot.frozen.tables.get("uploaded_scenarios"))
+    clock = body.clock or ClockBody()
+    target = None if clock.now is None else moment("clock.now", clock.now)
+    if target is not None and target < snapshot.frozen.now_ms:
+        raise wrong("clock.now", "the clock never moves back")
+    try:
+        world = simulator.fork(snapshot.frozen, body.id or simulator.draw_world_id(), body.seed)
+    except WorldExists as error:
+        raise _exists(error) from None
+    with world.change(Cause("start", "fork")):
+        if body.scenarios is not None:
+            simulator.engine.activate(world, body.scenarios)
+        if body.settings is not None:
+            change_settings(world, body.settings)
+    world.journal.keep(settings_of(world)["journal_limit"])
+    world.clock.mode = clock.mode or world.clock.mode
+    world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
+    if target is not None:
+        await call.application.driver.advance(world, target)
+    call.application.begin(world)
     return show_world(call, world)
 
 
@@ -149,21 +191,22 @@ async def delete_world(call: ControlCall) -> None:
     world = _named(call)
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
-    call.application.driver.forget(world)
+    require_idle(call.application, world)
     call.application.simulator.delete_world(world.id)
+    call.application.end(world)
 
 
 async def reset(call: ControlCall) -> JsonObject:
     old = call.world
-    _require_idle(call.application, old)
-    call.application.driver.forget(old)
+    require_idle(call.application, old)
     world = call.application.simulator.reset_world(old.id)
-    call.application.driver.anchor(world)
-    call.application.changed(world)
+    call.application.end(old)
+    call.application.begin(world)
     return show_world(call, world)
 
 
-def _require_idle(application: Application, world: World) -> None:
+def require_idle(application: Application, world: World) -> None:
+    """409 clock_busy while the clock of a world is being advanced."""
     if application.driver.is_busy(world):
         raise ControlError(409, "clock_busy", "The clock of this world is being advanced.")
 
@@ -177,7 +220,9 @@ async def patch_settings(call: ControlCall) -> JsonObject:
     for name in call.body.model_extra or ():
         raise wrong(name, f"the settings are {', '.join(Settings.model_fields)}")
     with world.change(Cause("action", "settings")):
-        return change_settings(world, call.body)
+        settings = change_settings(world, call.body)
+    world.journal.keep(settings["journal_limit"])
+    return settings
 
 
 async def rates(call: ControlCall) -> JsonObject:

@@ -86,6 +86,11 @@ class Journal:
         self._histories: Table[tuple[Step, ...]] = store.table("histories")
         self.requests: deque[Exchange] = deque(maxlen=requests_kept)
 
+    def keep(self, count: int) -> None:
+        """Keep that many calls from now on; those beyond it, the oldest, go at once."""
+        if count != self.requests.maxlen:
+            self.requests = deque(self.requests, maxlen=count)
+
     def append(self, event: Event) -> None:
         self._events.put(event.id, event)
 

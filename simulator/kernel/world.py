@@ -56,7 +56,8 @@ _NO_ORIGIN = Origin({})
 class World:
     """The parts of one simulation. See the modules of the kernel for each.
 
-    `directory` is shared by all worlds of a process: which world a public key or a token belongs to.
+    `directory` is shared by all worlds of a process: which world a public key or a token belongs to. `keys_of` is the
+    id that keys are derived from: the world's own, but for a world that was imported under another id.
     """
 
     def __init__(
@@ -67,8 +68,10 @@ class World:
         wiring: Wiring,
         directory: dict[str, str] | None = None,
         requests_kept: int = 10_000,
+        keys_of: str = "",
     ) -> None:
         self.id = world_id
+        self.keys_of = keys_of or world_id
         self.seed = seed
         self.clock = clock
         self.started_at_ms = clock.now_ms

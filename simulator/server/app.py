@@ -13,7 +13,7 @@ from simulator.courier.courier import Courier
 from simulator.insight import Past
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
-from simulator.server.endpoint import BASES, Endpoint
+from simulator.server.endpoint import Endpoint
 from simulator.server.messages import Incoming, Outgoing
 from simulator.wire.json import MAX_BYTES
 
@@ -38,6 +38,7 @@ class Application:
         self.courier = courier or Courier()
         self.watchers: list[Callable[[World], None]] = []
         self.past = Past()
+        self.closers: list[Callable[[], None]] = []
         self.driver = Driver(self.courier, self.changed)
         self.courier.on_change = self._reported
         self.courier.before_report = self.driver.bring_up_to_date
@@ -45,10 +46,28 @@ class Application:
         self.control: Mounted | None = None
 
     def changed(self, world: World) -> None:
-        """Something happened in a world: tell the courier, the alarm of its clock, and whoever watches."""
+        """Something happened in a world: tell the courier, the alarm of its clock, and whoever watches.
+
+        In a world that lives no more (a call was still under way when it was reset) nothing starts any more.
+        """
+        if self.simulator.worlds.get(world.id) is not world:
+            return
         self.courier.pump(world)
         if not self.driver.is_busy(world):
             self.driver.set_alarm(world)
+        for watcher in self.watchers:
+            watcher(world)
+
+    def begin(self, world: World) -> None:
+        """A world lives from now on: it was made, or put in place of another."""
+        self.driver.anchor(world)
+        self.changed(world)
+
+    def end(self, world: World) -> None:
+        """A world lives no more: its clock stands still and what is on its way from it is cut off."""
+        self.driver.forget(world)
+        self.courier.forget(world)
+        self.past.keep(world)
         for watcher in self.watchers:
             watcher(world)
 
@@ -63,7 +82,7 @@ class Application:
             await self._live(receive, send)
         elif scope["type"] == "http":
             path: str = scope["path"]
-            if self.control is not None and not any(path.startswith(base) for base in BASES):
+            if self.control is not None and (path == CONTROL_BASE or path.startswith(f"{CONTROL_BASE}/")):
                 await self.control(scope, receive, send)
             else:
                 await self._serve(scope, receive, send)
@@ -80,7 +99,13 @@ class Application:
                 await send({"type": "lifespan.shutdown.complete"})
                 return
 
+    def end_streams(self) -> None:
+        """End the answers that would go on for ever, so that the server can stop."""
+        for closer in self.closers:
+            closer()
+
     async def close(self) -> None:
+        self.end_streams()
         self.driver.close()
         await self.courier.close()
 

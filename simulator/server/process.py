@@ -43,6 +43,18 @@ def origin_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class EndingServer(uvicorn.Server):
+    """A uvicorn server that ends open streams before it waits for open calls."""
+
+    def __init__(self, config: uvicorn.Config, application: Application) -> None:
+        super().__init__(config)
+        self._application = application
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        self._application.end_streams()
+        await super().shutdown(sockets)
+
+
 def server_of(application: Application) -> uvicorn.Server:
     """A uvicorn server that logs warnings only and waits a moment for open calls when it is stopped."""
     config = uvicorn.Config(
@@ -55,7 +67,7 @@ def server_of(application: Application) -> uvicorn.Server:
         server_header=False,
         timeout_graceful_shutdown=3,
     )
-    return uvicorn.Server(config)
+    return EndingServer(config, application)
 
 
 @asynccontextmanager

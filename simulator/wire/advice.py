@@ -7,6 +7,8 @@ from simulator.kernel.world import World
 from simulator.wire.json import JsonObject
 
 SEVERITIES = ("info", "warning", "error")
+KEPT = 10_000
+"""How many findings a world keeps; the oldest go first."""
 
 
 def advise(world: World, kind: str, severity: str, message: str, what_to_do: str, *evidence: str) -> None:
@@ -21,4 +23,7 @@ def advise(world: World, kind: str, severity: str, message: str, what_to_do: str
         "requests": list(evidence),
         "at": format_timestamp(world.now_ms),
     }
-    world.store.table("advice").put(str(number), finding)
+    table = world.store.table("advice")
+    table.put(str(number), finding)
+    if str(number - KEPT) in table:
+        table.delete(str(number - KEPT))

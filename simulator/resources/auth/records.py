@@ -65,10 +65,10 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
     Derived from the world's id and seed, so no two worlds ever hold the same keys.
     """
     mode = PREFIXES[environment]
-    if world.id == _DEFAULT_WORLD and number == 0:
+    if world.keys_of == _DEFAULT_WORLD and number == 0:
         return f"pk_{mode}_simulator", f"sk_{mode}_simulator"
     public, secret = (
-        text_of(derive("key", world.id, world.seed, environment, part, number), _KEY_LENGTH)
+        text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH)
         for part in ("public", "secret")
     )
     return f"pk_{mode}_{public}", f"sk_{mode}_{secret}"

@@ -36,9 +36,9 @@ def webhook_key(world: World, environment: str) -> str:
 
 
 def _derived(world: World, environment: str, rotations: int) -> str:
-    if world.id == "default" and not rotations:
+    if world.keys_of == "default" and not rotations:
         return _PREFIX[environment] + "simulator"
-    raw = derive("webhook_key", world.id, world.seed, environment, rotations)
+    raw = derive("webhook_key", world.keys_of, world.seed, environment, rotations)
     return _PREFIX[environment] + text_of(raw, _KEY_LENGTH)
 
 

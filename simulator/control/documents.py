@@ -1,0 +1,397 @@
+"""A world as one JSON document: what it holds, and how a document becomes a world again.
+
+Control interface, chapter "Worlds". What is read may come from anywhere: the rows are checked one by one, then
+whether they hold together, on a world of their own that nobody sees.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from decimal import Decimal
+from functools import cache
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from simulator import __version__
+from simulator.assembly import Blueprint, Frozen, Simulator
+from simulator.control.journal import calls_of, show_call
+from simulator.insight import Hits
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import LAST_MS, MODES, format_timestamp, parse_timestamp
+from simulator.kernel.journal import Cause, Event, Exchange, Step
+from simulator.kernel.ledger import Entry, Hold, Posting
+from simulator.kernel.money import Currency
+from simulator.kernel.world import ENVIRONMENTS, Origin, World
+from simulator.resources.auth import credentials
+from simulator.resources.auth.records import KeyPair, Token
+from simulator.resources.balance.records import WalletQuote
+from simulator.resources.beneficiaries.records import Beneficiary
+from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
+from simulator.resources.fees.records import Fee, FeeProduct, Limits, NetworkFee
+from simulator.resources.profile import would_exceed_monthly
+from simulator.resources.profile.limits import Override
+from simulator.resources.profile.records import PlatformUser, Profile, RequiredAction
+from simulator.resources.ramps.records import RampQuote
+from simulator.resources.recurring.records import RecurringPayment
+from simulator.resources.recurring.schedule import Schedule
+from simulator.resources.reference import all_rates
+from simulator.resources.reference.rates import Rate
+from simulator.resources.reference.records import Network
+from simulator.resources.transactions.records import Side, Transaction
+from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
+from simulator.resources.webhooks.records import Attempt, Delivery, DeliveryPlan, Due, Email, Line, Planned, Webhook
+from simulator.server.idempotency import Stored
+from simulator.wire import dispatch
+from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+from simulator.wire.records import Record, find, render
+from simulator.wire.settings import Settings
+from simulator.wire.state import LAST_TIMESTAMP_MS, Codec, StateError, checker
+
+FORMAT = "rampsim.state"
+VERSION = 1
+MAX_FIRED = 2_000
+"""How many timers are tried out before a document is taken."""
+
+TABLES: Mapping[str, Any] = {
+    "advice": dict[str, Any],
+    "api_keys": KeyPair,
+    "beneficiaries": Beneficiary,
+    "buy_quotes": WalletQuote,
+    "control.calls": dict[str, Any],
+    "coverage": Hits,
+    "deliveries": Delivery,
+    "deposits": Deposit,
+    "emails": Email,
+    "events": Event,
+    "faults": dict[str, Any],
+    "fee_products": FeeProduct,
+    "histories": tuple[Step, ...],
+    "idempotency": Stored,
+    "index": str,
+    "ledger.balances": Decimal,
+    "ledger.entries": Entry,
+    "ledger.holds": Hold,
+    "ledger.touched": int,
+    "lightning_addresses": tuple[str, ...],
+    "lightning": LightningEntry,
+    "lightning_usernames": str,
+    "limits": Override,
+    "memos": str,
+    "networks": Network,
+    "orders": str,
+    "origins": Origin,
+    "platform_users": PlatformUser,
+    "profile": Profile,
+    "ramp_quotes": RampQuote,
+    "rate_windows": tuple[int, int],
+    "rates": Rate,
+    "recurring_payments": RecurringPayment,
+    "scenario.active": list[str],
+    "scenario.bindings": str,
+    "scenario.counts": int,
+    "scenario.log": dict[str, Any],
+    "sequences": int,
+    "settings": dict[str, Any],
+    "streams": int,
+    "swap_quotes": WalletQuote,
+    "timers": Timer,
+    "tokens": Token,
+    "transactions": Transaction,
+    "uploaded_scenarios": dict[str, Any],
+    "usage": Decimal,
+    "wallets": Wallet,
+    "webhook_in_flight": Attempt,
+    "webhook_keys": str,
+    "webhook_lines": Line,
+    "webhook_planned": Planned,
+    "webhook_ready": Due,
+    "webhook_tests": str,
+    "webhook_waiting": str,
+    "webhooks": Webhook,
+    "withdraw_quotes": WalletQuote,
+}
+"""What the rows of every table are, by the table's name without environment, owner and `:deleted`."""
+
+CLASSES: tuple[type[Any], ...] = (
+    *dict.fromkeys(
+        row for row in TABLES.values() if isinstance(row, type) and row not in (str, int, Decimal, LightningEntry)
+    ),
+    *(Step, Cause, Exchange, Posting, Currency, Side, Fee, Limits, NetworkFee, RequiredAction, Schedule),
+    *(LightningAddress, Invoice, DeliveryPlan),
+)
+"""Every class that a document may name."""
+
+
+@cache
+def codec() -> Codec:
+    return Codec(CLASSES)
+
+
+def base_name(table: str) -> str:
+    """`sandbox:wallets@usr_1:deleted` → `wallets`."""
+    name = table.removesuffix(":deleted").partition("@")[0]
+    environment, _, rest = name.partition(":")
+    return rest if environment in ENVIRONMENTS and rest else name
+
+
+# --- writing ------------------------------------------------------------------------------------------------------
+
+
+def document_of(simulator: Simulator, frozen: Frozen) -> JsonObject:
+    """The whole state as plain JSON. Tables are lists of [key, row], because their order counts."""
+    encode, tables = codec().encode, dict(frozen.tables)
+    own = _scenarios_not_shipped(simulator, frozen)
+    if own:
+        tables["uploaded_scenarios"] = {**tables.get("uploaded_scenarios", {}), **own}
+    blueprint = frozen.blueprint
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "simulator": __version__,
+        "world": frozen.world_id,
+        "keys_of": frozen.keys_of,
+        "seed": frozen.seed,
+        "clock": {"mode": frozen.mode, "now": format_timestamp(frozen.now_ms), "rate": str(frozen.rate)},
+        "started_at": format_timestamp(frozen.started_at_ms),
+        "blueprint": {
+            "seed": blueprint.seed,
+            "clock": {
+                "mode": blueprint.mode,
+                "now": format_timestamp(blueprint.now_ms),
+                "rate": str(blueprint.rate),
+            },
+            "scenarios": list(blueprint.scenarios),
+            "settings": dict(blueprint.settings),
+        },
+        "tables": {name: [[key, encode(row)] for key, row in rows.items()] for name, rows in tables.items()},
+        "requests": [encode(row) for row in frozen.requests],
+    }
+
+
+def _scenarios_not_shipped(simulator: Simulator, frozen: Frozen) -> dict[str, Any]:
+    """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
+    uploaded = frozen.tables.get("uploaded_scenarios", {})
+    return {
+        name: {"document": file.document, "source": file.source, "lines": dict(file.lines)}
+        for name, file in simulator.library.items()
+        if name not in simulator.shipped and name not in uploaded
+    }
+
+
+# --- reading ------------------------------------------------------------------------------------------------------
+
+
+def read_document(simulator: Simulator, raw: bytes) -> Frozen:
+    """The state that a document holds; ControlError 400 that says where it is wrong."""
+    try:
+        document = orjson.loads(raw)
+    except ValueError as error:
+        raise ControlError(400, "invalid_request", f"The body is not valid JSON: {error}.") from None
+    if not isinstance(document, dict):
+        raise ControlError(400, "invalid_request", "The body must be a JSON object.")
+    try:
+        frozen = _read(document)
+        _try_out(simulator, frozen)
+    except StateError as error:
+        message = f"This is not a state of a world: {error}."
+        raise ControlError(400, "invalid_parameter", message, error.path or None) from None
+    return frozen
+
+
+def _read(document: JsonObject) -> Frozen:
+    if document.get("format") != FORMAT:
+        raise StateError("format", f"it must be {FORMAT!r}")
+    version = document.get("version")
+    if type(version) is not int or version != VERSION:
+        raise StateError("version", f"this simulator reads version {VERSION}")
+    clock = _clock(document, "")
+    settings = _settings(_object(document, "blueprint", ""))
+    blueprint = document["blueprint"]
+    start = _clock(blueprint, "blueprint.")
+    scenarios = blueprint.get("scenarios")
+    if not checker(list[str])(scenarios):
+        raise StateError("blueprint.scenarios", "it must be a list of names")
+    keys_of = _text(document, "keys_of", "")
+    return Frozen(
+        blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
+        world_id=_text(document, "world", ""),
+        keys_of=keys_of,
+        seed=_seed(document, ""),
+        mode=clock[0],
+        now_ms=clock[1],
+        rate=clock[2],
+        started_at_ms=_moment(document, "started_at", ""),
+        tables={name: _table(name, rows) for name, rows in _object(document, "tables", "").items()},
+        requests=tuple(_requests(document.get("requests"))),
+    )
+
+
+def _object(parent: JsonObject, name: str, at: str) -> JsonObject:
+    value = parent.get(name)
+    if not isinstance(value, dict):
+        raise StateError(at + name, "it must be an object")
+    return value
+
+
+def _text(parent: JsonObject, name: str, at: str) -> str:
+    value = parent.get(name)
+    if not isinstance(value, str) or not 1 <= len(value) <= 1000:
+        raise StateError(at + name, "it must be a text")
+    return value
+
+
+def _seed(parent: JsonObject, at: str) -> int:
+    value = parent.get("seed")
+    if type(value) is not int or not 0 <= value < 2**63:
+        raise StateError(f"{at}seed", "it must be a whole number from 0 to 2^63 - 1")
+    return value
+
+
+def _moment(parent: JsonObject, name: str, at: str) -> int:
+    try:
+        at_ms = parse_timestamp(_text(parent, name, at))
+    except ValueError as error:
+        raise StateError(at + name, str(error)) from None
+    if not 0 <= at_ms <= LAST_MS:
+        raise StateError(at + name, "it lies outside the years 1970 to 9998")
+    return at_ms
+
+
+def _clock(parent: JsonObject, at: str) -> tuple[str, int, Decimal]:
+    clock = _object(parent, "clock", at)
+    if clock.get("mode") not in MODES:
+        raise StateError(f"{at}clock.mode", f"it is one of {', '.join(MODES)}")
+    rate = codec().decode({"$": "decimal", "value": _text(clock, "rate", f"{at}clock.")}, f"{at}clock.rate")
+    if not 0 < rate <= 1_000_000:
+        raise StateError(f"{at}clock.rate", "it is a number above 0 and up to 1000000")
+    return clock["mode"], _moment(clock, "now", f"{at}clock."), rate
+
+
+def _settings(blueprint: JsonObject) -> JsonObject:
+    settings = _object(blueprint, "settings", "blueprint.")
+    _check_settings(settings, "blueprint.settings")
+    return settings
+
+
+def _check_settings(settings: JsonObject, at: str) -> None:
+    if settings.keys() != Settings.model_fields.keys():
+        raise StateError(at, f"the settings are {', '.join(Settings.model_fields)}")
+    try:
+        Settings.model_validate(settings)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        raise StateError(f"{at}.{detail['loc'][0]}", detail["msg"]) from None
+
+
+def _table(name: str, pairs: Any) -> dict[str, Any]:
+    """The rows of one table. One that this version does not know is kept: nothing here reads it."""
+    if not isinstance(pairs, list):
+        raise StateError(f"tables.{name}", "a table is a list of [key, row]")
+    fits = checker(TABLES.get(base_name(name), Any))
+    rows: dict[str, Any] = {}
+    for index, pair in enumerate(pairs):
+        if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
+            raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
+        key, path = pair[0], f"tables.{name}.{pair[0]}"
+        row = codec().decode(pair[1], path)
+        if key in rows:
+            raise StateError(path, "the key is there twice")
+        if not fits(row):
+            raise StateError(path, "this table does not hold such rows")
+        rows[key] = row
+    return rows
+
+
+def _requests(rows: Any) -> Iterator[Exchange]:
+    if not isinstance(rows, list):
+        raise StateError("requests", "it must be a list")
+    for index, row in enumerate(rows):
+        exchange = codec().decode(row, f"requests[{index}]")
+        if not isinstance(exchange, Exchange):
+            raise StateError(f"requests[{index}]", "it is not an Exchange")
+        yield exchange
+
+
+# --- whether it holds together ------------------------------------------------------------------------------------
+
+
+def _try_out(simulator: Simulator, frozen: Frozen) -> None:
+    """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
+    _check_settings(frozen.tables.get("settings", {}).get("settings", {}), "tables.settings")
+    stage = "tables"
+    try:
+        for name, rows in frozen.tables.items():
+            for key, row in rows.items():
+                stage = f"tables.{name}.{key}"
+                _check_row(simulator, name, key, row)
+        world, stage = simulator.thaw(frozen, frozen.world_id), "tables"
+        _check_whole(simulator, world, frozen)
+        for environment in ENVIRONMENTS:
+            for operation in simulator.operations:
+                if operation.method == "GET" and "{" not in operation.path:
+                    stage = f"the answer of GET {operation.path}"
+                    _call(world, environment, operation)
+        for timer in world.agenda.in_firing_order()[:MAX_FIRED]:
+            stage = f"tables.timers.{timer.key}"
+            world.fire_next(LAST_TIMESTAMP_MS)
+    except StateError:
+        raise
+    except Exception as error:
+        raise StateError(stage, f"the rows do not hold together ({type(error).__name__}: {error})") from None
+
+
+def _call(world: World, environment: str, operation: Any) -> None:
+    call = Call(world, environment, {}, caller=next(iter(world.store.table(f"{environment}:api_keys").values())))
+    with suppress(ApiError), world.change(Cause("request", operation.name)):
+        dispatch.validate(operation, call, {}, {}, strict=False)
+        operation.action(call)
+
+
+def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
+    path = f"tables.{table}.{key}"
+    if isinstance(row, Record):
+        kind = simulator.wiring.kinds.get(row.kind)
+        if kind is None or row.status not in kind.machine.rows or row.id != key:
+            raise StateError(path, "its id, its kind or its status is not possible")
+        own = f"{row.environment}:{kind.table}" + (f"@{row.owner}" if row.owner else "")
+        if table not in (own, f"{own}:deleted"):
+            raise StateError(path, f"it belongs into the table {own}")
+    elif isinstance(row, Timer):
+        if row.kind not in simulator.wiring.timers or row.key != key:
+            raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
+    elif isinstance(row, Event):
+        orjson.loads(row.raw)
+    elif table == "ledger.touched" and not 0 <= row <= LAST_TIMESTAMP_MS:
+        raise StateError(path, "it is not a moment")
+
+
+def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
+    for environment in ENVIRONMENTS:
+        if not world.store.table(f"{environment}:api_keys").rows:
+            raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
+    for name in frozen.tables.get("uploaded_scenarios", {}):
+        simulator.engine.file(world, name)
+    for name in (*simulator.engine.active(world), *frozen.blueprint.scenarios):
+        if not simulator.engine.knows(world, name):
+            raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
+    for resource_id in frozen.tables.get("index", {}):
+        record = find(world, resource_id)
+        if record is None:
+            raise StateError(f"tables.index.{resource_id}", "there is no such resource")
+        render(world, record)
+    for delivery in all_deliveries(world):
+        render_recorded_delivery(world, delivery)
+    for row in calls_of(world):
+        show_call(row)
+    credentials(world)
+    for environment in ENVIRONMENTS:
+        webhook_key(world, environment)
+        all_rates(world, environment)
+        would_exceed_monthly(world, environment, Decimal(1), "KES")
+    if any(world.ledger.totals().values()):
+        raise StateError("tables.ledger.balances", "the books do not sum to zero")

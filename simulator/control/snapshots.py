@@ -1,0 +1,132 @@
+"""Snapshots, restoring, and worlds as documents (control interface, chapter "Worlds")."""
+
+from __future__ import annotations
+
+from simulator.assembly import Frozen, Snapshot, WorldExists
+from simulator.control.documents import document_of, read_document
+from simulator.control.operation import WORLD_HEADER, ControlCall, ControlOperation
+from simulator.control.worlds import require_idle, show_world
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import newest
+from simulator.kernel.world import World
+from simulator.wire.errors import ControlError
+from simulator.wire.fields import Body, FreeText
+from simulator.wire.json import JsonObject
+
+ASSUMPTIONS = (
+    ("snapshot-ids", "Ids of snapshots are unique in a server; a snapshot belongs to the world it was taken of."),
+    ("snapshot-life", "Snapshots stay when their world is reset, restored or replaced, and go when it is deleted."),
+    ("snapshot-other-world", "With the header of another world than the snapshot's it is 404 not_found."),
+    ("snapshot-settles", "Taking a snapshot or a document waits until no webhook attempt of the world is in flight."),
+    ("snapshot-clock", "Restoring sets clock mode and rate too; a running clock goes on from the snapshot's moment."),
+    (
+        "snapshot-tokens",
+        "After restoring, tokens issued since the snapshot are dead, those of the snapshot live again.",
+    ),
+    ("fork-keys", "A fork has webhook keys of its own too; endpoints and planned retries are copied like all else."),
+    ("fork-choices", "A fork takes clock, seed, scenarios and settings of the call where given, else the snapshot's."),
+    ("fork-reset", "A fork is reset to a fresh world made as the snapshot's was, with the fork's id, keys and seed."),
+    ("import-id", "An imported world keeps the id it has here; new keys go on being derived from the document's."),
+    (
+        "import-reset",
+        "An imported world is reset to a fresh world as the document's blueprint says, with its first keys.",
+    ),
+    (
+        "import-scenarios",
+        "A document carries along the scenarios its server was started with; they become uploaded ones.",
+    ),
+    ("import-unknown-table", "A table that this version does not know is kept as it is."),
+    ("import-tried", "Before a document is taken, all that it shows is rendered and its timers are fired aside."),
+    ("end-busy", "Deleting, resetting, restoring or replacing a world is 409 clock_busy while its clock is advanced."),
+)
+
+
+class SnapshotBody(Body):
+    name: FreeText | None = None
+
+
+async def _freeze(call: ControlCall) -> tuple[World, Frozen]:
+    """The state of the world once nothing is in flight; 409 clock_busy while its clock is being advanced."""
+    application, world = call.application, call.world
+    require_idle(application, world)
+    await application.courier.settle(world)
+    if call.world is not world:
+        raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
+    require_idle(application, world)
+    return world, application.simulator.freeze(world)
+
+
+def _show(snapshot: Snapshot) -> JsonObject:
+    return {
+        "id": snapshot.id,
+        "name": snapshot.name,
+        "at": format_timestamp(snapshot.frozen.now_ms),
+        "world": snapshot.frozen.world_id,
+    }
+
+
+async def take(call: ControlCall) -> JsonObject:
+    _, frozen = await _freeze(call)
+    return _show(call.application.simulator.keep_snapshot(frozen, call.body.name))
+
+
+async def listing(call: ControlCall) -> JsonObject:
+    world = call.world
+    own = [row for row in call.application.simulator.snapshots.values() if row.frozen.world_id == world.id]
+    return {"data": newest([_show(row) for row in own], call.limit())}
+
+
+def _named(call: ControlCall) -> Snapshot:
+    """The snapshot of the path; its world is the one of the header, where there is a header."""
+    snapshot = call.application.simulator.snapshots.get(call.path["id"])
+    if snapshot is None or call.headers.get(WORLD_HEADER, snapshot.frozen.world_id) != snapshot.frozen.world_id:
+        raise ControlError(404, "not_found", f"There is no snapshot {call.path['id']!r} of this world.")
+    return snapshot
+
+
+async def document(call: ControlCall) -> JsonObject:
+    return document_of(call.application.simulator, _named(call).frozen)
+
+
+async def delete(call: ControlCall) -> None:
+    del call.application.simulator.snapshots[_named(call).id]
+
+
+async def restore(call: ControlCall) -> JsonObject:
+    frozen = _named(call).frozen
+    return _put_back(call, call.application.simulator.worlds[frozen.world_id], frozen)
+
+
+async def read_state(call: ControlCall) -> JsonObject:
+    return document_of(call.application.simulator, (await _freeze(call))[1])
+
+
+async def write_state(call: ControlCall) -> JsonObject:
+    """Replace the world of the header by a document; with one that is refused nothing changes."""
+    world = call.world
+    require_idle(call.application, world)
+    return _put_back(call, world, read_document(call.application.simulator, call.raw))
+
+
+def _put_back(call: ControlCall, old: World, frozen: Frozen) -> JsonObject:
+    application = call.application
+    require_idle(application, old)
+    try:
+        world = application.simulator.put_back(frozen, old.id)
+    except WorldExists as error:
+        message = f"The world {error} holds one of these keys; delete it first."
+        raise ControlError(409, "already_exists", message) from None
+    application.end(old)
+    application.begin(world)
+    return show_world(call, world)
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("POST", "/snapshots", "take_snapshot", "Keep the state of the world", take, 201, SnapshotBody),
+    ControlOperation("GET", "/snapshots", "list_snapshots", "The snapshots of the world", listing),
+    ControlOperation("GET", "/snapshots/{id}", "get_snapshot", "A snapshot as one JSON document", document),
+    ControlOperation("DELETE", "/snapshots/{id}", "delete_snapshot", "Forget a snapshot", delete, 204),
+    ControlOperation("POST", "/snapshots/{id}/restore", "restore", "Go back to a snapshot", restore),
+    ControlOperation("GET", "/state", "get_state", "The state of the world as one JSON document", read_state),
+    ControlOperation("PUT", "/state", "put_state", "Replace the world by a document", write_state, takes="bytes"),
+)

@@ -1,0 +1,221 @@
+"""What happens in a world, as it happens: server-sent events (control interface, "Seeing what happened").
+
+The feed of a world looks at what its changes wrote and at its journal of calls; nothing in the rooms knows of it. It
+exists from the first reader on, and goes when nobody came back for as long as a channel remembers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from functools import partial
+from itertools import count
+from typing import Any
+
+from simulator.control.operation import ControlCall, ControlOperation, Streamed, wrong
+from simulator.control.worlds import show_clock
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import Event, Exchange, Step
+from simulator.kernel.store import ABSENT, Write
+from simulator.kernel.world import World
+from simulator.resources.webhooks import Delivery, render_delivery
+from simulator.server.app import CUT, Application, Receive, Scope, Send
+from simulator.server.publisher import Channel, Reader
+from simulator.wire.json import JsonObject, dumps
+from simulator.wire.records import find
+
+ASSUMPTIONS = (
+    (
+        "stream-start",
+        "A stream begins with the clock, then tells what happens from there; with Last-Event-ID it goes on",
+    ),
+    ("stream-memory", "Of a world with readers the newest 1,000 messages are kept for those that come back."),
+    ("stream-slow", "A reader that lags 1,000 messages behind is cut off; it can come back with Last-Event-ID."),
+    ("stream-clock", "`clock` tells that the time was moved or something happened at a new time, not every tick."),
+    ("stream-reset", "A stream outlives reset, restore and import of its world, and ends when the world is deleted."),
+)
+
+PING_SECONDS = 15
+GRACE_SECONDS = 2.0
+"""How long a stream may take to come to its proper end when the server stops."""
+
+_log = logging.getLogger(__name__)
+
+
+class Feed:
+    """The messages about one world. It turns what was written into messages, in the order of writing."""
+
+    def __init__(self, world: World, numbers: count[int]) -> None:
+        self.channel = Channel(numbers)
+        self.world = world
+        self._clock: JsonObject = {}
+        self._last_call: Exchange | None = None
+        self.attach(world)
+
+    def attach(self, world: World) -> None:
+        """Look at a world from now on: at first, and when another was put in its place."""
+        self.detach()
+        self.world = world
+        self._last_call = self._newest_call()
+        world.store.on_commit = self._written
+        self._tell_clock()
+
+    def detach(self) -> None:
+        self.world.store.on_commit = None
+
+    def look(self) -> None:
+        """Something happened: tell the calls that were journalled meanwhile, and whether the clock was moved."""
+        fresh = []
+        for call in reversed(self.world.journal.requests):
+            if call is self._last_call:
+                break
+            fresh.append(call)
+        self._last_call = self._newest_call()
+        self._tell_clock()
+        for call in reversed(fresh):
+            self._publish("request", dumps(show_call(call)))
+
+    def _newest_call(self) -> Exchange | None:
+        requests = self.world.journal.requests
+        return requests[-1] if requests else None
+
+    def _tell_clock(self) -> None:
+        clock = self.world.clock
+        present = {"mode": clock.mode, "rate": clock.rate, "now": clock.now_ms}
+        if present != self._clock:
+            self._clock = present
+            self._publish("clock", dumps(show_clock(self.world)))
+
+    def _written(self, writes: list[Write]) -> None:
+        """A change was made. Whatever goes wrong with telling of it, the change stands."""
+        try:
+            self._tell_changes(writes)
+        except Exception:
+            _log.exception("the stream of the world %s lost messages", self.world.id)
+
+    def _tell_changes(self, writes: list[Write]) -> None:
+        self._tell_clock()
+        for table, key, old in writes:
+            row = table.rows.get(key)
+            if table.name == "histories" and row is not None:
+                self._publish("state", dumps(_show_move(self.world, key, row, 0 if old is ABSENT else len(old))))
+            elif old is not ABSENT:
+                continue
+            elif isinstance(row, Event):
+                self._publish("event", row.raw)
+            elif isinstance(row, Delivery):
+                self._publish("delivery", dumps(render_delivery(self.world, row)))
+
+    def _publish(self, name: str, data: bytes) -> None:
+        self.channel.publish(lambda number: b"id: %d\r\nevent: %b\r\ndata: %b\r\n\r\n" % (number, name.encode(), data))
+
+
+def show_call(call: Exchange) -> JsonObject:
+    """An interface call in short; the journal has it in full."""
+    return {
+        "id": call.id,
+        "at": format_timestamp(call.at_ms),
+        "environment": call.environment,
+        "method": call.method,
+        "path": call.path,
+        "status": call.status,
+        "duration_ms": call.duration_ms,
+        "operation": call.operation or None,
+        "advice": list(call.advice),
+    }
+
+
+def _show_move(world: World, resource_id: str, history: tuple[Step, ...], index: int) -> JsonObject:
+    step, record = history[index], find(world, resource_id)
+    return {
+        "id": resource_id,
+        "kind": record.kind if record is not None else resource_id.rpartition(":")[2],
+        "from": history[index - 1].state if index else None,
+        "state": step.state,
+        "trigger": step.trigger,
+        "at": format_timestamp(step.at_ms),
+        "cause": {"kind": step.cause.kind, "name": step.cause.name},
+    }
+
+
+class Streams:
+    """The feeds of all worlds that somebody reads, or read until lately."""
+
+    def __init__(self) -> None:
+        self._feeds: dict[str, Feed] = {}
+        self._numbers = count(1)
+        self._application: Application | None = None
+
+    async def open(self, call: ControlCall) -> Streamed:
+        """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send."""
+        world_id = call.query.get("world") or call.world_id
+        call.headers = {**call.headers, "x-simulator-world": world_id}
+        return Streamed(partial(self._serve, call, call.world, _last_id(call)))
+
+    async def _serve(
+        self, call: ControlCall, world: World, after: int | None, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
+
+        feed = self._feed_of(call.application, world)
+        reader = Reader(drop=scope.get("extensions", {}).get(CUT) or (lambda: None))
+        hello = _hello(feed.world) if after is None else b""
+        feed.channel.join(reader, after)
+        response = EventSourceResponse(_messages(hello, reader), ping=PING_SECONDS, shutdown_grace_period=GRACE_SECONDS)
+        try:
+            await response(scope, receive, send)
+        finally:
+            feed.channel.leave(reader)
+
+    def _feed_of(self, application: Application, world: World) -> Feed:
+        if self._application is None:
+            self._application = application
+            application.watchers.append(self._changed)
+            application.closers.append(self.close)
+        feed = self._feeds.get(world.id)
+        if feed is None:
+            feed = self._feeds[world.id] = Feed(world, self._numbers)
+        return feed
+
+    def _changed(self, world: World) -> None:
+        feed = self._feeds.get(world.id)
+        if feed is None or self._application is None:
+            return
+        present = self._application.simulator.worlds.get(world.id)
+        if present is None or not feed.channel.is_of_use:
+            self._feeds.pop(world.id)
+            feed.detach()
+            feed.channel.close()
+        elif present is not feed.world:
+            feed.attach(present)
+        else:
+            feed.look()
+
+    def close(self) -> None:
+        """The server stops: all streams come to their end."""
+        for feed in self._feeds.values():
+            feed.channel.close()
+
+    def rows(self) -> tuple[ControlOperation, ...]:
+        return (ControlOperation("GET", "/stream", "stream", "What happens, as server-sent events", self.open),)
+
+
+def _hello(world: World) -> bytes:
+    return b"event: clock\r\ndata: %b\r\n\r\n" % dumps(show_clock(world))
+
+
+async def _messages(hello: bytes, reader: Reader) -> AsyncIterator[bytes]:
+    if hello:
+        yield hello
+    while (message := await reader.take()) is not None:
+        yield message.raw
+
+
+def _last_id(call: ControlCall) -> int | None:
+    """The header Last-Event-ID, or the query parameter last_event_id; 400 when it is no id of this stream."""
+    text: Any = call.headers.get("last-event-id") or call.query.get("last_event_id")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 19):
+        raise wrong("Last-Event-ID", "it is the id of a message of this stream")
+    return int(text)

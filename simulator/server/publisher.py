@@ -1,0 +1,106 @@
+"""Fan-out of messages to readers that may be slow, gone, or not there at all.
+
+A channel keeps the newest messages for readers that come back, and hands every message to all readers. Nobody is
+waited for: a reader that lags too far behind is dropped. Memory is bounded by what a channel and a reader may hold.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import count
+
+MESSAGES_KEPT = 1_000
+LONGEST_QUEUE = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One message: its number, unique and growing in a server, and its bytes as they go on the wire."""
+
+    number: int
+    raw: bytes
+
+
+@dataclass(eq=False)
+class Reader:
+    """One reader: what it has not yet taken, and whether it was let go. `drop` cuts its connection."""
+
+    drop: Callable[[], None]
+    waiting: deque[Message] = field(default_factory=deque)
+    closed: bool = False
+    _woken: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def offer(self, message: Message) -> None:
+        """Hand over a message, or let the reader go when it lags too far behind."""
+        if self.closed:
+            return
+        self.waiting.append(message)
+        self._woken.set()
+        if len(self.waiting) > LONGEST_QUEUE:
+            self.close()
+            self.waiting.clear()
+            self.drop()
+
+    def close(self) -> None:
+        """No more messages will come; what waits may still be taken."""
+        self.closed = True
+        self._woken.set()
+
+    async def take(self) -> Message | None:
+        """The next message, as soon as there is one; None at the end."""
+        while not self.waiting:
+            if self.closed:
+                return None
+            self._woken.clear()
+            await self._woken.wait()
+        return self.waiting.popleft()
+
+
+class Channel:
+    """The messages about one subject, and who reads them."""
+
+    def __init__(self, numbers: count[int]) -> None:
+        self._numbers = numbers
+        self._kept: deque[Message] = deque(maxlen=MESSAGES_KEPT)
+        self._unread = 0
+        self.readers: list[Reader] = []
+
+    @property
+    def is_of_use(self) -> bool:
+        """Whether anybody reads, or can still come back without having missed anything."""
+        return bool(self.readers) or self._unread < MESSAGES_KEPT
+
+    def publish(self, render: Callable[[int], bytes]) -> None:
+        """Make a message, which is told its number, and hand it to everybody."""
+        number = next(self._numbers)
+        message = Message(number, render(number))
+        self._kept.append(message)
+        self._unread = 0 if self.readers else self._unread + 1
+        for reader in tuple(self.readers):
+            reader.offer(message)
+            if reader.closed:
+                self.leave(reader)
+
+    def join(self, reader: Reader, after: int | None) -> None:
+        """Let a reader in; with `after` it first gets what is kept of the messages beyond that number."""
+        if after is not None:
+            for message in self._beyond(after):
+                reader.offer(message)
+        self.readers.append(reader)
+        self._unread = 0
+
+    def _beyond(self, number: int) -> Iterator[Message]:
+        return (message for message in self._kept if message.number > number)
+
+    def leave(self, reader: Reader) -> None:
+        if reader in self.readers:
+            self.readers.remove(reader)
+
+    def close(self) -> None:
+        """The subject is gone, or the server stops: every reader comes to its end."""
+        for reader in self.readers:
+            reader.close()
+        self.readers.clear()

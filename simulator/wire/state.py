@@ -1,0 +1,229 @@
+"""Rows as JSON and back, exactly: the codec by which a world becomes a document.
+
+A value that JSON has no word for is an object whose member `$` says what it is: the name of a record class, `decimal`,
+`text` or `base64` (bytes), `tuple`. Only the classes that a codec was given are ever made, and every field is checked
+against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
+"""
+
+from __future__ import annotations
+
+import types
+from base64 import b64decode, b64encode
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields, is_dataclass
+from decimal import Decimal, InvalidOperation
+from math import isfinite
+from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+TAG = "$"
+MAX_DEPTH = 100
+LAST_TIMESTAMP_MS = 253_402_300_799_999
+"""The end of the year 9999, the last moment that can be written."""
+
+_MAX_DIGITS = 120
+_INT64 = range(-(1 << 63), 1 << 63)
+
+Check: TypeAlias = "Callable[[Any], bool]"
+
+
+class StateError(ValueError):
+    """A document cannot be read: where (a dotted path), and why."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path or 'the document'}: {why}")
+        self.path = path
+        self.why = why
+
+
+@dataclass(frozen=True)
+class _Shape:
+    """A class and its fields: what each may hold, and which must be given."""
+
+    make: type[Any]
+    checks: Mapping[str, Check]
+    required: frozenset[str]
+
+
+class Codec:
+    """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses."""
+
+    def __init__(self, classes: Iterable[type[Any]]) -> None:
+        self._shapes: dict[str, _Shape] = {}
+        for made in classes:
+            if made.__name__ in self._shapes:
+                raise ValueError(f"two record classes are called {made.__name__}")
+            self._shapes[made.__name__] = _shape(made)
+
+    def encode(self, value: Any) -> Any:
+        """The value as plain JSON; TypeError for what no row may hold."""
+        kind = type(value)
+        if kind is str or value is None or kind is bool:
+            return value
+        if kind is int:
+            return value if value in _INT64 else {TAG: "int", "value": str(value)}
+        if kind is dict:
+            return self._encode_dict(value)
+        if kind is tuple:
+            return {TAG: "tuple", "items": [self.encode(item) for item in value]}
+        if kind is list:
+            return [self.encode(item) for item in value]
+        if kind is Decimal:
+            return {TAG: "decimal", "value": str(value)}
+        if kind is bytes:
+            return _encode_bytes(value)
+        if kind is float:
+            return value if isfinite(value) else {TAG: "float", "value": repr(value)}
+        if kind.__name__ in self._shapes and self._shapes[kind.__name__].make is kind:
+            members = self._shapes[kind.__name__].checks
+            return {TAG: kind.__name__} | {name: self.encode(getattr(value, name)) for name in members}
+        raise TypeError(f"no row may hold a {kind.__name__}")
+
+    def _encode_dict(self, value: dict[Any, Any]) -> Any:
+        if not all(type(key) is str for key in value):
+            raise TypeError("the keys of an object in a row are strings")
+        members = {key: self.encode(item) for key, item in value.items()}
+        return members if TAG not in members else {TAG: "object", "members": [list(item) for item in members.items()]}
+
+    def decode(self, value: Any, path: str, depth: int = 0) -> Any:
+        """The value that was encoded; StateError for anything that `encode` cannot have made."""
+        if depth > MAX_DEPTH:
+            raise StateError(path, f"nested more than {MAX_DEPTH} deep")
+        if isinstance(value, list):
+            return [self.decode(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(value)]
+        if not isinstance(value, dict):
+            return value
+        if TAG not in value:
+            return {key: self.decode(item, f"{path}.{key}", depth + 1) for key, item in value.items()}
+        name = value[TAG]
+        shape = self._shapes.get(name) if isinstance(name, str) else None
+        if shape is not None:
+            return self._decode_record(shape, value, path, depth)
+        if name == "tuple":
+            items = _member(value, "items", list, path)
+            return tuple(self.decode(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items))
+        if name == "object":
+            return self._decode_object(_member(value, "members", list, path), path, depth)
+        read = _SCALARS.get(name) if isinstance(name, str) else None
+        if read is None:
+            raise StateError(path, f"there is no class {name!r}")
+        text = _member(value, "value", str, path)
+        try:
+            return read(text)
+        except (ValueError, ArithmeticError):
+            raise StateError(path, f"not a {name}: {text[:50]!r}") from None
+
+    def _decode_object(self, members: list[Any], path: str, depth: int) -> dict[str, Any]:
+        made = {}
+        for member in members:
+            if not (isinstance(member, list) and len(member) == 2 and isinstance(member[0], str)):
+                raise StateError(path, "a member is a pair of name and value")
+            made[member[0]] = self.decode(member[1], f"{path}.{member[0]}", depth + 1)
+        return made
+
+    def _decode_record(self, shape: _Shape, value: dict[str, Any], path: str, depth: int) -> Any:
+        given = {
+            name: self.decode(item, f"{path}.{name}", depth + 1) for name, item in value.items() if name != TAG
+        }  # fmt: skip
+        for name in sorted(shape.required - given.keys()):
+            raise StateError(f"{path}.{name}", f"a {shape.make.__name__} needs it")
+        for name, item in given.items():
+            check = shape.checks.get(name)
+            if check is None:
+                raise StateError(f"{path}.{name}", f"a {shape.make.__name__} has no such member")
+            if not check(item):
+                raise StateError(f"{path}.{name}", f"a {shape.make.__name__} cannot hold this value here")
+        return shape.make(**given)
+
+
+def _member(value: dict[str, Any], name: str, kind: type[Any], path: str) -> Any:
+    member = value.get(name)
+    if not isinstance(member, kind) or len(value) != 2:
+        raise StateError(path, f"a {value[TAG]} has one member `{name}`")
+    return member
+
+
+def _encode_bytes(value: bytes) -> Any:
+    try:
+        return {TAG: "text", "value": value.decode()}
+    except UnicodeDecodeError:
+        return {TAG: "base64", "value": b64encode(value).decode()}
+
+
+def _read_decimal(text: str) -> Decimal:
+    """A finite number of a size that can be printed."""
+    if len(text) > 2 * _MAX_DIGITS:
+        raise ValueError("too long")
+    value = Decimal(text)
+    exponent = value.as_tuple().exponent
+    if not isinstance(exponent, int) or not -_MAX_DIGITS <= exponent <= _MAX_DIGITS:
+        raise InvalidOperation("not a finite number of a reasonable size")
+    return value
+
+
+def _read_int(text: str) -> int:
+    if len(text) > 2 * _MAX_DIGITS:
+        raise ValueError("too long")
+    return int(text)
+
+
+_SCALARS: dict[str, Callable[[str], Any]] = {
+    "decimal": _read_decimal,
+    "text": str.encode,
+    "base64": lambda text: b64decode(text, validate=True),
+    "int": _read_int,
+    "float": float,
+}
+
+
+def _shape(made: type[Any]) -> _Shape:
+    if not is_dataclass(made):
+        raise TypeError(f"{made.__name__} is not a dataclass")
+    hints, checks, required = get_type_hints(made), {}, set()
+    for field in fields(made):
+        check = checker(hints[field.name])
+        checks[field.name] = _moment(check) if field.name.endswith("_ms") else check
+        if field.default is MISSING and field.default_factory is MISSING:
+            required.add(field.name)
+    return _Shape(made, checks, frozenset(required))
+
+
+def _moment(check: Check) -> Check:
+    """What ends in `_ms` is a moment or a span that can be written as a timestamp."""
+    return lambda value: check(value) and (value is None or 0 <= value <= LAST_TIMESTAMP_MS)
+
+
+def checker(hint: Any) -> Check:
+    """Whether a value is what an annotation says; TypeError for an annotation that rows do not use."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if hint is Any:
+        return lambda value: True
+    if origin in (types.UnionType, Union):
+        checks = [checker(argument) for argument in arguments]
+        return lambda value: any(check(value) for check in checks)
+    if origin is tuple:
+        return _tuple_checker(arguments)
+    if origin is list:
+        item = checker(arguments[0])
+        return lambda value: type(value) is list and all(map(item, value))
+    if origin in (dict, Mapping):
+        member = checker(arguments[1])
+        return lambda value: type(value) is dict and all(map(member, value.values()))
+    if hint is float:
+        return lambda value: type(value) in (int, float)
+    if hint in (str, int, bool, bytes, Decimal, types.NoneType):
+        return lambda value: type(value) is hint
+    if is_dataclass(hint):
+        return lambda value: isinstance(value, hint)  # type: ignore[arg-type]
+    raise TypeError(f"rows do not hold {hint!r}")
+
+
+def _tuple_checker(arguments: tuple[Any, ...]) -> Check:
+    if arguments[-1] is ...:
+        item = checker(arguments[0])
+        return lambda value: type(value) is tuple and all(map(item, value))
+    items = [checker(argument) for argument in arguments]
+    return lambda value: (
+        type(value) is tuple
+        and len(value) == len(items)
+        and all(check(item) for check, item in zip(items, value, strict=True))
+    )

@@ -1,0 +1,357 @@
+"""Every row that the interface can leave in a world survives the way through a document."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+from urllib.parse import urlencode
+
+import httpx
+import pytest
+
+from simulator.assembly import Blueprint, Frozen, Simulator
+from simulator.control.app import ControlApplication
+from simulator.control.documents import CLASSES, TABLES, base_name, codec, document_of, read_document
+from simulator.control.rows import control_rows
+from simulator.courier.courier import Courier
+from simulator.courier.transport import FakeTransport
+from simulator.kernel.agenda import Timer
+from simulator.kernel.world import World
+from simulator.scenario.clients import AsgiClient
+from simulator.server.app import Application
+from simulator.wire.errors import ControlError
+from simulator.wire.state import MAX_DEPTH, Codec, StateError
+from tests.http.busy import busy_morning
+from tests.http.conftest import Answer, Remote
+
+
+class Inside(Remote):
+    """A world of a simulator in this process, reached without a socket."""
+
+    def __init__(self) -> None:
+        transport = FakeTransport()
+        transport.answer = lambda url, body: 500 if "failing" in url and b"webhook.test" not in body else 200
+        self.simulator = Simulator()
+        self.simulator.create_world(Blueprint("default", 1))
+        self.runner = asyncio.Runner()
+        self.application = Application(self.simulator, Courier(transport))
+        self.application.control = ControlApplication(self.application, control_rows())
+        self.client = AsgiClient(self.application)
+        super().__init__("", httpx.Client())
+        self.world = self.control("GET", "/worlds/default").body
+
+    def call(
+        self, method: str, url: str, *, json: Any = None, headers: dict[str, str] | None = None, **more: Any
+    ) -> Answer:
+        path = "/" + url.partition("://")[2].partition("/")[2] if "://" in url else url
+        if more.get("params"):
+            path += "?" + urlencode(more["params"])
+        reply = self.runner.run(self.client.request(method, path, json, headers))
+        return Answer(reply.status, reply.body, httpx.Headers(dict(reply.headers)), b"")
+
+    def close(self) -> None:
+        self.http.close()
+        self.runner.run(self.application.close())
+        self.runner.close()
+
+
+@dataclass
+class Morning:
+    simulator: Simulator
+    world: World
+    frozen: Frozen
+    raw: bytes
+
+
+@pytest.fixture(scope="module")
+def morning() -> Iterator[Morning]:
+    inside = Inside()
+    busy_morning(inside, "http://127.0.0.1:9/failing", "http://127.0.0.1:9/good")
+    simulator = inside.simulator
+    frozen = simulator.freeze(simulator.default)
+    raw = json.dumps(document_of(simulator, frozen)).encode()
+    yield Morning(simulator, simulator.default, frozen, raw)
+    inside.close()
+
+
+def edited(morning: Morning, change: Any) -> bytes:
+    document = json.loads(morning.raw)
+    change(document)
+    return json.dumps(document).encode()
+
+
+def refusal(morning: Morning, raw: bytes) -> tuple[int, str, str | None]:
+    with pytest.raises(ControlError) as caught:
+        read_document(morning.simulator, raw)
+    return caught.value.status, caught.value.code, caught.value.param
+
+
+# --- the round trip -----------------------------------------------------------------------------------------------
+
+
+def test_the_morning_fills_every_table(morning: Morning) -> None:
+    rare = {"webhook_in_flight", "webhook_ready", "webhook_waiting", "emails"}
+    assert {base_name(name) for name in morning.frozen.tables} >= TABLES.keys() - rare
+
+
+def test_every_table_has_a_known_kind_of_rows(morning: Morning) -> None:
+    assert {base_name(name) for name in morning.frozen.tables} <= TABLES.keys()
+
+
+def test_every_row_comes_back_as_it_was(morning: Morning) -> None:
+    read = read_document(morning.simulator, morning.raw)
+    assert read.tables == morning.frozen.tables
+    assert read.requests == morning.frozen.requests
+    for name, rows in morning.frozen.tables.items():
+        assert list(read.tables[name]) == list(rows), name
+        for key, row in rows.items():
+            assert repr(read.tables[name][key]) == repr(row)
+
+
+def test_the_frame_comes_back_as_it_was(morning: Morning) -> None:
+    read, frozen = read_document(morning.simulator, morning.raw), morning.frozen
+    for name in ("world_id", "keys_of", "seed", "mode", "now_ms", "rate", "started_at_ms"):
+        assert getattr(read, name) == getattr(frozen, name), name
+    for name in ("seed", "mode", "now_ms", "rate", "scenarios", "settings"):
+        assert getattr(read.blueprint, name) == getattr(frozen.blueprint, name), name
+
+
+def test_the_second_document_is_the_first(morning: Morning) -> None:
+    world = morning.simulator.thaw(read_document(morning.simulator, morning.raw), "default")
+    again = Simulator()
+    again.create_world(Blueprint("default", 9))
+    again.install(world, morning.frozen.blueprint)
+    assert json.dumps(document_of(again, again.freeze(world))).encode() == morning.raw
+
+
+def test_reading_a_document_changes_nothing(morning: Morning) -> None:
+    before = document_of(morning.simulator, morning.simulator.freeze(morning.world))
+    directory = dict(morning.simulator.directory)
+    read_document(morning.simulator, morning.raw)
+    assert document_of(morning.simulator, morning.simulator.freeze(morning.world)) == before
+    assert morning.simulator.directory == directory
+
+
+@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+def test_every_class_checks_its_fields(cls: type[Any]) -> None:
+    with pytest.raises(StateError):
+        codec().decode({"$": cls.__name__, "no_such_member": 1}, "row")
+
+
+# --- values -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        0,
+        -1,
+        2**63 - 1,
+        2**63,
+        10**100,
+        1.5,
+        float("inf"),
+        "",
+        "ü\u0000",
+        b"",
+        b"plain \xc3\xbc",
+        b"\xff\x00",
+        (),
+        (1, ("a", None)),
+        [],
+        [1, [2]],
+        {},
+        {"a": {"b": [1, (2,)]}},
+        {"$": "Timer"},
+        {"$": {"$": 1}, "x": b"\xff"},
+        Decimal("0"),
+        Decimal("1.50"),
+        Decimal("0.000"),
+        Decimal("1E+3"),
+        Decimal("-0.0"),
+        Decimal("1e-18"),
+        Timer("k", 1, 2, "kind", "target", {"a": [1, None], "$": 2}),
+    ],
+    ids=repr,
+)
+def test_a_value_comes_back_as_it_was(value: Any) -> None:
+    plain = json.loads(json.dumps(Codec([Timer]).encode(value), allow_nan=False))
+    back = Codec([Timer]).decode(plain, "row")
+    assert (type(back), repr(back)) == (type(value), repr(value))
+
+
+@pytest.mark.parametrize("value", [{1: 2}, object(), {1, 2}, ("a", complex(1, 2)), Blueprint("x", 1)], ids=repr)
+def test_what_no_row_may_hold_is_not_written(value: Any) -> None:
+    with pytest.raises(TypeError):
+        codec().encode(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"$": "World"},
+        {"$": "os.system", "value": "true"},
+        {"$": 7},
+        {"$": None},
+        {"$": []},
+        {"$": "decimal"},
+        {"$": "decimal", "value": 1},
+        {"$": "decimal", "value": "abc"},
+        {"$": "decimal", "value": "NaN"},
+        {"$": "decimal", "value": "Infinity"},
+        {"$": "decimal", "value": "1e999999999"},
+        {"$": "decimal", "value": "1", "more": 1},
+        {"$": "decimal", "value": "9" * 1000},
+        {"$": "int", "value": "1x"},
+        {"$": "int", "value": "9" * 5000},
+        {"$": "base64", "value": "?"},
+        {"$": "tuple", "items": 1},
+        {"$": "tuple"},
+        {"$": "object", "members": [["a"]]},
+        {"$": "object", "members": [[1, 2]]},
+        {"$": "Timer", "key": "k"},
+        {"$": "Timer", "key": 1, "due_at_ms": 1, "number": 1, "kind": "k", "target": "t"},
+        {"$": "Timer", "key": "k", "due_at_ms": True, "number": 1, "kind": "k", "target": "t"},
+        {"$": "Timer", "key": "k", "due_at_ms": -1, "number": 1, "kind": "k", "target": "t"},
+        {"$": "Timer", "key": "k", "due_at_ms": 10**15, "number": 1, "kind": "k", "target": "t"},
+        {"$": "Timer", "key": "k", "due_at_ms": 1, "number": 1, "kind": "k", "target": "t", "arguments": []},
+        {"$": "Cause", "kind": "law", "name": "x", "__class__": "y"},
+        [{"$": "Nothing"}],
+        {"a": {"$": "Nothing"}},
+    ],
+    ids=lambda value: json.dumps(value)[:60],
+)
+def test_a_value_that_no_codec_wrote_is_refused(value: Any) -> None:
+    with pytest.raises(StateError) as caught:
+        codec().decode(value, "row")
+    assert caught.value.path.startswith("row")
+
+
+def test_a_value_that_is_nested_too_deep_is_refused() -> None:
+    value: Any = 1
+    for _ in range(MAX_DEPTH + 5):
+        value = [value]
+    with pytest.raises(StateError, match="deep"):
+        codec().decode(value, "row")
+
+
+def test_two_classes_of_one_name_make_no_codec() -> None:
+    other = type("Timer", (), {"__annotations__": {}})
+    with pytest.raises(ValueError, match="Timer"):
+        Codec([Timer, dataclass(other)])
+
+
+def test_only_dataclasses_with_plain_fields_make_a_codec() -> None:
+    class Plain:
+        pass
+
+    @dataclass
+    class Odd:
+        value: set[int]
+
+    for cls in (Plain, Odd):
+        with pytest.raises(TypeError):
+            Codec([cls])
+
+
+# --- documents that are not states of a world -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("raw", "code", "param"),
+    [
+        (b"", "invalid_request", None),
+        (b"{", "invalid_request", None),
+        (b"[]", "invalid_request", None),
+        (b"\xff", "invalid_request", None),
+        (b"[" * 100_000, "invalid_request", None),
+        (b"{}", "invalid_parameter", "format"),
+        (b'{"format": "rampsim.state"}', "invalid_parameter", "version"),
+        (b'{"format": "rampsim.state", "version": true}', "invalid_parameter", "version"),
+        (b'{"format": "rampsim.state", "version": 2}', "invalid_parameter", "version"),
+        (b'{"format": "rampsim.state", "version": 1}', "invalid_parameter", "clock"),
+    ],
+)
+def test_what_is_no_document_is_refused(morning: Morning, raw: bytes, code: str, param: str | None) -> None:
+    assert refusal(morning, raw) == (400, code, param)
+
+
+EDITS: list[tuple[Any, str]] = [
+    (lambda d: d.update(seed="1"), "seed"),
+    (lambda d: d.update(seed=-1), "seed"),
+    (lambda d: d.update(world=""), "world"),
+    (lambda d: d.update(keys_of=None), "keys_of"),
+    (lambda d: d.update(started_at="yesterday"), "started_at"),
+    (lambda d: d.update(requests={}), "requests"),
+    (lambda d: d.update(requests=[1]), "requests[0]"),
+    (lambda d: d.update(tables=[]), "tables"),
+    (lambda d: d.update(blueprint=1), "blueprint"),
+    (lambda d: d["blueprint"].update(scenarios=[1]), "blueprint.scenarios"),
+    (lambda d: d["blueprint"].update(scenarios=["nowhere"]), "tables.scenario.active"),
+    (lambda d: d["blueprint"]["settings"].pop("strict"), "blueprint.settings"),
+    (lambda d: d["blueprint"]["settings"].update(strict=1), "blueprint.settings.strict"),
+    (lambda d: d["clock"].update(mode="fast"), "clock.mode"),
+    (lambda d: d["clock"].update(mode=["real"]), "clock.mode"),
+    (lambda d: d["clock"].update(now="9999-06-01T00:00:00Z"), "clock.now"),
+    (lambda d: d["clock"].update(rate="0"), "clock.rate"),
+    (lambda d: d["clock"].update(rate="nan"), "clock.rate"),
+    (lambda d: d["tables"].update(timers={}), "tables.timers"),
+    (lambda d: d["tables"].update(timers=[["a"]]), "tables.timers[0]"),
+    (lambda d: d["tables"].update(timers=[["a", 1]]), "tables.timers.a"),
+    (lambda d: d["tables"]["timers"].append(d["tables"]["timers"][0]), None),
+    (lambda d: d["tables"]["timers"][0][1].update(kind="no.such"), None),
+    (lambda d: d["tables"]["timers"][0].__setitem__(0, "other"), "tables.timers.other"),
+    (lambda d: d["tables"].update(settings=[]), "tables.settings"),
+    (lambda d: d["tables"].update(profile=[]), None),
+    (lambda d: d["tables"].update({"sandbox:api_keys": []}), "tables.sandbox:api_keys"),
+    (lambda d: d["tables"]["index"].append(["txn_x", "sandbox:transactions"]), "tables.index.txn_x"),
+    (lambda d: d["tables"]["profile"][0][1].update(kyc_level=77), None),
+    (lambda d: d["tables"]["profile"][0][1].update(default_currency="XXX"), None),
+    (lambda d: d["tables"]["sandbox:transactions"][0][1].update(status="lost"), None),
+    (lambda d: d["tables"]["sandbox:transactions"][0][1].update(owner="someone"), None),
+    (lambda d: d["tables"]["sandbox:transactions"][0][1].update(type="gift"), None),
+    (lambda d: d["tables"]["sandbox:transactions"][0][1].update(amount=5), None),
+    (lambda d: d["tables"]["sandbox:transactions"][0][1].update(created_at_ms=-5), None),
+    (lambda d: d["tables"]["events"][0][1].update(raw={"$": "text", "value": "{"}), None),
+    (lambda d: d["tables"]["ledger.touched"][0].__setitem__(1, 10**17), None),
+    (
+        lambda d: d["tables"]["ledger.balances"][0].__setitem__(1, {"$": "decimal", "value": "1"}),
+        "tables.ledger.balances",
+    ),
+    (lambda d: d["tables"]["scenario.active"][0].__setitem__(1, ["nowhere"]), "tables.scenario.active"),
+    (lambda d: d["tables"]["uploaded_scenarios"][0].__setitem__(1, {}), None),
+]
+
+
+@pytest.mark.parametrize("number", range(len(EDITS)))
+def test_a_document_that_is_wrong_somewhere_is_refused_and_says_where(morning: Morning, number: int) -> None:
+    change, param = EDITS[number]
+    status, code, named = refusal(morning, edited(morning, change))
+    assert (status, code) == (400, "invalid_parameter")
+    assert named is not None
+    if param is not None:
+        assert named == param
+
+
+def test_timers_that_cannot_fire_are_refused(morning: Morning) -> None:
+    def spoil(document: Any) -> None:
+        for _, timer in document["tables"]["timers"]:
+            timer["arguments"] = {}
+
+    assert refusal(morning, edited(morning, spoil))[:2] == (400, "invalid_parameter")
+
+
+def test_a_table_from_elsewhere_is_kept(morning: Morning) -> None:
+    raw = edited(morning, lambda d: d["tables"].update(tomorrow=[["a", {"b": 1}]]))
+    assert read_document(morning.simulator, raw).tables["tomorrow"] == {"a": {"b": 1}}
+
+
+def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) -> None:
+    raw = json.dumps(json.loads(morning.raw), indent=2, sort_keys=True).encode()
+    assert read_document(morning.simulator, raw).tables == morning.frozen.tables
