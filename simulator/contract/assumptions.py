@@ -1,0 +1,104 @@
+"""`contracts/assumptions.md`: every point the specification leaves open, what is assumed, why, and how to find out.
+
+The decisions of the interface as a whole stand here; what a single room assumes stands in the room (`ASSUMPTIONS`) and
+is collected. One table, one page.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from types import ModuleType
+
+import simulator.control
+import simulator.resources
+from simulator.contract.decisions import DECISIONS
+from simulator.resources import ORDER
+
+SIMULATOR = "simulator"
+"""The basis of what only a simulator has: the real service knows nothing of it."""
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One assumed point: its id (as `x-basis` names it), what is assumed, why, and how to find out."""
+
+    id: str
+    chapter: str
+    assumed: str
+    why: str
+    find_out: str
+
+
+_ROOM_WHY = "Neither the specification nor a decision on the whole interface says; integrators would expect this."
+
+_FIND_OUT: Mapping[str, str] = {
+    "reference": "Read the network, rates and currency listings of the real sandbox and compare field by field.",
+    "profile": "Read the profile, KYC and limits of a real sandbox account before and after a change in its dashboard.",
+    "auth": "Exchange wrong, mixed and revoked keys at the real token operation and look at status and code.",
+    "beneficiaries": "Save, list, sort and delete recipients in the real sandbox, with one thing wrong at a time.",
+    "fees": "Call the real fee calculator with the same inputs and compare the breakdown.",
+    "transactions": "Compare the order number of a real transaction.",
+    "ramps": "Confirm a quote of each kind in the real sandbox and read its transaction and order.",
+    "deposit_wallets": "Create wallets and Lightning entries in the real sandbox and deposit to them.",
+    "balance": "Make the call in the real sandbox and compare its answer, its events and the balances.",
+    "recurring": "Let a recurring payment run for some days in the real sandbox and follow its events.",
+    "history": "Read the order of a known transaction in the real sandbox, field by field.",
+    "webhooks": "Register an endpoint with the real sandbox and compare requests, retries and delivery records.",
+    "control": "Nothing to find out: the control interface is the simulator's own.",
+}
+
+
+def all_assumptions() -> tuple[Assumption, ...]:
+    """Every assumption, in the order of the page."""
+    return (*_of_decisions(), *_of_rooms(), *_of_control())
+
+
+def _of_decisions() -> Iterator[Assumption]:
+    for chapter, rows in DECISIONS.items():
+        for identifier, assumed, why, find_out in rows:
+            yield Assumption(identifier, chapter, assumed, why, find_out)
+
+
+def _of_rooms() -> Iterator[Assumption]:
+    for name in ORDER:
+        room = import_module(f"{simulator.resources.__name__}.{name}")
+        for identifier, text in room.ASSUMPTIONS:
+            yield Assumption(identifier, f"Room {name}", _sentence(text), _ROOM_WHY, _FIND_OUT[name])
+
+
+def _of_control() -> Iterator[Assumption]:
+    why = "The page of the control interface leaves it open."
+    for module in _modules(simulator.control):
+        for identifier, text in getattr(module, "ASSUMPTIONS", ()):
+            yield Assumption(identifier, "Control interface", _sentence(text), why, _FIND_OUT["control"])
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith((".", "…")) else f"{text}."
+
+
+def _modules(package: ModuleType) -> Iterator[ModuleType]:
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        yield import_module(f"{package.__name__}.{info.name}")
+
+
+def page() -> str:
+    """The page as Markdown."""
+    lines = [
+        "# What the simulator assumes",
+        "",
+        "The specification promises much and leaves some points open. Where it is silent, the simulator had to choose. "
+        "Whatever rests on such a choice is marked `x-provenance: assumed` in the contract, and `x-basis` names the "
+        "entry on this page. Do not build on an assumed point without asking the real service; each entry says how.",
+    ]
+    chapter = ""
+    for entry in all_assumptions():
+        if entry.chapter != chapter:
+            chapter = entry.chapter
+            lines += ["", f"## {chapter}", "", "| id | assumed | why | how to find out |", "| - | - | - | - |"]
+        cells = (f'<a id="{entry.id}"></a>{entry.id}', entry.assumed, entry.why, entry.find_out)
+        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,273 @@
+"""`contracts/control.yaml`: the control interface under /_simulator, made from its rows and from the action table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from simulator.contract.control_shapes import ADVANCE, ANSWERS, QUERIES
+from simulator.contract.schemas import REF, Components, Schema, any_of
+from simulator.control.operation import ControlOperation
+from simulator.server.app import CONTROL_BASE
+from simulator.server.faults import InterfaceFault, WebhookFault
+from simulator.wire.fields import Body, Nothing
+from simulator.wire.triggers import TriggerTable
+
+_DESCRIPTION = """\
+How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \
+loopback address it needs no token; elsewhere it needs the control token. An action has the same name and parameters \
+here, in scenario files and on the command line."""
+
+_OPEN = frozenset({"ShownResource", "FaultEntry", "ScenarioProgress", "ReferenceCurrency", "JournalEntry"})
+"""Answers that carry more members than are written down (the resource's own, the fault's, the scenario's)."""
+
+_ERRORS = {
+    "400": "Missing or malformed: invalid_request, missing_parameter, invalid_parameter, invalid_scenario.",
+    "401": "The control token is missing or wrong: unauthorized.",
+    "403": "Another host or origin than the server's own: forbidden.",
+    "404": "No such world, resource, scenario or path: not_found.",
+    "408": "The time passed without what was waited for: timeout.",
+    "409": "Not now: invalid_transition (with the allowed actions), clock_busy, already_exists, invalid_state.",
+}
+
+_WORLDLESS = ("health", "create_world", "list_worlds", "get_world", "delete_world")
+
+
+def build(rows: Iterable[ControlOperation], triggers: TriggerTable) -> Schema:
+    """The document."""
+    rows = tuple(rows)
+    parameter_models: set[type[Body]] = {row.parameters for entries in triggers.rows.values() for row in entries}
+    bodies = [row.body for row in rows if row.takes == "json" and row.body is not Nothing]
+    distinct: set[type[Body]] = {*bodies, *parameter_models, InterfaceFault, WebhookFault}
+    models = sorted(distinct, key=_place)
+    components = Components([ANSWERS[row.name] for row in rows if row.name in ANSWERS], models, None)
+    for name in _OPEN & components.schemas.keys():
+        components.schemas[name].pop("additionalProperties", None)
+    actions = _actions(components, triggers)
+    components.add("ControlError", _ERROR)
+    components.add("Advance", ADVANCE)
+    paths: dict[str, Schema] = {}
+    for row in rows:
+        paths.setdefault(CONTROL_BASE + row.path, {})[row.method.lower()] = _operation(row, components, actions)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "Control interface of the simulator",
+            "version": "1",
+            "description": _DESCRIPTION,
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "http://127.0.0.1:8642", "description": "The simulator on this machine"}],
+        "security": [{}, {"control_token": []}],
+        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"control_token": {"type": "http", "scheme": "bearer"}},
+            "parameters": _PARAMETERS,
+            "responses": {
+                f"Error{status}": {
+                    "description": text,
+                    "content": {"application/json": {"schema": {"$ref": f"{REF}ControlError"}}},
+                }
+                for status, text in _ERRORS.items()
+            },
+            "schemas": dict(sorted(components.schemas.items())),
+        },
+    }
+
+
+_TAGS = {
+    "Worlds": "Isolated simulations: making, resetting, keeping and ending them; their settings.",
+    "Clock": "Simulated time and what is planned in it.",
+    "Actions": "What the outside world does, and every resource with its story.",
+    "Scenarios": "Weather from files.",
+    "Faults": "What is to go wrong on the wire.",
+    "Seeing": "Calls, events, deliveries, advice: what happened.",
+    "Contract": "The interface in writing.",
+}
+
+_TAG_OF = (
+    (("/worlds", "/reset", "/snapshots", "/state", "/settings", "/rates", "/health"), "Worlds"),
+    (("/clock", "/timers"), "Clock"),
+    (("/actions", "/resources", "/trigger"), "Actions"),
+    (("/scenarios",), "Scenarios"),
+    (("/faults",), "Faults"),
+    (("/openapi", "/control.yaml", "/reference.html"), "Contract"),
+    (("/reference",), "Worlds"),
+)
+
+_PARAMETERS: Schema = {
+    "World": {
+        "name": "X-Simulator-World",
+        "in": "header",
+        "description": "The world this call is about.",
+        "schema": {"type": "string", "default": "default"},
+    },
+    "Environment": {
+        "name": "X-Simulator-Environment",
+        "in": "header",
+        "description": "Where an action without a target applies.",
+        "schema": {"type": "string", "enum": ["sandbox", "production"], "default": "sandbox"},
+    },
+    "Limit": {
+        "name": "limit",
+        "in": "query",
+        "description": "The newest that many, oldest first.",
+        "schema": {"type": "integer", "minimum": 0},
+    },
+}
+
+_ERROR: Schema = {
+    "title": "ControlError",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "type": "object",
+            "required": ["code", "message"],
+            "properties": {
+                "code": {"type": "string"},
+                "message": {"type": "string"},
+                "param": {"type": "string"},
+                "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
+                "errors": {
+                    "type": "array",
+                    "description": "Every problem of a scenario file, lines and columns from 1.",
+                    "items": {
+                        "type": "object",
+                        "required": ["path", "line", "column", "message"],
+                        "properties": {
+                            "path": {"type": "string"},
+                            "line": {"type": "integer", "minimum": 1},
+                            "column": {"type": "integer", "minimum": 1},
+                            "message": {"type": "string"},
+                        },
+                    },
+                },
+            },
+        }
+    },
+}
+
+
+def _place(model: type) -> str:
+    return f"{model.__module__}.{model.__qualname__}"
+
+
+def _tag(path: str) -> str:
+    for starts, tag in _TAG_OF:
+        if path.startswith(starts):
+            return tag
+    return "Seeing"
+
+
+def _actions(components: Components, triggers: TriggerTable) -> dict[str, Schema]:
+    """For every action a named schema of its body: the target, and the parameters of its rows."""
+    found: dict[str, Schema] = {}
+    for name, rows in triggers.rows.items():
+        variants: list[Schema] = []
+        for row in rows:
+            schema = components.of(_model_name(components, row.parameters))
+            schema.pop("title", None)
+            properties = schema.get("properties", {})
+            required = list(schema.get("required", []))
+            if row.kinds:
+                target = {"type": "string", "description": f"The id of: {', '.join(row.kinds)}."}
+                properties = {"target": target, **properties}
+                required = ["target", *required]
+            own: Schema = {"type": "object", "additionalProperties": False, "properties": properties}
+            if required:
+                own["required"] = required
+            if own not in variants:
+                variants.append(own)
+        title = "".join(part.capitalize() for part in name.split("_")) + "Action"
+        found[name] = components.add(title, {"title": title, "description": rows[0].does, **any_of(variants)})
+    return found
+
+
+def _model_name(components: Components, model: type) -> str:
+    reference: str = components.body(model)["$ref"]
+    return reference.removeprefix(REF)
+
+
+def _operation(row: ControlOperation, components: Components, actions: dict[str, Schema]) -> Schema:
+    shown: Schema = {"operationId": row.name, "summary": row.summary, "tags": [_tag(row.path)]}
+    if row.open:
+        shown["security"] = [{}]
+    parameters = _parameters(row, actions)
+    if parameters:
+        shown["parameters"] = parameters
+    body = _body(row, components, actions)
+    if body is not None:
+        shown["requestBody"] = body
+    statuses = ["400", "401", "403", "404", "409"] if not row.open else ["404"]
+    if row.name.endswith("wait") or row.name.startswith("wait"):
+        statuses.append("408")
+    shown["responses"] = {
+        str(row.status): _success(row, components),
+        **{status: {"$ref": f"#/components/responses/Error{status}"} for status in sorted(statuses)},
+    }
+    return shown
+
+
+def _parameters(row: ControlOperation, actions: dict[str, Schema]) -> list[Any]:
+    parameters: list[Any] = []
+    for name in re.findall(r"\{(\w+)\}", row.path):
+        schema: Schema = {"type": "string", "enum": list(actions)} if name == "action" else {"type": "string"}
+        parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
+    for name, schema in QUERIES.get(row.name, {}).items():
+        parameters.append({"name": name, "in": "query", "schema": schema})
+    shape = ANSWERS.get(row.name)
+    if row.method == "GET" and shape is not None and "data" in getattr(shape, "__annotations__", {}):
+        parameters.append({"$ref": "#/components/parameters/Limit"})
+    if row.name not in _WORLDLESS and not row.name.startswith("inbox"):
+        parameters.append({"$ref": "#/components/parameters/World"})
+    if row.name in ("perform", "trigger", "rates", "events", "wait_for_event"):
+        parameters.append({"$ref": "#/components/parameters/Environment"})
+    return parameters
+
+
+def _body(row: ControlOperation, components: Components, actions: dict[str, Schema]) -> Schema | None:
+    if row.method in ("GET", "DELETE"):
+        return None
+    if row.name == "perform":
+        schema = any_of(list(actions.values()))
+        examples = {name: {"value": {"target": "txn_…"}} for name in ("payment_arrives", "complete")}
+        return {"content": {"application/json": {"schema": schema, "examples": examples}}}
+    if row.name == "advance":
+        return {"required": True, "content": {"application/json": {"schema": {"$ref": f"{REF}Advance"}}}}
+    if row.name == "create_fault":
+        schema = any_of([components.body(InterfaceFault), components.body(WebhookFault)])
+        return {"required": True, "content": {"application/json": {"schema": schema}}}
+    if row.name == "upload_scenario":
+        media = {"schema": {"type": "object", "description": "A scenario; see scenario.schema.json."}}
+        return {"required": True, "content": {"application/yaml": media, "application/json": media}}
+    if row.takes == "bytes":
+        return {"content": {"*/*": {"schema": {}}}}
+    if row.takes == "nothing" or row.body is Nothing:
+        return None
+    required = any(field.is_required() for field in row.body.model_fields.values())
+    return {"required": required, "content": {"application/json": {"schema": components.body(row.body)}}}
+
+
+def _success(row: ControlOperation, components: Components) -> Schema:
+    response: Schema = {"description": row.summary}
+    if row.status == 204:
+        return response
+    if row.name in ANSWERS:
+        response["content"] = {"application/json": {"schema": components.answer(ANSWERS[row.name])}}
+    else:
+        response["content"] = {_media_type(row): {"schema": _anything(row)}}
+    return response
+
+
+def _media_type(row: ControlOperation) -> str:
+    endings = {".html": "text/html", ".yaml": "application/yaml"}
+    own = next((media for ending, media in endings.items() if row.path.endswith(ending)), "application/json")
+    return "text/event-stream" if row.path == "/stream" else own
+
+
+def _anything(row: ControlOperation) -> Schema:
+    return {"type": "object"} if _media_type(row) == "application/json" else {"type": "string"}

@@ -1,0 +1,76 @@
+"""`contracts/states/`: every state table as a Mermaid diagram, its assumed moves marked as such."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from simulator.kernel.machine import Machine, Move
+from simulator.resources.profile import MACHINES as ACCOUNT_MACHINES
+from simulator.wire.room import Room
+
+
+def _found(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
+    found: dict[str, tuple[Machine, list[str]]] = {}
+    for room in rooms:
+        for kind in room.kinds:
+            found.setdefault(kind.machine.name, (kind.machine, []))[1].append(kind.name)
+    for machine in ACCOUNT_MACHINES:
+        found.setdefault(machine.name, (machine, [machine.name]))
+    return list(found.values())
+
+
+def pages(rooms: Iterable[Room]) -> dict[str, str]:
+    """The pages by file name, README.md the index."""
+    found = _found(rooms)
+    return {"README.md": _index(found)} | {file_name(machine): _page(machine, kinds) for machine, kinds in found}
+
+
+def file_name(machine: Machine) -> str:
+    return machine.name.lower().replace(" ", "-") + ".md"
+
+
+def _index(found: list[tuple[Machine, list[str]]]) -> str:
+    lines = [
+        "# State diagrams",
+        "",
+        "Drawn from the state tables of the simulator. A move marked *assumed* is not promised by the specification; "
+        "what it rests on stands in [assumptions.md](../assumptions.md).",
+        "",
+        "| resource | states | moves | of these assumed |",
+        "| - | - | - | - |",
+    ]
+    for machine, _ in found:
+        moves = list(_moves(machine))
+        assumed = sum(move.basis != "specified" for _, move in moves)
+        states = ", ".join(f"`{state}`" for state in machine.rows)
+        lines.append(f"| [{machine.name}]({file_name(machine)}) | {states} | {len(moves)} | {assumed} |")
+    return "\n".join(lines) + "\n"
+
+
+def _moves(machine: Machine) -> Iterator[tuple[str, Move]]:
+    for move in machine.initial:
+        yield "", move
+    for state, row in machine.rows.items():
+        for move in row:
+            yield state, move
+
+
+def _page(machine: Machine, kinds: list[str]) -> str:
+    title = machine.name[:1].upper() + machine.name[1:]
+    shown = ", ".join(f"`{kind}`" for kind in kinds)
+    lines = [f"# {title}", "", f"Kinds of resource: {shown}.", "", "```mermaid", "stateDiagram-v2"]
+    for state, move in _moves(machine):
+        mark = "" if move.basis == "specified" else f" (assumed {move.basis})"
+        lines.append(f"    {state or '[*]'} --> {move.target}: {_label(move)}{mark}")
+    lines += [f"    {state} --> [*]" for state, row in machine.rows.items() if not row]
+    lines += ["```", "", "| from | trigger | to | events | rests on |", "| - | - | - | - | - |"]
+    for state, move in _moves(machine):
+        events = ", ".join(f"`{event}`" for event in move.events)
+        basis = "specified" if move.basis == "specified" else f"assumed: {move.basis}"
+        source = f"`{state}`" if state else "(none)"
+        lines.append(f"| {source} | {_label(move)} | `{move.target}` | {events} | {basis} |")
+    return "\n".join(lines) + "\n"
+
+
+def _label(move: Move) -> str:
+    return f"{move.trigger}, {move.when}" if move.when else move.trigger

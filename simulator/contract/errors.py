@@ -1,0 +1,213 @@
+"""Every status an operation can answer, with the codes it can carry: its own, and what all operations share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from simulator.contract.schemas import Components, Schema
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.fields import Body
+from simulator.wire.listing import Listing
+from simulator.wire.operation import Operation
+
+REFERENCE = "#/components/responses/"
+
+HEADERS: Mapping[str, Schema] = {
+    "XRequestId": {
+        "description": "Names this call; an error envelope carries the same as request_id.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^req_[0-9a-z]+$"},
+        "x-provenance": "assumed",
+        "x-basis": "H11",
+    },
+    "IdempotentReplayed": {
+        "description": "`true` when this is the stored answer of an earlier request with the same Idempotency-Key.",
+        "schema": {"type": "string", "const": "true"},
+        "x-provenance": "assumed",
+        "x-basis": "H14",
+    },
+    "RetryAfter": {
+        "description": "Seconds to wait before the next try.",
+        "schema": {"type": "string", "pattern": "^[0-9]+$"},
+        "x-provenance": "specified",
+        "x-basis": "Errors",
+    },
+    "Allow": {
+        "description": "The methods that are possible here.",
+        "required": True,
+        "schema": {"type": "string", "pattern": "^[A-Z]+(, [A-Z]+)*$"},
+        "x-provenance": "assumed",
+        "x-basis": "H3",
+    },
+}
+
+_MEANINGS = {
+    400: "Malformed request or invalid parameter.",
+    401: "Authentication failed or the token expired.",
+    403: "Authenticated but not allowed.",
+    404: "The resource does not exist in this environment.",
+    405: "Another method than this path knows.",
+    409: "Conflicts with the present state of the resource.",
+    422: "A valid request that cannot be processed.",
+    429: "Too many requests.",
+    500: "An unexpected error; retry with backoff.",
+    503: "The service, a partner or the network is unavailable; retry with backoff.",
+}
+
+_REPLAYED = frozenset({200, 201, 404, 409, 422})
+
+
+def header(name: str) -> Schema:
+    return {"$ref": f"#/components/headers/{name}"}
+
+
+def success_headers(operation: Operation) -> dict[str, Schema]:
+    return _headers(operation.status, replays(operation))
+
+
+def replays(operation: Operation) -> bool:
+    """Whether answers are stored under an idempotency key."""
+    return operation.method == "POST" and operation.idempotent
+
+
+def _headers(status: int, stored: bool) -> dict[str, Schema]:
+    headers = {"X-Request-Id": header("XRequestId")}
+    if stored and status in _REPLAYED:
+        headers["Idempotent-Replayed"] = header("IdempotentReplayed")
+    if status in (429, 503):
+        headers["Retry-After"] = header("RetryAfter")
+    if status == 405:
+        headers["Allow"] = header("Allow")
+    return headers
+
+
+def codes_of(operation: Operation) -> dict[int, list[str]]:
+    """The codes that an operation can answer, by status, in the order of the catalogue."""
+    codes = {"rate_limited", "internal_error", "service_unavailable", *operation.errors}
+    codes |= _malformed(operation)
+    if operation.token:
+        codes |= {"unauthorized", "forbidden", "production_access_required"}
+    if operation.money:
+        codes.add("kyc_required")
+    if "{" in operation.path and not any(CATALOGUE[code].status == 404 for code in operation.errors):
+        codes.add("not_found")
+    if replays(operation):
+        codes.add("idempotency_conflict")
+    if not operation.token:
+        codes.discard("rate_limited")
+    by_status: dict[int, list[str]] = {}
+    for code, row in CATALOGUE.items():
+        if code in codes:
+            by_status.setdefault(row.status, []).append(code)
+    by_status[405] = ["invalid_request"]
+    return dict(sorted(by_status.items()))
+
+
+def _malformed(operation: Operation) -> set[str]:
+    if operation.refuses_with:
+        return {operation.refuses_with}
+    codes = {"invalid_parameter"}
+    if operation.takes_body:
+        codes.add("invalid_request")
+        if any(_requires(model) for model in operation.bodies or (operation.body,)):
+            codes.add("missing_parameter")
+    if isinstance(operation.query, Listing):
+        if operation.query.common:
+            codes.add("invalid_date_range")
+    elif operation.query is not None and _requires(operation.query):
+        codes.add("missing_parameter")
+    return codes
+
+
+def _requires(model: type[Body]) -> bool:
+    return any(field.is_required() for field in model.model_fields.values())
+
+
+def envelope(codes: list[str], status: int) -> Schema:
+    """The error envelope with the codes that are possible here, each with what it rests on."""
+    return {
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["error"],
+        "properties": {
+            "error": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["code", "message", "request_id"],
+                "properties": {
+                    "code": {
+                        "type": "string",
+                        "enum": codes,
+                        "x-provenance": "specified",
+                        "x-basis": "Errors",
+                        "x-codes": {code: _about(code, status) for code in codes},
+                    },
+                    "message": _field("string", "For people; branch on code."),
+                    "param": _field("string", "The parameter it is about, as a dotted path."),
+                    "request_id": {
+                        "type": "string",
+                        "pattern": "^req_[0-9a-z]+$",
+                        "x-provenance": "specified",
+                        "x-basis": "Pagination envelope and error envelope",
+                    },
+                },
+                "x-provenance": "specified",
+                "x-basis": "Pagination envelope and error envelope",
+            }
+        },
+    }
+
+
+def _about(code: str, status: int) -> Schema:
+    row = CATALOGUE[code]
+    if status == 405:
+        return {"cause": "the path does not know this method", "x-provenance": "assumed", "x-basis": "H3"}
+    assumed = row.basis != "specified"
+    return {
+        "cause": row.cause,
+        "x-provenance": "assumed" if assumed else "specified",
+        "x-basis": row.basis if assumed else "Errors",
+    }
+
+
+def _field(kind: str, description: str) -> Schema:
+    clause = "Pagination envelope and error envelope"
+    return {"type": kind, "description": description, "x-provenance": "specified", "x-basis": clause}
+
+
+def error_responses(
+    operation: Operation, components: Components, responses: dict[str, Schema], examples: Mapping[str, Schema]
+) -> dict[str, Schema]:
+    """The responses of an operation beyond success; those that many share are named in `responses`."""
+    shown: dict[str, Schema] = {}
+    for status, codes in codes_of(operation).items():
+        stored = replays(operation) and status in _REPLAYED
+        name = "".join(_pascal(code) for code in codes) if len(codes) <= 3 else f"{_pascal(operation.name)}{status}"
+        if status == 405:
+            name = "MethodNotAllowed"
+        schema = components.add(f"{name}Error", envelope(codes, status))
+        own = {code: examples[code] for code in codes if code in examples and status != 405}
+        response = _response(status, schema, stored, {})
+        if own:
+            response["content"]["application/json"]["examples"] = own
+            shown[str(status)] = response
+        else:
+            name = f"{name}Stored" if stored else name
+            responses[name] = response
+            shown[str(status)] = {"$ref": REFERENCE + name}
+    return shown
+
+
+def _response(status: int, schema: Schema, stored: bool, more: Schema) -> Schema:
+    provenance = ("assumed", "H3") if status == 405 else ("specified", "Errors")
+    return {
+        "description": _MEANINGS[status],
+        "headers": _headers(status, stored),
+        "content": {"application/json": {"schema": schema, **more}},
+        "x-provenance": provenance[0],
+        "x-basis": provenance[1],
+    }
+
+
+def _pascal(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))

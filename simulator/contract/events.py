@@ -1,0 +1,237 @@
+"""The contract of events: the envelope with its object for every type, as webhooks and as schemas of their own."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.contract.schemas import REF, Components, Schema, any_of, references, walk
+from simulator.resources.balance import (
+    BuyQuoteShape,
+    BuyTransaction,
+    SendTransaction,
+    SwapQuoteShape,
+    SwapTransaction,
+    WithdrawQuoteShape,
+    WithdrawTransaction,
+)
+from simulator.resources.beneficiaries import BeneficiaryShape
+from simulator.resources.deposit_wallets import DepositShape, InvoiceShape, LightningAddressShape, WalletShape
+from simulator.resources.profile import KycDetail
+from simulator.resources.ramps import RampQuoteShape, RampTransaction
+from simulator.resources.recurring import RecurringPaymentShape, RecurringRunObject
+from simulator.resources.reference import NetworkObject
+from simulator.resources.webhooks import WebhookEndpoint
+from simulator.wire.events import EVENT_TYPES, EventType
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+_RAMPS = (RampTransaction,)
+_WALLET = (SendTransaction, BuyTransaction, WithdrawTransaction)
+_QUOTES = (RampQuoteShape, SwapQuoteShape, BuyQuoteShape, WithdrawQuoteShape)
+
+OBJECTS: Mapping[str, tuple[Any, ...]] = {
+    "transaction.created": _RAMPS,
+    "transaction.awaiting_payment": _RAMPS,
+    "transaction.awaiting_deposit": _RAMPS,
+    "transaction.processing": (*_RAMPS, *_WALLET),
+    "transaction.completed": (*_RAMPS, *_WALLET, SwapTransaction),
+    "transaction.failed": (*_RAMPS, *_WALLET, SwapTransaction),
+    "transaction.expired": _RAMPS,
+    "transaction.refunded": (*_RAMPS, WithdrawTransaction),
+    "wallet.created": (WalletShape, LightningAddressShape),
+    "deposit.detected": (DepositShape,),
+    "deposit.confirmed": (DepositShape,),
+    "deposit.failed": (DepositShape,),
+    "lightning.invoice_paid": (InvoiceShape,),
+    "lightning.invoice_expired": (InvoiceShape,),
+    "quote.expired": _QUOTES,
+    "beneficiary.created": (BeneficiaryShape,),
+    "beneficiary.deleted": (BeneficiaryShape,),
+    "kyc.approved": (KycDetail,),
+    "kyc.action_required": (KycDetail,),
+    "kyc.rejected": (KycDetail,),
+    "network.status_changed": (NetworkObject,),
+    "webhook.test": (WebhookEndpoint,),
+    "recurring_payment.activated": (RecurringPaymentShape,),
+    "recurring_payment.run_upcoming": (RecurringRunObject,),
+    "recurring_payment.run_succeeded": (RecurringRunObject,),
+    "recurring_payment.run_failed": (RecurringRunObject,),
+    "recurring_payment.paused": (RecurringPaymentShape,),
+    "recurring_payment.completed": (RecurringPaymentShape,),
+    "recurring_payment.restarted": (RecurringPaymentShape,),
+    "recurring_payment.deleted": (RecurringPaymentShape,),
+}
+"""What `data.object` is for every event type."""
+
+
+def _status(*values: str) -> Schema:
+    return {"properties": {"status": {"enum": list(values)} if len(values) > 1 else {"const": values[0]}}}
+
+
+def _failed(*statuses: str) -> Schema:
+    return {**_status(*statuses), "required": ["failure_code"]}
+
+
+_RUN_DONE = {"properties": {"run": {"required": ["transaction_id"]}}}
+_RUN_FAILED = {"properties": {"run": {"required": ["failure_code"]}}}
+
+_NARROWED: Mapping[str, Schema] = {
+    "transaction.created": _status("awaiting_payment", "awaiting_deposit"),
+    "transaction.awaiting_payment": _status("awaiting_payment"),
+    "transaction.awaiting_deposit": _status("awaiting_deposit"),
+    "transaction.processing": _status("processing"),
+    "transaction.completed": _status("completed"),
+    "transaction.failed": _failed("failed", "refunded"),
+    "transaction.expired": _status("expired"),
+    "transaction.refunded": _status("refunded"),
+    "deposit.detected": _status("detected"),
+    "deposit.confirmed": _status("confirmed"),
+    "deposit.failed": {**_status("failed"), "required": ["reason"]},
+    "lightning.invoice_paid": _status("paid"),
+    "lightning.invoice_expired": _status("expired"),
+    "kyc.approved": {"properties": {"kyc_status": {"const": "approved"}}},
+    "kyc.action_required": {"properties": {"kyc_status": {"const": "action_required"}}},
+    "kyc.rejected": {"properties": {"kyc_status": {"const": "rejected"}}},
+    "recurring_payment.activated": _status("active"),
+    "recurring_payment.run_succeeded": _RUN_DONE,
+    "recurring_payment.run_failed": _RUN_FAILED,
+    "recurring_payment.paused": _status("paused"),
+    "recurring_payment.completed": _status("completed"),
+    "recurring_payment.restarted": _status("active"),
+    "recurring_payment.deleted": _status("deleted"),
+}
+"""What an event's type says about its object beyond its shape."""
+
+SHAPES: tuple[Any, ...] = tuple(dict.fromkeys(shape for shapes in OBJECTS.values() for shape in shapes))
+
+
+def component(event_type: str) -> str:
+    """The name of an event's schema in the contract: `transaction.created` is TransactionCreatedEvent."""
+    return "".join(part.capitalize() for part in event_type.replace(".", "_").split("_")) + "Event"
+
+
+def envelope(components: Components, event: EventType) -> Schema:
+    """The whole body that a receiver gets."""
+    clause = "Webhook endpoint and event"
+    narrowed = _NARROWED.get(event.name)
+    subject = _subject(components, event.name)
+    if narrowed is not None:
+        subject = {"allOf": [subject, copy.deepcopy(narrowed)]}
+    promised = event.name.startswith("transaction.")
+    subject |= {
+        "x-provenance": "specified" if promised else "assumed",
+        "x-basis": clause if promised else "W8",
+    }
+
+    def field(schema: Schema) -> Schema:
+        return {**schema, "x-provenance": "specified", "x-basis": clause}
+
+    return {
+        "title": component(event.name),
+        "description": f"Sent when {event.sent_when}.",
+        "type": "object",
+        "additionalProperties": False,
+        "required": ["id", "type", "created_at", "livemode", "data"],
+        "properties": {
+            "id": field({"type": "string", "pattern": "^evt_[0-9a-z]+$", "description": "For deduplication."}),
+            "type": field({"type": "string", "const": event.name}),
+            "created_at": field(
+                {
+                    "type": "string",
+                    "format": "date-time",
+                    "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
+                }
+            ),
+            "livemode": field({"type": "boolean", "description": "true in production, false in the sandbox."}),
+            "data": field(
+                {
+                    "type": "object",
+                    "additionalProperties": False,
+                    "required": ["object"],
+                    "properties": {"object": subject},
+                }
+            ),
+        },
+    }
+
+
+def _subject(components: Components, event_type: str) -> Schema:
+    options: list[Schema] = []
+    for shape in OBJECTS[event_type]:
+        schema = components.answer(shape)
+        options += schema.get("anyOf", [schema])
+    return any_of(options)
+
+
+SIGNATURE_HEADERS: tuple[Mapping[str, Any], ...] = (
+    {
+        "name": "X-Signature",
+        "in": "header",
+        "required": True,
+        "description": "Hex-encoded HMAC-SHA256 with the webhook key over `<X-Timestamp>.<raw body>`.",
+        "schema": {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+        "x-provenance": "specified",
+        "x-basis": "Delivery and signature",
+    },
+    {
+        "name": "X-Timestamp",
+        "in": "header",
+        "required": True,
+        "description": "Unix time in milliseconds at sending; refuse what is off by more than 5 minutes.",
+        "schema": {"type": "string", "pattern": "^[0-9]{13}$"},
+        "x-provenance": "specified",
+        "x-basis": "Delivery and signature",
+    },
+)
+
+
+def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
+    """The `webhooks` of the contract, one entry for each event type; their envelopes are named components."""
+    shown: Schema = {}
+    for name, event in EVENT_TYPES.items():
+        reference = components.add(component(name), envelope(components, event))
+        media: Schema = {"schema": reference}
+        if name in examples:
+            media["examples"] = {"envelope": {"value": examples[name]}}
+        shown[name] = {
+            "post": {
+                "operationId": f"receive_{name.replace('.', '_')}",
+                "summary": f"{event.sent_when[:1].upper()}{event.sent_when[1:]}",
+                "tags": ["Webhooks"],
+                "parameters": [
+                    {"$ref": "#/components/parameters/XSignature"},
+                    {"$ref": "#/components/parameters/XTimestamp"},
+                ],
+                "security": [],
+                "requestBody": {"required": True, "content": {"application/json": media}},
+                "responses": {
+                    "2XX": {"description": "Received. Anything else, or 10 seconds without an answer, is tried again."}
+                },
+                "x-provenance": "specified",
+                "x-basis": "Event types",
+            }
+        }
+    return shown
+
+
+def standalone(components: Components, event: EventType) -> Schema:
+    """The schema of one event by itself, without references to the outside."""
+    schema = envelope(components, event)
+    names: list[str] = []
+    waiting = references(schema)
+    while waiting:
+        name = waiting.pop(0).removeprefix(REF)
+        if name not in names:
+            names.append(name)
+            waiting += references(components.schemas[name])
+
+    def local(part: Schema) -> Schema:
+        if isinstance(part.get("$ref"), str):
+            part["$ref"] = part["$ref"].replace(REF, "#/$defs/")
+        return part
+
+    own: Schema = walk(schema, local)
+    definitions = {name: walk(components.schemas[name], local) for name in sorted(names)}
+    return {"$schema": DIALECT, **own, "$defs": definitions}

@@ -1,0 +1,103 @@
+"""Where each part of the contract comes from: the clause of the specification, or the decision that assumes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TAGS: Mapping[str, str] = {
+    "Authentication": "Key pairs are exchanged for Bearer tokens; every other operation needs one.",
+    "Reference data": "Network health, indicative rates, the currency listing, the balances by asset.",
+    "Fees": "Fee products, and the calculator that prices an amount exactly.",
+    "Ramp quotes and ramps": "Onramps turn fiat into crypto at an external wallet, offramps crypto into a fiat payout.",
+    "Orders and transactions": "History and detail of everything that moved money.",
+    "Beneficiaries": "Saved bank accounts, mobile money numbers and wallet addresses.",
+    "Deposit wallets": "Receiving addresses on stellar, celo and bitcoin, Lightning addresses and invoices.",
+    "Send": "From the balance to an address, over Lightning, or to another user of the service.",
+    "Swap": "One asset of the balance into another.",
+    "Buy": "Fiat into the balance.",
+    "Withdraw": "From the balance to a beneficiary's fiat.",
+    "Recurring payments": "Withdrawals and sends that repeat on a schedule.",
+    "Profile": "The account, its KYC status and its limits.",
+    "Webhooks": "Endpoints that receive signed events, and what was delivered to them.",
+}
+
+CLAUSES: Mapping[str, str] = {
+    "TokenResponse": "Token response",
+    "ProcessingFee": "Fee object",
+    "AppFee": "Fee object",
+    "RampQuote": "Ramp quote",
+    "RampTransaction": "Ramp transaction",
+    "RampPaymentInstructions": "Ramp transaction",
+    "RampDeposit": "Ramp transaction",
+    "SendTransaction": "Wallet transaction",
+    "SwapTransaction": "Wallet transaction",
+    "BuyTransaction": "Wallet transaction",
+    "WithdrawTransaction": "Wallet transaction",
+    "DepositTransaction": "Wallet transaction",
+    "BuyPaymentInstructions": "Wallet transaction",
+    "SwapAmount": "Wallet transaction",
+    "SwapQuote": "Swap quote",
+    "BuyQuote": "Buy quote",
+    "WithdrawQuote": "Withdraw quote",
+    "SendEstimate": "Send",
+    "Beneficiary": "Beneficiary",
+    "BankAccountDetails": "Beneficiary",
+    "PhoneNumberDetails": "Beneficiary",
+    "WalletAddressDetails": "Beneficiary",
+    "StellarWallet": "Deposit wallet",
+    "CeloWallet": "Deposit wallet",
+    "BitcoinWallet": "Deposit wallet",
+    "LightningAddress": "Lightning entry",
+    "Invoice": "Lightning entry",
+    "OnChainDeposit": "Deposit",
+    "LightningDeposit": "Deposit",
+    "FeeProduct": "Fee product",
+    "NetworkFee": "Fee product",
+    "ProductLimits": "Fee product",
+    "FeeCalculation": "Fees",
+    "FeeBreakdown": "Fees",
+    "Profile": "Profile",
+    "KycDetail": "Profile",
+    "RequiredAction": "Profile",
+    "AccountLimits": "Profile",
+    "LimitSet": "Profile",
+    "TransactionLimit": "Profile",
+    "PeriodLimit": "Profile",
+    "LimitResets": "Profile",
+    "NetworkStats": "Network stats entry",
+    "NetworkStatsEntry": "Network stats entry",
+    "NetworkTransactionFee": "Network stats entry",
+    "NetworkObject": "Network stats entry",
+    "RateAnswer": "Rate",
+    "CurrencyRecord": "Reference data",
+    "RecurringPayment": "Recurring payment",
+    "RecurringRunObject": "Recurring payment",
+    "RecurringSource": "Recurring payment",
+    "RecurringRecipient": "Recurring payment",
+    "Destination": "Send",
+    "Schedule": "Recurring payments",
+    "ScheduleEnd": "Recurring payments",
+    "Run": "Recurring payment",
+    "Activation": "Recurring payments",
+    "Pause": "Recurring payments",
+    "Review": "Recurring payment",
+    "ReviewRecipient": "Recurring payment",
+    "ReviewPerRun": "Recurring payment",
+    "BalanceCheck": "Recurring payment",
+    "Order": "Order",
+    "OrderItem": "Order",
+    "OrderLeg": "Order",
+    "WebhookEndpoint": "Webhook endpoint and event",
+    "WebhookDelivery": "Webhook endpoint and event",
+    "WebhookTestAnswer": "Webhook endpoint and event",
+    "Pagination": "Pagination envelope and error envelope",
+    "ErrorEnvelope": "Pagination envelope and error envelope",
+}
+"""The clause of the specification behind each named schema."""
+
+
+def basis_of_status(method: str, status: int) -> tuple[str, str]:
+    """(provenance, basis) of a success status: only deletes and reads are spelled out, the rest is decision H1."""
+    if status == 204 or (method == "GET" and status == 200):
+        return "specified", "Errors"
+    return "assumed", "H1"

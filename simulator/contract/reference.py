@@ -1,0 +1,128 @@
+"""The reference page: the contract rendered for people, on the server, without any script or outside resource."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+
+from simulator.contract.conformance import operations_of
+from simulator.contract.schemas import REF
+from simulator.wire.json import pretty
+
+Document = Mapping[str, Any]
+
+
+def page(document: Document) -> str:
+    """The whole page as HTML."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("simulator.contract", "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters["kind"] = kind
+    environment.filters["json"] = pretty
+    environment.filters["anchor"] = anchor
+    operations = [_operation(document, *row) for row in operations_of(document)]
+    return environment.get_template("reference.html.j2").render(
+        info=document["info"],
+        servers=document["servers"],
+        tags=[
+            {**tag, "operations": [row for row in operations if row["tag"] == tag["name"]]} for tag in document["tags"]
+        ],
+        events=[_event(document, name, item["post"]) for name, item in document["webhooks"].items()],
+        schemas=document["components"]["schemas"],
+    )
+
+
+def anchor(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def _follow(document: Document, part: Any) -> Any:
+    while "$ref" in part:
+        place = part["$ref"].removeprefix("#/").split("/")
+        part = document
+        for name in place:
+            part = part[name]
+    return part
+
+
+def _operation(document: Document, method: str, path: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+    body = operation.get("requestBody")
+    media = body["content"]["application/json"] if body else None
+    return {
+        "name": operation["operationId"],
+        "method": method,
+        "path": path,
+        "tag": operation["tags"][0],
+        "summary": operation["summary"],
+        "provenance": operation["x-provenance"],
+        "basis": operation.get("x-basis", ""),
+        "parameters": [_follow(document, parameter) for parameter in operation.get("parameters", ())],
+        "body": media["schema"] if media else None,
+        "body_required": bool(body and body["required"]),
+        "body_examples": _examples(media),
+        "responses": [
+            _response(document, status, response) for status, response in sorted(operation["responses"].items())
+        ],
+    }
+
+
+def _response(document: Document, status: str, response: Any) -> dict[str, Any]:
+    response = _follow(document, response)
+    media = response.get("content", {}).get("application/json")
+    schema = media["schema"] if media else None
+    return {
+        "status": status,
+        "description": response["description"],
+        "provenance": response["x-provenance"],
+        "schema": schema if int(status) < 400 else None,
+        "codes": _codes(document, schema) if schema and int(status) >= 400 else {},
+        "examples": _examples(media),
+        "links": response.get("links", {}),
+    }
+
+
+def _codes(document: Document, schema: Any) -> Mapping[str, Any]:
+    envelope = _follow(document, schema)
+    codes: Mapping[str, Any] = envelope["properties"]["error"]["properties"]["code"]["x-codes"]
+    return codes
+
+
+def _examples(media: Mapping[str, Any] | None) -> dict[str, Any]:
+    return {name: example["value"] for name, example in (media or {}).get("examples", {}).items()}
+
+
+def _event(document: Document, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+    media = operation["requestBody"]["content"]["application/json"]
+    return {
+        "name": name,
+        "summary": operation["summary"],
+        "schema": media["schema"],
+        "examples": _examples(media),
+    }
+
+
+def kind(schema: Any) -> str:
+    """What a value is, in a few words."""
+    if "$ref" in schema:
+        return str(schema["$ref"].removeprefix(REF))
+    for word in ("anyOf", "oneOf", "allOf"):
+        if word in schema:
+            return (" and " if word == "allOf" else " or ").join(dict.fromkeys(kind(part) for part in schema[word]))
+    if "const" in schema:
+        return f"“{schema['const']}”"
+    if "enum" in schema:
+        return ", ".join("null" if value is None else f"“{value}”" for value in schema["enum"])
+    types = schema.get("type", "any")
+    name = " or ".join(types) if isinstance(types, list) else str(types)
+    if name == "array":
+        return f"list of {kind(schema.get('items', {}))}"
+    if schema.get("pattern"):
+        return f"{name} {schema['pattern']}"
+    return name

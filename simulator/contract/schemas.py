@@ -1,0 +1,169 @@
+"""The schemas of the contract, made from the rooms' shapes and request bodies.
+
+Answers are closed: a field that is added without the contract fails. Requests are open: unknown fields are ignored
+(decision H6). Every field says whether it is specified or assumed, and on what that rests.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from pydantic import TypeAdapter
+from pydantic.json_schema import JsonSchemaMode
+
+from simulator.contract.provenance import CLAUSES
+
+Schema: TypeAlias = dict[str, Any]
+REF = "#/components/schemas/"
+
+_NAMES = {
+    "TestEvent": "WebhookTestAnswer",
+    "TestEventData": "WebhookTestData",
+    "Nothing": "EmptyBody",
+    "NetworkFeeShape": "NetworkTransactionFee",
+    "SwapSideShape": "SwapAmount",
+}
+
+
+def component_name(model: str) -> str:
+    """The name of a shape in the contract: without the word Shape at its end."""
+    return _NAMES.get(model, model.removesuffix("Shape"))
+
+
+class Components:
+    """All named schemas of a document, and where each shape and body is found."""
+
+    def __init__(
+        self, answers: Iterable[Any], bodies: Iterable[Any], clauses: Mapping[str, str] | None = CLAUSES
+    ) -> None:
+        """`clauses` None: fields are not marked as specified (the control interface is no part of the service)."""
+        self.schemas: dict[str, Schema] = {}
+        self._clauses = clauses
+        self._refs: dict[tuple[str, JsonSchemaMode], Schema] = {}
+        inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
+        for mode, shapes in (("serialization", answers), ("validation", bodies)):
+            known = {_key(shape): shape for shape in shapes}
+            inputs += [(key, mode, TypeAdapter(shape)) for key, shape in known.items()]  # type: ignore[misc]
+        found, definitions = TypeAdapter.json_schemas(inputs, ref_template=REF + "{model}")
+        closed = _reachable(found, definitions, "serialization")
+        for name, schema in definitions.get("$defs", {}).items():
+            self.add(component_name(name), self._finish(name, schema, closed=name in closed))
+        for key, schema in found.items():
+            self._refs[key] = _tidy(schema)
+
+    def answer(self, shape: Any) -> Schema:
+        """The schema of an answer: a reference, or several."""
+        return copy.deepcopy(self._refs[_key(shape), "serialization"])
+
+    def body(self, model: Any) -> Schema:
+        return copy.deepcopy(self._refs[_key(model), "validation"])
+
+    def of(self, name: str) -> Schema:
+        """A copy of a named schema."""
+        return copy.deepcopy(self.schemas[name])
+
+    def add(self, name: str, schema: Schema) -> Schema:
+        """Name a schema; answers a reference to it."""
+        if self.schemas.setdefault(name, schema) != schema:
+            raise ValueError(f"two different schemas are named {name}")
+        return {"$ref": REF + name}
+
+    def _finish(self, name: str, schema: Schema, *, closed: bool) -> Schema:
+        schema = _tidy(schema)
+        schema["title"] = component_name(name)
+        if closed and "properties" in schema:
+            schema["additionalProperties"] = False
+        if self._clauses is not None:
+            clause = self._clauses.get(component_name(name), "")
+            for member in schema.get("properties", {}).values():
+                mark(member, clause)
+        return schema
+
+
+def _key(shape: Any) -> str:
+    """A stable key of a shape, which may be a union."""
+    return f"{shape.__module__}.{shape.__qualname__}" if isinstance(shape, type) else repr(shape)
+
+
+def mark(schema: Schema, clause: str) -> Schema:
+    """Say that a field is specified, where it does not say that it is assumed."""
+    if "x-provenance" not in schema:
+        schema["x-provenance"] = "specified"
+        if clause:
+            schema["x-basis"] = clause
+    return schema
+
+
+def _reachable(found: Mapping[Any, Schema], definitions: Schema, mode: str) -> set[str]:
+    """The names of all definitions that answers are made of."""
+    names: set[str] = set()
+    waiting = [schema for (_, its_mode), schema in found.items() if its_mode == mode]
+    while waiting:
+        for reference in references(waiting.pop()):
+            name = reference.removeprefix(REF)
+            if name not in names:
+                names.add(name)
+                waiting.append(definitions["$defs"][name])
+    return names
+
+
+def references(value: Any) -> list[str]:
+    """Every `$ref` in a schema."""
+    if isinstance(value, dict):
+        own = [value["$ref"]] if isinstance(value.get("$ref"), str) else []
+        return own + [reference for member in value.values() for reference in references(member)]
+    if isinstance(value, list):
+        return [reference for item in value for reference in references(item)]
+    return []
+
+
+def walk(value: Any, change: Callable[[Schema], Schema]) -> Any:
+    """A copy of a schema with `change` applied to every object in it, innermost first."""
+    if isinstance(value, dict):
+        return change({name: walk(member, change) for name, member in value.items()})
+    if isinstance(value, list):
+        return [walk(item, change) for item in value]
+    return value
+
+
+def _tidy(schema: Schema) -> Schema:
+    """pydantic's schema in the words of the contract: no derived titles, null among the types, renamed references."""
+    tidied: Schema = walk(schema, _tidy_one)
+    return tidied
+
+
+def _tidy_one(schema: Schema) -> Schema:
+    if isinstance(schema.get("title"), str):
+        del schema["title"]
+    if isinstance(schema.get("$ref"), str):
+        schema["$ref"] = REF + component_name(schema["$ref"].removeprefix(REF))
+    if schema.get("default", 0) is None:
+        del schema["default"]
+    if schema.get("additionalProperties") is True:
+        del schema["additionalProperties"]
+    if isinstance(schema.get("description"), str):
+        schema["description"] = " ".join(schema["description"].split())
+    return _nullable(schema)
+
+
+def _nullable(schema: Schema) -> Schema:
+    """`anyOf [X, null]` as one schema whose types are X's and null."""
+    options = schema.get("anyOf")
+    if not isinstance(options, list) or len(options) != 2 or options[1] != {"type": "null"}:
+        return schema
+    first = options[0]
+    if not isinstance(first.get("type"), str):
+        return schema
+    merged = {**first, "type": [first["type"], "null"]}
+    if "const" in merged:
+        merged["enum"] = [merged.pop("const"), None]
+    elif "enum" in merged:
+        merged["enum"] = [*merged["enum"], None]
+    rest = {name: member for name, member in schema.items() if name != "anyOf"}
+    return merged | rest
+
+
+def any_of(options: list[Schema]) -> Schema:
+    return options[0] if len(options) == 1 else {"anyOf": options}

@@ -1,0 +1,41 @@
+"""The contract as a running simulator serves it: the documents, and a page for people."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from simulator.contract.files import contract_document, contract_file
+from simulator.control.operation import ControlCall, ControlOperation, Raw
+
+YAML = "application/yaml; charset=utf-8"
+
+
+async def openapi_yaml(call: ControlCall) -> Raw:
+    return Raw(contract_file("openapi.yaml"), YAML)
+
+
+async def openapi_json(call: ControlCall) -> Raw:
+    return Raw(contract_file("openapi.json"), "application/json")
+
+
+async def control_yaml(call: ControlCall) -> Raw:
+    return Raw(contract_file("control.yaml"), YAML)
+
+
+async def reference_page(call: ControlCall) -> Raw:
+    return Raw(_page(), "text/html; charset=utf-8")
+
+
+@cache
+def _page() -> bytes:
+    from simulator.contract.reference import page
+
+    return page(contract_document()).encode()
+
+
+CONTRACT_ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", "/openapi.yaml", "openapi_yaml", "The contract of the interface", openapi_yaml),
+    ControlOperation("GET", "/openapi.json", "openapi_json", "The same as JSON", openapi_json),
+    ControlOperation("GET", "/control.yaml", "control_yaml", "The contract of the control interface", control_yaml),
+    ControlOperation("GET", "/reference.html", "reference_page", "The contract as a page for people", reference_page),
+)

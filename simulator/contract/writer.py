@@ -1,0 +1,101 @@
+"""All files of `contracts/`, made anew from the code: the same code gives the same bytes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+
+from simulator.assembly import ROOMS
+from simulator.contract import assumptions, control, diagrams, events, openapi
+from simulator.contract.serving import CONTRACT_ROWS
+from simulator.contract.tour import action_table, take_tour
+from simulator.contract.yaml_text import yaml_text
+from simulator.control.rows import control_rows
+from simulator.scenario.schema import json_schema
+from simulator.wire.events import EVENT_TYPES
+
+_HEAD = "# Made from the code by `python -m simulator.contract write`; do not edit.\n"
+
+_README = """\
+# Contracts
+
+The interface in writing, made from the code by `make contract`; a test fails when a file here differs from it.
+
+| file | what it is |
+| - | - |
+| [openapi.yaml](openapi.yaml) | the whole interface as OpenAPI 3.1: operations, errors, webhooks, examples |
+| [openapi.json](openapi.json) | the same for tools that read JSON only |
+| [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
+| [events/](events) | one JSON Schema for each event type: the whole envelope, usable by itself |
+| [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
+| [states/](states/README.md) | every state table as a diagram |
+| [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
+
+A running simulator serves them too: `/_simulator/openapi.yaml`, `/_simulator/openapi.json`, `/_simulator/control.yaml`,
+and for people `/_simulator/reference.html`.
+
+## Provenance
+
+Every operation, field, status and error code carries `x-provenance`. `specified` is promised by the service's
+specification, and `x-basis` names the clause. `assumed` is filled in by the simulator, and `x-basis` names the entry of
+[assumptions.md](assumptions.md). An integration that uses only what is specified depends on no guess.
+
+## Reading it strictly
+
+Answers are closed: a field that is not in the contract is a mistake. Requests are open: unknown fields are ignored. The
+request bodies are written as the variants that go together (assets with their networks, fiat currencies with their
+payment methods), so a body that fits is mostly accepted; what depends on the state (balances, limits, quotes) is not in
+a schema and is answered with the declared 404, 409 and 422.
+"""
+
+
+def generate() -> dict[str, bytes]:
+    """Every file by its path below `contracts/`."""
+    document = openapi.build(take_tour())
+    triggers = action_table()
+    components = openapi.make_components(openapi.operations())
+    files: dict[str, bytes] = {
+        "README.md": _README.encode(),
+        "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
+        "openapi.json": pretty(document),
+        "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), triggers))).encode(),
+        "scenario.schema.json": pretty(json_schema(triggers)),
+        "assumptions.md": assumptions.page().encode(),
+    }
+    for name, event in EVENT_TYPES.items():
+        files[f"events/{name}.schema.json"] = pretty(events.standalone(components, event))
+    for name, text in diagrams.pages(ROOMS).items():
+        files[f"states/{name}"] = text.encode()
+    return files
+
+
+def pretty(value: object) -> bytes:
+    return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
+
+
+def differences(directory: Path) -> list[str]:
+    """What is missing, differs or does not belong in a directory, one line each."""
+    wanted = generate()
+    found = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()}
+    lines = [f"missing: {name}" for name in wanted if name not in found]
+    lines += [f"does not belong: {name}" for name in sorted(found - wanted.keys())]
+    lines += [
+        f"differs: {name}"
+        for name, content in wanted.items()
+        if name in found and (directory / name).read_bytes() != content
+    ]
+    return lines
+
+
+def write(directory: Path) -> list[str]:
+    """Bring a directory up to date; answers what was not."""
+    changed = differences(directory) if directory.is_dir() else []
+    wanted = generate()
+    for path in [path for path in directory.rglob("*") if path.is_file()] if directory.is_dir() else []:
+        if path.relative_to(directory).as_posix() not in wanted:
+            path.unlink()
+    for name, content in wanted.items():
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_bytes(content)
+    return changed

@@ -1,0 +1,81 @@
+"""Writing JSON-like data as YAML: block style, members in order, every string that could be mistaken in quotes.
+
+Strings are plain only where YAML 1.1 and 1.2 agree that they are strings; else they are written as JSON strings, which
+are YAML too. So any parser reads back exactly what was written, and the text is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+_PLAIN = re.compile(r"[A-Za-z/$][A-Za-z0-9_./{}()-]*(?: [A-Za-z0-9(][A-Za-z0-9_./{}();'’-]*)*", re.ASCII)
+_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"))
+
+
+def yaml_text(value: Any) -> str:
+    """The document as text, with a newline at its end."""
+    return "\n".join(_block(value, 0)) + "\n"
+
+
+def _block(value: Any, indent: int) -> Iterator[str]:
+    pad = "  " * indent
+    if isinstance(value, dict) and value:
+        for name, member in value.items():
+            yield from _entry(f"{pad}{_scalar(str(name))}:", member, indent)
+    elif isinstance(value, list | tuple) and value:
+        for item in value:
+            yield from _item(pad, item, indent)
+    else:
+        yield pad + _scalar(value)
+
+
+def _entry(head: str, member: Any, indent: int) -> Iterator[str]:
+    if isinstance(member, dict | list | tuple) and member:
+        if _is_flat(member):
+            yield f"{head} {_flow(member)}"
+        else:
+            yield head
+            yield from _block(member, indent + 1)
+    else:
+        yield f"{head} {_scalar(member)}"
+
+
+def _item(pad: str, item: Any, indent: int) -> Iterator[str]:
+    if not isinstance(item, dict | list | tuple) or not item:
+        yield f"{pad}- {_scalar(item)}"
+        return
+    if _is_flat(item):
+        yield f"{pad}- {_flow(item)}"
+        return
+    lines = _block(item, indent + 1)
+    yield f"{pad}- {next(lines).lstrip()}"
+    yield from lines
+
+
+def _is_flat(value: Any) -> bool:
+    """A list of single values that fits on a line is written on one."""
+    return (
+        isinstance(value, list | tuple)
+        and all(not isinstance(item, dict | list | tuple) for item in value)
+        and len(_flow(value)) <= 100
+    )
+
+
+def _flow(value: Any) -> str:
+    return "[" + ", ".join(_scalar(item, flow=True) for item in value) + "]"
+
+
+def _scalar(value: Any, *, flow: bool = False) -> str:
+    if isinstance(value, str):
+        plain = _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS
+        if plain and not (flow and re.search(r"[{}]", value)):
+            return value
+        return orjson.dumps(value).decode()
+    if isinstance(value, float):
+        return f"{Decimal(repr(value)):f}"
+    return orjson.dumps(value).decode()

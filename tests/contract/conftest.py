@@ -1,0 +1,34 @@
+"""The contract and one tour of the interface, made once for all tests of this package."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from simulator.contract import writer
+from simulator.contract.conformance import Judge
+from simulator.contract.tour import Tour, take_tour
+
+
+@pytest.fixture(scope="session")
+def files() -> dict[str, bytes]:
+    """All contract files as the code says."""
+    return writer.generate()
+
+
+@pytest.fixture(scope="session")
+def document(files: dict[str, bytes]) -> dict[str, Any]:
+    found: dict[str, Any] = orjson.loads(files["openapi.json"])
+    return found
+
+
+@pytest.fixture(scope="session")
+def tour() -> Tour:
+    return take_tour(seed=2)
+
+
+@pytest.fixture(scope="session")
+def judge(document: dict[str, Any]) -> Judge:
+    return Judge(document)

@@ -1,0 +1,150 @@
+"""Everything the interface answers and emits is as the contract says, and what is not is found out."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from simulator.contract.conformance import Judge
+from simulator.contract.openapi import operations
+from simulator.contract.tour import Exchange, Tour
+from simulator.wire.events import EVENT_TYPES
+
+
+def _judged(judge: Judge, call: Exchange) -> list[str]:
+    found = judge.answer(call.method, call.path, call.status, call.headers, call.answer)
+    return [str(finding) for finding in found]
+
+
+def test_every_answer_of_the_tour_is_as_the_contract_says(tour: Tour, judge: Judge) -> None:
+    assert [finding for call in tour.exchanges if call.operation for finding in _judged(judge, call)] == []
+
+
+def test_every_event_of_the_tour_is_as_the_contract_says(tour: Tour, judge: Judge) -> None:
+    assert [str(finding) for event in tour.events for finding in judge.event(event)] == []
+
+
+def test_the_tour_calls_every_operation_and_sees_every_type_of_event(tour: Tour) -> None:
+    succeeded = {call.operation for call in tour.exchanges if call.status < 400}
+    assert {row.name for row in operations()} - succeeded == set()
+    assert set(EVENT_TYPES) - {event["type"] for event in tour.events} == set()
+
+
+def test_nearly_every_declared_error_was_really_seen(tour: Tour) -> None:
+    seen = {
+        (call.operation, call.answer["error"]["code"])
+        for call in tour.exchanges
+        if call.operation and call.status >= 400 and call.answer is not None
+    }
+    declared = {(row.name, code) for row in operations() for code in row.errors}
+    assert len(declared - seen) <= 12, sorted(declared - seen)
+
+
+def test_outside_the_table_it_is_404_and_405(tour: Tour) -> None:
+    outside = {(call.method, call.path): call for call in tour.exchanges if not call.operation}
+    assert outside["GET", "/nowhere"].status == 404
+    assert outside["DELETE", "/quotes"].status == 405
+    assert outside["DELETE", "/quotes"].headers["allow"] == "POST"
+
+
+@pytest.fixture
+def quote(tour: Tour) -> Exchange:
+    return next(call for call in tour.calls_of("create_quote") if call.status == 201)
+
+
+def _findings(judge: Judge, call: Exchange, **changes: Any) -> list[str]:
+    parts = {"status": call.status, "headers": call.headers, "body": call.answer, **changes}
+    return [
+        finding.message
+        for finding in judge.answer(call.method, call.path, parts["status"], parts["headers"], parts["body"])
+    ]
+
+
+def test_a_status_that_is_not_declared_is_found(judge: Judge, quote: Exchange) -> None:
+    assert _findings(judge, quote, status=202) == ["this status is not declared"]
+
+
+def test_a_field_that_is_not_declared_is_found(judge: Judge, quote: Exchange) -> None:
+    (message,) = _findings(judge, quote, body={**quote.answer, "surprise": 1})
+    assert "surprise" in message
+
+
+def test_a_field_that_is_missing_is_found(judge: Judge, quote: Exchange) -> None:
+    without = {name: value for name, value in quote.answer.items() if name != "rate"}
+    (message,) = _findings(judge, quote, body=without)
+    assert "rate" in message
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("id", "q_1"),
+        ("rate", 130.5),
+        ("source_amount", "5000"),
+        ("status", "open"),
+        ("expires_at", "2026-01-05T08:30:00Z"),
+        ("asset", None),
+        ("network", "STELLAR"),
+    ],
+)
+def test_a_value_of_the_wrong_form_is_found(name: str, value: Any, judge: Judge, quote: Exchange) -> None:
+    messages = _findings(judge, quote, body={**quote.answer, name: value})
+    assert messages
+    assert all(message.startswith(f"{name}: ") for message in messages)
+
+
+def test_a_header_that_is_missing_or_malformed_is_found(judge: Judge, quote: Exchange) -> None:
+    assert _findings(judge, quote, headers={}) == ["the header X-Request-Id is missing"]
+    (message,) = _findings(judge, quote, headers={**quote.headers, "x-request-id": "7"})
+    assert message.startswith("header X-Request-Id: ")
+
+
+def test_an_error_code_that_is_not_declared_is_found(judge: Judge, tour: Tour) -> None:
+    refused = next(call for call in tour.calls_of("create_quote") if call.status == 422)
+    body = copy.deepcopy(refused.answer)
+    body["error"]["code"] = "slippage_exceeded"
+    (message,) = _findings(judge, refused, body=body)
+    assert message.startswith("error/code: ")
+
+
+def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: Judge, tour: Tour) -> None:
+    deleted = next(call for call in tour.calls_of("delete_beneficiary") if call.status == 204)
+    assert _findings(judge, deleted) == []
+    assert _findings(judge, deleted, body={}) == ["a body, where there is to be none"]
+    shown = next(call for call in tour.calls_of("get_profile") if call.status == 200)
+    assert _findings(judge, shown, body=None) == ["no body"]
+
+
+def test_an_operation_that_is_not_in_the_contract_is_found(judge: Judge) -> None:
+    (finding,) = judge.answer("GET", "/nowhere", 200, {}, {})
+    assert str(finding) == "GET /nowhere 200: the contract has no such operation"
+    assert judge.request("GET", "/nowhere", {}) == []
+
+
+def test_an_event_that_is_not_as_written_is_found(judge: Judge, tour: Tour) -> None:
+    created = copy.deepcopy(tour.events_by_type()["transaction.created"])
+    assert judge.event(created) == []
+    created["data"]["object"]["status"] = "completed"
+    assert judge.event(created)
+    (finding,) = judge.event({"type": "transaction.paid"})
+    assert finding.message == "the contract has no such event type"
+    assert judge.event(None)
+
+
+def test_a_named_schema_can_be_used_by_itself(judge: Judge, quote: Exchange) -> None:
+    assert judge.named("RampQuote", quote.answer) == []
+    assert judge.named("Beneficiary", quote.answer)
+
+
+def test_with_a_broken_contract_the_tour_does_not_pass(document: dict[str, Any], tour: Tour) -> None:
+    broken = copy.deepcopy(document)
+    del broken["components"]["schemas"]["RampQuote"]["properties"]["rate"]
+    del broken["paths"]["/profile"]["get"]["responses"]["401"]
+    broken["webhooks"].pop("quote.expired")
+    judge = Judge(broken)
+    answers = {call.operation for call in tour.exchanges if call.operation and _judged(judge, call)}
+    assert answers == {"create_quote", "get_quote", "get_profile"}
+    events = {event["type"] for event in tour.events if judge.event(event)}
+    assert events == {"quote.expired"}

@@ -1,0 +1,165 @@
+"""The contract of the control interface, and the contract as a running simulator serves it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from typing import Any
+
+import jsonschema_rs
+import orjson
+import pytest
+from ruamel.yaml import YAML
+
+from simulator.config import Config
+from simulator.contract.conformance import Judge, operations_of
+from simulator.contract.control_shapes import ANSWERS
+from simulator.contract.files import contract_file
+from simulator.contract.serving import CONTRACT_ROWS
+from simulator.contract.tour import action_table
+from simulator.control.rows import control_rows
+from simulator.host import build
+from simulator.server.app import Application
+from simulator.wire.json import dumps
+
+
+@pytest.fixture(scope="module")
+def control(files: dict[str, bytes]) -> dict[str, Any]:
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(io.BytesIO(files["control.yaml"]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def control_judge(control: dict[str, Any]) -> Judge:
+    return Judge({**control, "webhooks": {}})
+
+
+async def _ask(application: Application, method: str, path: str, body: Any = None) -> tuple[int, dict[str, str], bytes]:
+    sent: list[Any] = []
+    scope: dict[str, Any] = {
+        "type": "http",
+        "method": method,
+        "path": path.partition("?")[0],
+        "query_string": path.partition("?")[2].encode(),
+        "headers": [(b"host", b"127.0.0.1")],
+        "scheme": "http",
+    }
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.request", "body": b"" if body is None else dumps(body), "more_body": False}
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    await application(scope, receive, send)
+    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def _ask_all(calls: list[tuple[str, str, Any]]) -> list[tuple[int, dict[str, str], bytes]]:
+    async def go() -> list[tuple[int, dict[str, str], bytes]]:
+        application = build(Config(clock="manual"))
+        answers = [await _ask(application, method, f"/_simulator{path}", body) for method, path, body in calls]
+        await application.close()
+        return answers
+
+    return asyncio.run(go())
+
+
+def test_every_control_call_is_in_the_contract(control: dict[str, Any]) -> None:
+    shown = {(method, path): operation["operationId"] for method, path, operation in operations_of(control)}
+    rows = control_rows(CONTRACT_ROWS)
+    assert shown == {(row.method, f"/_simulator{row.path}"): row.name for row in rows}
+
+
+def test_no_answer_is_written_down_for_a_call_that_does_not_exist() -> None:
+    assert {"perform", "advance", "create_world"} <= ANSWERS.keys()
+    named = {row.name for row in control_rows()}
+    assert ANSWERS.keys() - named <= {"trigger"}
+
+
+def test_every_action_has_a_body(control: dict[str, Any]) -> None:
+    schemas = control["components"]["schemas"]
+    for name, rows in action_table().rows.items():
+        schema = schemas["".join(part.capitalize() for part in name.split("_")) + "Action"]
+        assert schema["description"] == rows[0].does
+    pays = jsonschema_rs.Draft202012Validator(schemas["PaymentArrivesAction"])
+    assert pays.is_valid({"target": "txn_1", "amount": "5.00"})
+    assert not pays.is_valid({"amount": "5.00"})
+    assert not pays.is_valid({"target": "txn_1", "surprise": 1})
+
+
+def test_real_control_answers_are_as_the_contract_says(control_judge: Judge) -> None:
+    calls: list[tuple[str, str, Any]] = [
+        ("GET", "/health", None),
+        ("POST", "/worlds", {"id": "other", "seed": 7}),
+        ("POST", "/worlds", {"id": "other"}),
+        ("GET", "/worlds", None),
+        ("GET", "/worlds/nowhere", None),
+        ("GET", "/clock", None),
+        ("PUT", "/clock", {"now": "2026-01-05T09:00:00.000Z"}),
+        ("POST", "/clock/advance", {"by": "1h"}),
+        ("POST", "/clock/advance", {"until": {"event": "quote.expired"}}),
+        ("POST", "/clock/advance", {}),
+        ("GET", "/timers", None),
+        ("GET", "/actions", None),
+        ("POST", "/actions/set_kyc", {"status": "pending"}),
+        ("POST", "/actions/emit", {"type": "deposit.confirmed"}),
+        ("POST", "/actions/fly", {}),
+        ("GET", "/resources?limit=2", None),
+        ("GET", "/resources/nothing", None),
+        ("GET", "/scenarios", None),
+        ("GET", "/scenarios/autopilot", None),
+        ("PUT", "/scenarios/active", {"names": []}),
+        ("POST", "/scenarios", {"name": "x", "surprise": 1}),
+        ("POST", "/faults", {"match": {"path": "/quotes"}, "respond": {"status": 503, "code": "service_unavailable"}}),
+        ("POST", "/faults", {}),
+        ("GET", "/faults", None),
+        ("GET", "/requests", None),
+        ("GET", "/events", None),
+        ("GET", "/deliveries", None),
+        ("GET", "/emails", None),
+        ("POST", "/settle", None),
+        ("GET", "/settings", None),
+        ("PATCH", "/settings", {"strict": True}),
+        ("GET", "/rates", None),
+        ("GET", "/reference", None),
+        ("GET", "/inbox/shop", None),
+        ("PUT", "/inbox/shop", {"respond": [500, 200]}),
+        ("POST", "/reset", None),
+        ("DELETE", "/worlds/other", None),
+    ]
+    findings = []
+    for (method, path, _), (status, headers, raw) in zip(calls, _ask_all(calls), strict=True):
+        body = orjson.loads(raw) if raw else None
+        findings += control_judge.answer(method, f"/_simulator{path}", status, headers, body)
+    assert [str(finding) for finding in findings] == []
+
+
+def test_the_contract_is_served() -> None:
+    paths = ("/openapi.yaml", "/openapi.json", "/control.yaml", "/reference.html")
+    types = ("application/yaml; charset=utf-8", "application/json", "application/yaml; charset=utf-8", "text/html")
+    answers = _ask_all([("GET", path, None) for path in paths])
+    for path, kind, (status, headers, raw) in zip(paths, types, answers, strict=True):
+        assert status == 200
+        assert headers["content-type"].startswith(kind)
+        if not path.endswith(".html"):
+            assert raw == contract_file(path.removeprefix("/"))
+        else:
+            assert raw.startswith(b"<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("body", "fits"),
+    [
+        ({"by": "2h30m"}, True),
+        ({"by": 1.5}, True),
+        ({"to_next_timer": True}, True),
+        ({"until": {"resource": "txn_1", "status": "completed"}}, True),
+        ({"by": "1s", "to": "2026-01-05T09:00:00.000Z"}, False),
+        ({"to_next_timer": False}, False),
+        ({}, False),
+    ],
+)
+def test_an_advance_says_how_far_in_exactly_one_way(body: Any, fits: bool, control_judge: Judge) -> None:
+    assert (control_judge.request("POST", "/_simulator/clock/advance", body) == []) is fits

@@ -1,0 +1,80 @@
+"""What is committed under contracts/ is what the code says, and every file can be used by itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jsonschema_rs
+import orjson
+import pytest
+from click.testing import CliRunner
+from ruamel.yaml import YAML
+
+from simulator.contract import writer
+from simulator.contract.__main__ import main
+from simulator.contract.events import OBJECTS
+from simulator.contract.files import contract_files, contracts_directory
+from simulator.contract.tour import Tour
+from simulator.scenario.loader import shipped_directory
+from simulator.wire.events import EVENT_TYPES
+
+
+def test_the_committed_contract_is_what_the_code_says() -> None:
+    assert writer.differences(contracts_directory()) == [], "run: python -m simulator.contract write"
+
+
+def test_generating_twice_gives_the_same_bytes(files: dict[str, bytes]) -> None:
+    assert writer.generate() == files
+
+
+def test_the_yaml_reads_back_as_the_document_that_was_written(
+    files: dict[str, bytes], document: dict[str, Any]
+) -> None:
+    assert YAML(typ="safe", pure=True).load(files["openapi.yaml"].decode()) == document
+
+
+def test_every_event_type_has_a_schema_of_its_own(files: dict[str, bytes]) -> None:
+    assert set(OBJECTS) == set(EVENT_TYPES)
+    assert {name for name in files if name.startswith("events/")} == {
+        f"events/{event_type}.schema.json" for event_type in EVENT_TYPES
+    }
+
+
+@pytest.mark.parametrize("event_type", EVENT_TYPES)
+def test_an_event_schema_works_alone_on_real_envelopes(event_type: str, files: dict[str, bytes], tour: Tour) -> None:
+    schema = orjson.loads(files[f"events/{event_type}.schema.json"])
+    validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
+    envelopes = [event for event in tour.events if event["type"] == event_type]
+    assert envelopes
+    for envelope in envelopes:
+        assert [error.message for error in validator.iter_errors(envelope)] == []
+    broken = {**envelopes[0], "surprise": 1}
+    assert not validator.is_valid(broken)
+
+
+def test_every_shipped_scenario_fits_its_schema_and_names_it_in_its_first_line(files: dict[str, bytes]) -> None:
+    validator = jsonschema_rs.Draft202012Validator(orjson.loads(files["scenario.schema.json"]))
+    paths = sorted(shipped_directory().glob("*.yaml"))
+    assert paths
+    for path in paths:
+        text = path.read_text("utf-8")
+        assert text.splitlines()[0] == "# yaml-language-server: $schema=../contracts/scenario.schema.json"
+        scenario = YAML(typ="safe", pure=True).load(text)
+        assert [error.message for error in validator.iter_errors(scenario)] == [], path.name
+
+
+def test_a_file_that_differs_is_found_and_written_anew(tmp_path: Path, files: dict[str, bytes]) -> None:
+    assert "missing: openapi.yaml" in writer.differences(tmp_path)
+    writer.write(tmp_path)
+    (tmp_path / "README.md").write_text("by hand")
+    (tmp_path / "stray.txt").write_text("?")
+    runner = CliRunner()
+    refused = runner.invoke(main, ["check", str(tmp_path)])
+    assert (refused.exit_code, refused.output) == (1, "does not belong: stray.txt\ndiffers: README.md\n")
+    assert runner.invoke(main, ["write", str(tmp_path)]).exit_code == 0
+    assert runner.invoke(main, ["check", str(tmp_path)]).output == "up to date\n"
+
+
+def test_the_files_are_found_where_they_ship() -> None:
+    assert {"openapi.yaml", "control.yaml", "scenario.schema.json", "assumptions.md"} <= contract_files().keys()

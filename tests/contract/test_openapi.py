@@ -1,0 +1,181 @@
+"""The contract is complete: every operation, status, code and field, each with where it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from simulator.contract.assumptions import all_assumptions
+from simulator.contract.conformance import Judge, operations_of
+from simulator.contract.errors import codes_of
+from simulator.contract.links import LINKS
+from simulator.contract.openapi import operations
+from simulator.contract.tour import Tour
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+
+ROWS = {row.name: row for row in operations()}
+
+
+def test_every_operation_of_the_table_is_in_the_contract(document: dict[str, Any]) -> None:
+    shown = {(method, path): operation["operationId"] for method, path, operation in operations_of(document)}
+    assert shown == {(row.method, row.path): row.name for row in ROWS.values()}
+
+
+def test_every_event_type_is_a_webhook_with_its_signature_headers(document: dict[str, Any]) -> None:
+    assert list(document["webhooks"]) == list(EVENT_TYPES)
+    for item in document["webhooks"].values():
+        references = [parameter["$ref"].rpartition("/")[2] for parameter in item["post"]["parameters"]]
+        assert references == ["XSignature", "XTimestamp"]
+        assert item["post"]["requestBody"]["content"]["application/json"]["examples"]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_an_operation_has_an_example_of_its_success_and_of_its_body(name: str, document: dict[str, Any]) -> None:
+    row = ROWS[name]
+    operation = document["paths"][row.path][row.method.lower()]
+    if row.answer is not None:
+        assert operation["responses"][str(row.status)]["content"]["application/json"]["examples"]
+    if operation.get("requestBody", {}).get("required"):
+        assert operation["requestBody"]["content"]["application/json"]["examples"]
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_an_operation_declares_exactly_the_statuses_and_codes_it_can_answer(
+    name: str, document: dict[str, Any]
+) -> None:
+    row = ROWS[name]
+    responses = document["paths"][row.path][row.method.lower()]["responses"]
+    declared = {}
+    for status, response in responses.items():
+        response = _follow(document, response)
+        assert "X-Request-Id" in response["headers"]
+        if int(status) >= 400:
+            schema = _follow(document, response["content"]["application/json"]["schema"])
+            code = schema["properties"]["error"]["properties"]["code"]
+            assert list(code["x-codes"]) == code["enum"]
+            declared[int(status)] = code["enum"]
+    assert declared == codes_of(row)
+    assert set(responses) == {str(row.status), *(str(status) for status in declared)}
+    assert {CATALOGUE[code].status for code in row.errors} <= declared.keys()
+
+
+def test_everything_says_where_it_comes_from(document: dict[str, Any]) -> None:
+    unmarked = [place for place, part in _parts(document) if part.get("x-provenance") not in ("specified", "assumed")]
+    assert unmarked == []
+
+
+def test_whatever_is_assumed_is_explained(document: dict[str, Any]) -> None:
+    known = {entry.id for entry in all_assumptions()}
+    assert len(known) == len(all_assumptions())
+    named = {str(part.get("x-basis")) for _, part in _parts(document) if part["x-provenance"] == "assumed"}
+    assert named - known == set()
+
+
+def test_answers_are_closed_and_requests_open(document: dict[str, Any]) -> None:
+    schemas = document["components"]["schemas"]
+    assert schemas["RampQuote"]["additionalProperties"] is False
+    assert "additionalProperties" not in schemas["CreateWebhookRequest"]
+
+
+def test_links_lead_to_operations_and_parameters_that_exist() -> None:
+    for link in LINKS:
+        target = ROWS[link.target]
+        assert link.source in ROWS
+        assert all(f"{{{name}}}" in target.path for name in link.parameters), link
+
+
+def test_no_reference_leads_nowhere_and_no_schema_is_left_over(document: dict[str, Any]) -> None:
+    references = set(_references(document))
+    for reference in references:
+        _follow(document, {"$ref": reference})
+    for kind, named in document["components"].items():
+        if kind != "securitySchemes":
+            assert {f"#/components/{kind}/{name}" for name in named} <= references
+
+
+def test_real_request_bodies_that_were_accepted_fit_the_contract(tour: Tour, judge: Judge) -> None:
+    accepted = [call for call in tour.exchanges if call.operation and call.status < 300 and call.body is not None]
+    assert {call.operation for call in accepted} >= {"create_quote", "confirm_quote", "calculate_fee", "send"}
+    assert [finding for call in accepted for finding in judge.request(call.method, call.path, call.body)] == []
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/quotes", {"network": "stellar", "asset": "CELO"}),
+        ("/quotes", {"amount_currency": "NGN"}),
+        ("/quotes", {"amount": "1.123"}),
+        ("/quotes", {"amount": 5000}),
+        ("/quotes", {"fiat_currency": "ZAR", "amount_currency": "ZAR"}),
+    ],
+)
+def test_request_bodies_that_do_not_go_together_do_not_fit(path: str, body: dict[str, Any], judge: Judge) -> None:
+    good = {
+        "type": "onramp",
+        "network": "stellar",
+        "asset": "USDC",
+        "fiat_currency": "KES",
+        "amount": "5000",
+        "amount_currency": "KES",
+        "method": "mobile_money",
+    }
+    assert judge.request("POST", path, good) == []
+    assert judge.request("POST", path, {**good, **body})
+
+
+def _follow(document: Any, part: Any) -> Any:
+    while "$ref" in part:
+        place, part = part["$ref"].removeprefix("#/").split("/"), document
+        for name in place:
+            part = part[name]
+    return part
+
+
+def _references(value: Any) -> Iterator[str]:
+    if isinstance(value, dict):
+        if isinstance(value.get("$ref"), str):
+            yield value["$ref"]
+        if isinstance(value.get("mapping"), dict):
+            yield from value["mapping"].values()
+        for name, member in value.items():
+            if name not in ("examples", "example"):
+                yield from _references(member)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _references(item)
+
+
+def _parts(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Every operation, status, parameter, header, field and error code, with its place."""
+    for method, path, operation in operations_of(document):
+        yield f"{method} {path}", operation
+        for parameter in operation.get("parameters", ()):
+            yield f"{method} {path} {parameter}", _follow(document, parameter)
+        for status, response in operation["responses"].items():
+            response = _follow(document, response)
+            yield f"{method} {path} {status}", response
+            for name, header in response.get("headers", {}).items():
+                yield f"{method} {path} {status} {name}", _follow(document, header)
+    for name, item in document["webhooks"].items():
+        yield name, item["post"]
+    yield from _fields(document["components"]["schemas"], "schemas")
+    yield from _fields(document["paths"], "paths")
+
+
+def _fields(value: Any, place: str) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, dict):
+        properties = value.get("properties")
+        if isinstance(properties, dict) and "allOf" not in place:
+            for name, member in properties.items():
+                yield f"{place}/{name}", member
+        for code, about in value.get("x-codes", {}).items() if isinstance(value.get("x-codes"), dict) else ():
+            yield f"{place}/{code}", about
+        for name, member in value.items():
+            if name not in ("examples", "example", "x-codes"):
+                yield from _fields(member, f"{place}/{name}")
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _fields(item, f"{place}/{index}")
