@@ -6,6 +6,7 @@ from pathlib import Path
 
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Simulator
 from simulator.config import Config, ConfigError
+from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.app import ControlApplication
 from simulator.control.rows import control_rows
 from simulator.kernel.clock import format_timestamp, parse_timestamp
@@ -31,7 +32,7 @@ def build(config: Config) -> Application:
         Blueprint(DEFAULT_WORLD, config.seed, config.clock, start_ms, config.rate, names, config.settings)
     )
     application = Application(simulator)
-    application.control = ControlApplication(application, control_rows(), token=config.control_token)
+    application.control = ControlApplication(application, control_rows(CONTRACT_ROWS), token=config.control_token)
     return application
 
 

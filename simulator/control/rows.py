@@ -7,8 +7,8 @@ from simulator.control.inbox import Inboxes
 from simulator.control.operation import ControlOperation
 
 
-def control_rows() -> tuple[ControlOperation, ...]:
-    """A fresh table; the inboxes of a server belong to it."""
+def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOperation, ...]:
+    """A fresh table; the inboxes of a server belong to it. `extra`: rows of packages above this one."""
     return (
         *worlds.ROWS,
         *clock.ROWS,
@@ -18,4 +18,5 @@ def control_rows() -> tuple[ControlOperation, ...]:
         *seeing.ROWS,
         *insight.ROWS,
         *Inboxes().rows(),
+        *extra,
     )
