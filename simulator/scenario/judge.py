@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from simulator.scenario import schema
 from simulator.scenario.document import Document, Path
-from simulator.scenario.schema import CREATED, METHODS, REQUEST, WORLD_ACTIONS
+from simulator.scenario.schema import CREATED, METHODS, REQUEST, UNNAMED_STEPS, WORLD_ACTIONS, has_receiver, is_named
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.triggers import Trigger, TriggerTable
@@ -103,7 +103,7 @@ class Judge:
         self._world(root.get("world"))
         for path, fault in _items(root, "faults"):
             self._fault(path, fault)
-        variables: set[str] = set()
+        variables = {"world", "receiver"} if has_receiver(root) else {"world"}
         for path, step in _items(root, "drive"):
             self._drive(path, step, variables)
         for path, expectation in _items(root, "expect"):
@@ -279,27 +279,34 @@ class Judge:
 
     def _drive(self, path: Path, step: dict[str, Any], variables: set[str]) -> None:
         self._variables(path, step, variables)
-        if "action" in step:
-            self._action(path, step, _DRIVE_FIELDS, (), {used for _, used in _placeholders(step)})
-            self._target_given(path, step)
+        if "receiver" in step or ("advance" in step and "action" not in step):
             return
-        if "advance" in step:
-            return
-        name, call = next(iter(step.items()), ("", None))
         place, content = path, step
-        if len(step) == 1 and name not in METHODS:
+        if is_named(step):
+            name, content = next(iter(step.items()))
             variables.add(name)
-            if not isinstance(call, dict):
+            place = (*path, name)
+            if not isinstance(content, dict):
                 return
-            place, content = (*path, name), call
+        if "action" in content:
+            self._action(place, content, _DRIVE_FIELDS, (), {used for _, used in _placeholders(content)})
+            self._target_given(place, content)
+            return
+        code = content.get("code")
+        if isinstance(code, str) and code not in CATALOGUE:
+            self._document.report((*place, "code"), f"unknown error code `{code}`{_hint(code, CATALOGUE)}")
         if sum(method in content for method in METHODS) != 1:
-            message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action)"
-            self._lacks(place, (*METHODS, "advance", "action"), message)
+            message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
+            self._lacks(place, (*METHODS, *UNNAMED_STEPS), message)
 
     def _expect(self, path: Path, expectation: dict[str, Any], variables: set[str]) -> None:
-        event = expectation.get("event")
-        if isinstance(event, str) and event not in self._events:
-            self._document.report((*path, "event"), f"unknown event `{event}`{_hint(event, self._events)}")
+        for member in ("event", "delivery"):
+            event = expectation.get(member)
+            if isinstance(event, str) and event not in self._events:
+                self._document.report((*path, member), f"unknown event `{event}`{_hint(event, self._events)}")
+        answer = expectation.get("answer")
+        if isinstance(answer, str) and answer not in variables:
+            self._document.report((*path, "answer"), f"no step of the drive is named `{answer}`")
         self._where((*path, "where"), expectation.get("where"))
         self._variables(path, expectation, variables)
 

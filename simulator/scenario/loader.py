@@ -185,8 +185,12 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
     "«call»": schema.Call,
     "«named»": schema.Call,
     "«advance»": schema.Advance,
+    "«receiver»": schema.Receiver,
+    "receiver": schema.ReceiverAnswers,
     "«event»": schema.ExpectEvent,
     "«resource»": schema.ExpectResource,
+    "«answer»": schema.ExpectAnswer,
+    "«delivery»": schema.ExpectDelivery,
     "«webhooks»": schema.ExpectWebhooks,
 }
 

@@ -21,12 +21,16 @@ from simulator.scenario.schema import (
     Advance,
     Call,
     DriveAction,
+    ExpectAnswer,
     Expectation,
+    ExpectDelivery,
     ExpectEvent,
     ExpectResource,
     ExpectWebhooks,
+    Receiver,
     ScenarioFile,
     Tests,
+    has_receiver,
 )
 from simulator.wire.json import dumps
 
@@ -34,6 +38,7 @@ CONTROL = "/_simulator"
 MAX_ATTEMPTS = 5
 FIRST_BACKOFF_SECONDS = 1
 RETRIED = (429, 503)
+_NO_ADDRESS = "this simulator has no address to send webhooks to; run it against a server"
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
@@ -120,19 +125,24 @@ class _Run:
         self._control_headers = {"X-Simulator-World": world["id"]}
         self._now = world["clock"]["now"]
         self._credentials = world["credentials"]
+        self._variables["world"] = world
         await self._control("POST", "/scenarios", self._file.document)
-        if any("webhooks" in raw for raw in self._file.document.get("expect") or []):
-            await self._register_inbox(world["id"])
+        if has_receiver(self._file.document):
+            await self._register_inbox()
         names = [*self._file.scenario.beneath, self._file.name]
         await self._control("PUT", "/scenarios/active", {"names": names})
         await self._collect_events()
 
-    async def _register_inbox(self, world_id: str) -> None:
+    @property
+    def _inbox(self) -> str:
+        return f"/inbox/scenario-{quote(self.result.world)}"
+
+    async def _register_inbox(self) -> None:
         if not self._client.origin:
             return
-        url = f"{self._client.origin}{CONTROL}/inbox/scenario-{quote(world_id)}"
+        url = f"{self._client.origin}{CONTROL}{self._inbox}"
         call = Call(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
-        await self._call("webhooks", call)
+        self._variables["receiver"] = (await self._call("webhooks", call)).body
 
     async def _control(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
         reply = await self._client.request(method, CONTROL + path, body, {**self._control_headers, **(headers or {})})
@@ -150,22 +160,37 @@ class _Run:
             await self._advance(step.advance / SECOND_MS, f"advance {format_duration(step.advance)}")
         elif isinstance(step, DriveAction):
             await self._act(step)
+        elif isinstance(step, Receiver):
+            await self._answer_webhooks(step)
         elif isinstance(step, Call):
             await self._call(f"{self._file.name}-{number}", step)
         else:
-            for name, call in step.items():
-                self._variables[name] = (await self._call(f"{self._file.name}-{number}", call)).body
+            for name, named in step.items():
+                if isinstance(named, DriveAction):
+                    self._variables[name] = await self._act(named)
+                else:
+                    self._variables[name] = (await self._call(f"{self._file.name}-{number}", named)).body
 
     async def _advance(self, seconds: float, why: str) -> None:
         self._note("clock", why)
         receipt = await self._control("POST", "/clock/advance", {"by": seconds})
         self._now = receipt["now"]
 
-    async def _act(self, step: DriveAction) -> None:
+    async def _answer_webhooks(self, step: Receiver) -> None:
+        if "receiver" not in self._variables:
+            raise RunFailed(_NO_ADDRESS)
+        statuses = step.receiver.respond
+        self._note("action", f"the receiver answers {', '.join(map(str, statuses))}")
+        await self._control("PUT", self._inbox, {"respond": statuses})
+
+    async def _act(self, step: DriveAction) -> Any:
+        """Perform an action; answers the resource after it."""
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
         self._note("action", " ".join([step.action, *target.values()]))
-        await self._control("POST", f"/actions/{step.action}", body, {"X-Simulator-Environment": step.environment})
+        headers = {"X-Simulator-Environment": step.environment}
+        done = await self._control("POST", f"/actions/{step.action}", body, headers)
+        return done.get("resource")
 
     async def _call(self, key: str, call: Call) -> Reply:
         """One call of the drive, tried again after 429 and 503 as the specification advises; RunFailed otherwise."""
@@ -180,7 +205,7 @@ class _Run:
             reply = await self._attempt(call, method, path, body, headers)
             status = 0 if reply is None else reply.status
             self._note("call", f"{method} {path} → {_outcome(reply)}")
-            if reply is not None and (status == call.status or (call.status is None and 200 <= status < 300)):
+            if reply is not None and _is_wanted(call, reply):
                 return reply
             if not tries_again or attempt == MAX_ATTEMPTS or (reply is not None and status not in RETRIED):
                 break
@@ -188,12 +213,18 @@ class _Run:
             pause = max(wait_seconds, int(asked) if asked.isdecimal() else 0)
             await self._advance(pause, f"wait {pause} s before trying again")
             wait_seconds *= 2
-        wanted = "2xx" if call.status is None else str(call.status)
+        wanted = " ".join(["2xx" if call.status is None else str(call.status), *([call.code] if call.code else [])])
         answer = "the connection was cut" if reply is None else f"{status}: {_text(reply.body)}"
         raise RunFailed(f"{method} {path} should answer {wanted}; it answered {answer}")
 
     async def _attempt(self, call: Call, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply | None:
-        """The answer, with a fresh token where the old one has expired; None when the connection was cut."""
+        """The answer, with a fresh token where the old one has expired; None when the connection was cut.
+
+        A path of the control interface is called there, in the world of the run.
+        """
+        if path.startswith(f"{CONTROL}/"):
+            own = {**self._control_headers, "X-Simulator-Environment": call.environment}
+            return await self._client.request(method, path, body, own)
         base = urlsplit(self._credentials[call.environment]["base_url"]).path
         for fresh in (False, True):
             try:
@@ -248,10 +279,16 @@ class _Run:
         except (RunFailed, ConnectionError) as error:
             return Check(name, str(error) or "the connection was cut")
 
-    async def _problem(self, expectation: ExpectEvent | ExpectResource | ExpectWebhooks) -> str:
+    async def _problem(
+        self, expectation: ExpectEvent | ExpectResource | ExpectAnswer | ExpectDelivery | ExpectWebhooks
+    ) -> str:
         """Why an expectation is not met, "" when it is."""
         if isinstance(expectation, ExpectEvent):
             return self._event_problem(expectation)
+        if isinstance(expectation, ExpectAnswer):
+            return _difference(expectation.where, _variable(expectation.answer, self._variables))
+        if isinstance(expectation, ExpectDelivery):
+            return await self._delivery_problem(expectation)
         if isinstance(expectation, ExpectWebhooks):
             return await self._webhooks_problem()
         found = await self._control("GET", f"/resources/{quote(expectation.resource)}")
@@ -259,19 +296,23 @@ class _Run:
 
     def _event_problem(self, expected: ExpectEvent) -> str:
         objects = [event["data"]["object"] for event in self._events if event["type"] == expected.event]
-        fitting = sum(not _difference(expected.where, shown) for shown in objects)
-        if fitting == expected.times or (expected.times is None and fitting):
-            return ""
-        if expected.times is not None:
-            return f"{expected.event} was emitted {fitting} times, not {expected.times}"
-        if objects:
-            return f"{expected.event} was emitted, but with {_difference(expected.where, objects[-1])}"
+        problem = _count_problem(f"{expected.event} was emitted", expected.where, objects, expected.times)
+        if problem or objects or expected.times is not None:
+            return problem
         emitted = ", ".join(dict.fromkeys(event["type"] for event in self._events)) or "nothing"
         return f"{expected.event} was never emitted; emitted: {emitted}"
 
+    async def _delivery_problem(self, expected: ExpectDelivery) -> str:
+        if not self._client.origin:
+            return _NO_ADDRESS
+        attempts = (await self._control("GET", "/deliveries"))["data"]
+        fitting = [row for row in attempts if row["event_type"] == expected.delivery]
+        problem = _count_problem(f"{expected.delivery} was sent", expected.where, fitting, expected.times)
+        return problem or ("" if fitting or expected.times == 0 else f"{expected.delivery} was never sent")
+
     async def _webhooks_problem(self) -> str:
         if not self._client.origin:
-            return "this simulator has no address to send webhooks to; run it against a server"
+            return _NO_ADDRESS
         attempts = (await self._control("GET", "/deliveries"))["data"]
         wanted = {(row["event_id"], row["endpoint_id"]): row for row in attempts}
         done = {(row["event_id"], row["endpoint_id"]) for row in attempts if row["status"] == "succeeded"}
@@ -283,6 +324,21 @@ class _Run:
         ]
         problems += [f"{event['type']} ({event['id']}) was not sent" for event in silent]
         return "\n".join(problems)
+
+
+def _is_wanted(call: Call, reply: Reply) -> bool:
+    """Whether an answer is the one that the call expects."""
+    if call.status is None:
+        return 200 <= reply.status < 300
+    return reply.status == call.status and call.code in (None, dig(reply.body, "error.code"))
+
+
+def _count_problem(what: str, where: Mapping[str, Any], shown: list[Any], times: int | None) -> str:
+    """Why not exactly `times` (without it: not one) of these fit, "" when they do or when there are none at all."""
+    fitting = sum(not _difference(where, one) for one in shown)
+    if times is not None:
+        return "" if fitting == times else f"{what} {fitting} times, not {times}"
+    return f"{what}, but with {_difference(where, shown[-1])}" if shown and not fitting else ""
 
 
 def _difference(where: Mapping[str, Any], shown: Mapping[str, Any]) -> str:

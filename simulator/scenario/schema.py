@@ -297,6 +297,7 @@ class Call(Part):
     environment: Environment = "sandbox"
     retry: Annotated[bool | None, Field(description="false: 429 and 503 are not tried again")] = None
     status: Annotated[int | None, Field(description="the status that is expected; without it any 2xx")] = None
+    code: Annotated[str | None, Field(description="the error code that is expected along with `status`")] = None
 
     @property
     def method(self) -> str:
@@ -327,20 +328,59 @@ class DriveAction(BaseModel):
         return dict(self.model_extra or {})
 
 
+class ReceiverAnswers(Part):
+    respond: Annotated[
+        list[Annotated[int, Field(ge=200, le=599)]],
+        Field(min_length=1, description="statuses, one after another; the last one stays"),
+    ]
+
+
+class Receiver(Part):
+    """What the run's own webhook receiver answers from now on; its endpoint is `${receiver.id}`."""
+
+    receiver: ReceiverAnswers
+
+
+UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
+"""The first words of steps without a name; no step can be named so."""
+
+
+def is_named(step: Mapping[str, Any]) -> bool:
+    """Whether a step of the drive is `name: step`."""
+    return len(step) == 1 and not set(UNNAMED_STEPS) & set(step)
+
+
+def has_receiver(document: Mapping[str, Any]) -> bool:
+    """Whether the run of a scenario, given as written, has a webhook receiver: its drive or its `expect` names it."""
+    for member, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
+        parts = document.get(member)
+        if any(isinstance(part, dict) and words & set(part) for part in (parts if isinstance(parts, list) else ())):
+            return True
+    return False
+
+
 def _drive_tag(value: Any) -> str:
-    if isinstance(value, dict) and len(value) == 1 and not {"advance", "action", *METHODS} & set(value):
+    if not isinstance(value, dict):
+        return "«call»"
+    if is_named(value):
         return "«named»"
-    if isinstance(value, dict) and "advance" in value:
-        return "«advance»"
+    return next((f"«{word}»" for word in UNNAMED_STEPS[:3] if word in value), "«call»")
+
+
+def _named_tag(value: Any) -> str:
     return "«action»" if isinstance(value, dict) and "action" in value else "«call»"
 
 
-NamedCall = Annotated[dict[str, Call], Field(min_length=1, max_length=1)]
+CallOrAction = Annotated[
+    Annotated[DriveAction, Tag("«action»")] | Annotated[Call, Tag("«call»")], Discriminator(_named_tag)
+]
+NamedStep = Annotated[dict[str, CallOrAction], Field(min_length=1, max_length=1)]
 DriveStep = Annotated[
     Annotated[Advance, Tag("«advance»")]
     | Annotated[DriveAction, Tag("«action»")]
+    | Annotated[Receiver, Tag("«receiver»")]
     | Annotated[Call, Tag("«call»")]
-    | Annotated[NamedCall, Tag("«named»")],
+    | Annotated[NamedStep, Tag("«named»")],
     Discriminator(_drive_tag),
 ]
 
@@ -360,6 +400,21 @@ class ExpectResource(Part):
     where: Where
 
 
+class ExpectAnswer(Part):
+    """The answer to a named step of the drive fits `where`."""
+
+    answer: str
+    where: Where
+
+
+class ExpectDelivery(Part):
+    """A webhook attempt for an event of this type fits `where`: at least one does, or exactly `times`."""
+
+    delivery: str
+    where: Where = {}
+    times: Annotated[int | None, Field(ge=0)] = None
+
+
 class ExpectWebhooks(Part):
     """Every webhook of this run got its 2xx."""
 
@@ -368,12 +423,14 @@ class ExpectWebhooks(Part):
 
 def _expect_tag(value: Any) -> str:
     found = value if isinstance(value, dict) else {}
-    return next((f"«{key}»" for key in ("resource", "webhooks") if key in found), "«event»")
+    return next((f"«{key}»" for key in ("resource", "answer", "delivery", "webhooks") if key in found), "«event»")
 
 
 Expectation = Annotated[
     Annotated[ExpectEvent, Tag("«event»")]
     | Annotated[ExpectResource, Tag("«resource»")]
+    | Annotated[ExpectAnswer, Tag("«answer»")]
+    | Annotated[ExpectDelivery, Tag("«delivery»")]
     | Annotated[ExpectWebhooks, Tag("«webhooks»")],
     Discriminator(_expect_tag),
 ]
@@ -441,7 +498,9 @@ def json_schema(triggers: TriggerTable | None = None) -> JsonSchemaValue:
     events = {"enum": [*EVENT_TYPES, CREATED, REQUEST]}
     definitions["Rule"]["properties"]["on"] = {"anyOf": [events, {"type": "array", "items": events}]}
     definitions["ExpectEvent"]["properties"]["event"] = {"enum": list(EVENT_TYPES)}
+    definitions["ExpectDelivery"]["properties"]["delivery"] = {"enum": list(EVENT_TYPES)}
     definitions["AnswerInstead"]["properties"]["code"] = {"enum": list(CATALOGUE)}
+    definitions["Call"]["properties"]["code"] = {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]}
     if triggers is not None:
         for name in ("Step", "TimelineStep", "DriveAction"):
             _add_actions(definitions[name], triggers)

@@ -53,12 +53,21 @@ drive:
   - quote: {post: /quotes, body: {amount: "5"}}
   - {get: "/quotes/${quote.id}", retry: false}
   - {action: set_network, network: celo, status: "${quote.status}"}
+  - wallet: {action: set_network, network: celo, status: down}
+  - receiver: {respond: [500, 200]}
+  - {get: "/webhooks/${receiver.id}", status: 404, code: not_found}
+  - {post: /auth/token, body: {public_key: "${world.credentials.sandbox.public_key}"}}
   - advance: 1h
 expect:
   - event: transaction.failed
     where: {failure_code: payout_failed}
   - resource: "${quote.id}"
     where: {status: refunded}
+  - answer: quote
+    where: {status: active}
+  - delivery: transaction.failed
+    where: {attempt: 2}
+    times: 1
   - webhooks: delivered
 slowdown: {degraded: 5}
 with: [autopilot]
@@ -202,6 +211,15 @@ def test_one_mistake_in_a_step_is_one_problem(step: str, message: str | None) ->
         'name: x\ndrive: [{post: "/quotes/${quote.id}"}]',
         "name: x\ndrive: [{advance: 10 minutes}]",
         "name: x\ndrive: [{action: complete}]",
+        "name: x\ndrive: [{wallet: {action: complete}}]",
+        "name: x\ndrive: [{wallet: {action: set_netwrk, network: celo, status: down}}]",
+        "name: x\ndrive: [{post: /quotes, status: 422, code: amount_to_low}]",
+        "name: x\ndrive: [{receiver: {respond: []}}]",
+        "name: x\ndrive: [{receiver: {respond: [100]}}]",
+        "name: x\ndrive: [{receiver: {respnd: [200], respond: [200]}}]",
+        'name: x\ndrive: [{get: "/webhooks/${receiver.id}"}]',
+        "name: x\nexpect: [{answer: quote, where: {}}]",
+        "name: x\nexpect: [{delivery: transaction.faild}]",
         "name: x\nexpect: [{evnt: transaction.failed}]",
         "name: x\nexpect: [{event: transaction.faild}]",
         'name: x\nexpect: [{resource: "${quote.id}", where: {}}]',

@@ -141,6 +141,42 @@ def test_a_refusal_that_is_expected_is_none() -> None:
     assert not go("drive: [{post: /quotes, status: 409}]", simulator).passed
 
 
+def test_a_refusal_has_to_carry_the_expected_code() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(422, {"error": {"code": "amount_too_low"}})])
+    assert go("drive: [{post: /quotes, status: 422, code: amount_too_low}]", simulator).passed
+    wrong = go("drive: [{post: /quotes, status: 422, code: amount_too_high}]", simulator)
+    assert "should answer 422 amount_too_high; it answered 422" in wrong.checks[0].problem
+
+
+def test_a_named_action_gives_its_resource_to_later_steps() -> None:
+    simulator = FakeSimulator(
+        POST_SIM__actions__set_network=[Reply(200, {"action": "set_network", "resource": {"status": "down"}})]
+    )
+    result = go(
+        """
+drive:
+  - celo: {action: set_network, network: celo, status: down, environment: production}
+  - {post: /quotes, body: {status: "${celo.status}", world: "${world.id}"}}
+""",
+        simulator,
+    )
+    assert result.passed
+    assert simulator.made("/_simulator/actions/set_network") == [{"network": "celo", "status": "down"}]
+    assert simulator.made("/v1/quotes") == [{"status": "down", "world": "w"}]
+
+
+def test_the_receiver_answers_what_the_drive_says() -> None:
+    simulator = FakeSimulator(POST_v1__webhooks=[Reply(201, {"id": "wh_1"})], GET_v1__webhooks__wh_1=[Reply(200, {})])
+    text = 'drive: [{receiver: {respond: [500, 200]}}, {get: "/webhooks/${receiver.id}"}]'
+    result = go(text, simulator)
+    assert result.passed
+    assert ("PUT", "/_simulator/inbox/scenario-w", {"respond": [500, 200]}) in simulator.calls
+    assert "the receiver answers 500, 200" in result.readable()
+    simulator = FakeSimulator()
+    simulator.origin = ""
+    assert "no address" in go(text, simulator).checks[0].problem
+
+
 def test_an_expired_token_is_replaced() -> None:
     simulator = FakeSimulator(GET_v1__profile=[Reply(401), Reply(200, {})])
     assert go("drive: [{get: /profile}]", simulator).passed
@@ -210,6 +246,46 @@ expect:
         simulator,
     )
     assert [bool(check.problem) for check in result.checks] == [False, False, True, True, True]
+
+
+def test_expected_answers_are_those_of_named_steps() -> None:
+    simulator = FakeSimulator(POST_v1__quotes=[Reply(201, {"id": "q", "data": [{"status": "active"}]})])
+    result = go(
+        """
+drive: [{quote: {post: /quotes}}]
+expect:
+  - {answer: quote, where: {data.0.status: active}}
+  - {answer: quote, where: {data.0.status: expired}}
+""",
+        simulator,
+    )
+    assert [check.problem for check in result.checks] == ["", "", 'data.0.status "active" (wanted "expired")']
+
+
+def test_expected_deliveries_are_counted() -> None:
+    rows = [{"event_type": "transaction.failed", "attempt": number, "status": "failed"} for number in (1, 2)]
+    simulator = FakeSimulator(GET_SIM__deliveries=[Reply(200, {"data": rows})])
+    text = """
+expect:
+  - {delivery: transaction.failed, where: {attempt: 2}}
+  - {delivery: transaction.failed, where: {status: failed}, times: 2}
+  - {delivery: transaction.failed, where: {status: succeeded}}
+  - {delivery: transaction.failed, times: 3}
+  - {delivery: transaction.completed}
+  - {delivery: transaction.completed, times: 0}
+"""
+    result = go(text, simulator)
+    assert [check.problem for check in result.checks] == [
+        "",
+        "",
+        "",
+        'transaction.failed was sent, but with status "failed" (wanted "succeeded")',
+        "transaction.failed was sent 2 times, not 3",
+        "transaction.completed was never sent",
+        "",
+    ]
+    simulator.origin = ""
+    assert "no address" in go(text, simulator).checks[-1].problem
 
 
 def test_expected_webhooks_are_counted() -> None:

@@ -1,0 +1,145 @@
+"""What the scenarios that ship really show: each is run, and its world is read afterwards.
+
+Nothing here is written by hand: the answers come from the journal of calls, the events from the journal of events, the
+moves of the state tables from the histories of the resources.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from simulator.config import Config
+from simulator.host import build
+from simulator.kernel.journal import Step
+from simulator.kernel.machine import Machine
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.profile import KYC, PROFILE, profile_of
+from simulator.scenario.clients import HttpClient
+from simulator.scenario.results import RunResult
+from simulator.scenario.runner import run
+from simulator.scenario.schema import ScenarioFile
+from simulator.server.process import serving
+from simulator.wire.json import loads
+from simulator.wire.records import Record, find, rows
+
+SEED = 3
+
+
+@dataclass(frozen=True, order=True)
+class Answered:
+    """An operation answered with this status, and with this error code ("" when it succeeded)."""
+
+    operation: str
+    status: int
+    code: str
+
+
+@dataclass(frozen=True, order=True)
+class Edge:
+    """A move that was made: the state before ("" = it came into being), the trigger, the state after."""
+
+    machine: str
+    before: str
+    trigger: str
+    after: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What one scenario showed. `file` is the scenario, `result` how its run went, `fired` the numbers of its rules."""
+
+    file: ScenarioFile
+    result: RunResult
+    answers: frozenset[Answered] = frozenset()
+    events: frozenset[str] = frozenset()
+    edges: frozenset[Edge] = frozenset()
+    fired: frozenset[int] = frozenset()
+
+    @property
+    def name(self) -> str:
+        return self.file.name
+
+
+def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
+    """Run scenarios that ship (default: all) against a server of this process; what each showed, by name."""
+
+    async def everything() -> dict[str, Evidence]:
+        application = build(Config(clock="manual"))
+        simulator = application.simulator
+        found: dict[str, Evidence] = {}
+        async with serving(application) as origin, HttpClient(origin) as client:
+            for name in simulator.library if names is None else names:
+                file = simulator.library[name]
+                result = await run(file, client, seed=SEED, keep=True)
+                world = simulator.worlds.get(result.world)
+                if world is None:
+                    found[name] = Evidence(file, result)
+                    continue
+                rules = {note["part"] for note in simulator.engine.progress(world, name)["rules_fired"]}
+                fired = {index for index, _ in enumerate(file.scenario.rules) if f"rules[{index}]" in rules}
+                found[name] = _read(file, result, world, frozenset(fired))
+                simulator.delete_world(world.id)
+        return found
+
+    return asyncio.run(everything())
+
+
+def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[int]) -> Evidence:
+    answers = {
+        Answered(row.operation, row.status, _code(row.status, row.response))
+        for row in world.journal.requests
+        if row.operation
+    }
+    events = {event.type for event in world.journal.events()}
+    return Evidence(file, result, frozenset(answers), frozenset(events), frozenset(edges_of(world)), fired)
+
+
+def _code(status: int, response: bytes) -> str:
+    if status < 400:
+        return ""
+    try:
+        return str(loads(response)["error"]["code"])
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def edges_of(world: World) -> set[Edge]:
+    """Every move that was made in a world, those of its own beginning included."""
+    found: set[Edge] = set()
+    for resource_id, steps in world.store.table("histories").items():
+        machine, before = _machine(world, resource_id, steps[0])
+        for step in steps:
+            found.add(Edge(machine.name, before, step.trigger, step.state))
+            before = step.state
+    return found
+
+
+def _machine(world: World, resource_id: str, first: Step) -> tuple[Machine, str]:
+    """The state table that rules a resource, and the state it was in before the first step of its history."""
+    profile = profile_of(world)
+    if resource_id in (profile.user_id, profile.kyc_id):
+        return (PROFILE if resource_id == profile.user_id else KYC), ""
+    record = find(world, resource_id) or _by_table(world, resource_id)
+    kind = world.wiring.kinds[record.kind]
+    machine: Machine = kind.machine
+    if any((move.trigger, move.target) == (first.trigger, first.state) for move in machine.initial):
+        return machine, ""
+    fresh = None if kind.standing is None else kind.standing(_untouched(world), resource_id)
+    return machine, machine.initial[0].target if fresh is None else fresh.status
+
+
+def _by_table(world: World, resource_id: str) -> Record:
+    """A resource that no index knows because every world has it: a network."""
+    for environment in ENVIRONMENTS:
+        for kind in world.wiring.kinds.values():
+            record = rows(world, environment, kind.table).get(resource_id)
+            if isinstance(record, Record):
+                return record
+    raise LookupError(f"there is a history of {resource_id}, but no such resource")
+
+
+def _untouched(world: World) -> World:
+    """A world in which nothing has happened, to see how resources stand that are not stored until they change."""
+    return World(world.id, world.seed, world.clock, world.wiring)
