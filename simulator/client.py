@@ -75,19 +75,28 @@ class ControlClient:
     def put(self, path: str, body: Mapping[str, Any]) -> Any:
         return self.call("PUT", path, body)
 
+    def text(self, path: str, /, **query: Any) -> str:
+        """GET of what is no JSON; query parameters that are None are left out. Refused, Unreachable."""
+        given = {name: str(value) for name, value in query.items() if value is not None}
+        return self._read("GET", f"{path}?{urlencode(given)}" if given else path, None).decode("utf-8")
+
     def call(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
         """The parsed answer, None when it has no body; `path` is below /_simulator."""
-        try:
-            with self._open(method, path, body) as response:
-                raw = response.read()
-        except (OSError, HTTPException) as error:
-            raise Unreachable(f"{self.url} broke off in the middle of its answer ({_words(error)})") from None
+        raw = self._read(method, path, body)
         if not raw:
             return None
         try:
             return json.loads(raw)
         except ValueError:
             raise Unreachable(f"what answers at {self.url} is not a simulator") from None
+
+    def _read(self, method: str, path: str, body: Mapping[str, Any] | None) -> bytes:
+        try:
+            with self._open(method, path, body) as response:
+                raw: bytes = response.read()
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"{self.url} broke off in the middle of its answer ({_words(error)})") from None
+        return raw
 
     def stream(self, path: str = "/stream") -> Iterator[tuple[str, str]]:
         """Server-sent events as (event name, data), until the server ends the stream."""

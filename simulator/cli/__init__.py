@@ -11,6 +11,7 @@ import click
 from simulator import __version__
 from simulator.cli.comparing import compare
 from simulator.cli.insight import advice, coverage
+from simulator.cli.recording import record
 from simulator.cli.scenarios import scenario
 from simulator.cli.seeing import deliveries, events, requests, resources
 from simulator.cli.serve import serve
@@ -19,7 +20,7 @@ from simulator.cli.steering import action, actions, clock, reset, trigger, world
 __all__ = ["main"]
 
 COMMANDS = (
-    serve, clock, action, actions, trigger, events, resources, deliveries, requests, scenario, worlds, reset,
+    serve, clock, action, actions, trigger, events, resources, deliveries, requests, scenario, record, worlds, reset,
     advice, coverage, compare,
 )  # fmt: skip
 

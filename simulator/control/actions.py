@@ -7,14 +7,14 @@ from typing import Any
 import orjson
 
 from simulator.control.operation import ControlCall, ControlOperation, wrong
+from simulator.control.story import find_any, story
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, Step, newest
+from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
-from simulator.resources.webhooks import all_deliveries, render_recorded_delivery
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
-from simulator.wire.records import Record, find, is_deleted, render
+from simulator.wire.records import find, render
 from simulator.wire.triggers import Performed, TriggerTable
 
 _FAMILIES = {
@@ -56,7 +56,7 @@ async def perform(call: ControlCall) -> JsonObject:
         raise wrong("target", "it must be the id of a resource")
     name = call.path["action"]
     table = call.application.simulator.triggers
-    done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, "control"))
+    done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, call.id))
     answer = show_performed(done)
     if not call.application.driver.is_busy(world):
         world.fire_due()
@@ -79,14 +79,7 @@ async def list_resources(call: ControlCall) -> JsonObject:
     world = call.world
     wanted, user = call.query.get("type") or None, call.query.get("user_id") or None
     account = profile_of(world).user_id
-    shown = []
-    for resource_id in world.store.table("index").rows:
-        record = find(world, resource_id)
-        if record is None or record.kind in _HIDDEN or (user is not None and (record.owner or account) != user):
-            continue
-        if wanted is not None and not _is_of_type(record, wanted):
-            continue
-        shown.append(record)
+    shown = [record for record in resources_of_type(world, wanted) if user in (None, record.owner or account)]
     return {
         "data": [
             {
@@ -100,78 +93,29 @@ async def list_resources(call: ControlCall) -> JsonObject:
     }
 
 
+def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
+    """The resources of a kind, of a family of kinds, or of a type of transaction (None: all), oldest first."""
+    found = (find(world, resource_id) for resource_id in world.store.table("index").rows)
+    shown = (record for record in found if record is not None and record.kind not in _HIDDEN)
+    return [record for record in shown if wanted is None or _is_of_type(record, wanted)]
+
+
 def _is_of_type(record: Any, wanted: str) -> bool:
-    return record.kind == wanted or record.kind in _FAMILIES.get(wanted, ()) or getattr(record, "type", None) == wanted
+    is_transaction = record.kind in _FAMILIES["transaction"]
+    return (
+        record.kind == wanted
+        or record.kind in _FAMILIES.get(wanted, ())
+        or (is_transaction and record.type == wanted)
+    )
 
 
 async def get_resource(call: ControlCall) -> JsonObject:
     """A resource with its story: moves and their causes, events, deliveries, ledger entries, timers, actions."""
     world = call.world
-    record = find(world, call.path["id"])
+    record = find_any(world, call.path["id"])
     if record is None:
         raise ControlError(404, "not_found", f"There is no resource with the id {call.path['id']!r}.")
-    return story(world, record, call.application.simulator.triggers)
-
-
-def story(world: World, record: Record, triggers: TriggerTable) -> JsonObject:
-    events = [event for event in world.journal.events() if event.object_id == record.id]
-    event_ids = {event.id for event in events}
-    allowed = triggers.allowed(world, record)
-    applicable = [name for name, rows in triggers.rows.items() if any(record.kind in row.kinds for row in rows)]
-    return {
-        "resource": render(world, record),
-        "kind": record.kind,
-        "user_id": record.owner or profile_of(world).user_id,
-        "environment": record.environment,
-        "state": record.status,
-        "deleted": is_deleted(world, record.id),
-        "history": [show_step(step) for step in world.journal.history(record.id)],
-        "allowed": allowed,
-        "refused": [
-            {"action": name, "reason": f"not legal in the state {record.status!r}"}
-            for name in applicable
-            if name not in allowed
-        ],
-        "events": [
-            {"id": event.id, "type": event.type, "at": format_timestamp(event.at_ms), "cause": show_cause(event.cause)}
-            for event in events
-        ],
-        "deliveries": [
-            render_recorded_delivery(world, row) for row in all_deliveries(world) if row.event_id in event_ids
-        ],
-        "ledger_entries": [
-            {
-                "number": entry.number,
-                "at": format_timestamp(entry.at_ms),
-                "purpose": entry.purpose,
-                "postings": [
-                    {"account": posting.account, "currency": posting.currency, "amount": f"{posting.amount:f}"}
-                    for posting in entry.postings
-                ],
-            }
-            for entry in world.ledger.entries()
-            if entry.resource_id == record.id
-        ],
-        "timers": [
-            {"due_at": format_timestamp(timer.due_at_ms), "kind": timer.kind}
-            for timer in world.agenda.in_firing_order()
-            if timer.target == record.id
-        ],
-    }
-
-
-def show_step(step: Step) -> JsonObject:
-    return {
-        "state": step.state,
-        "at": format_timestamp(step.at_ms),
-        "trigger": step.trigger,
-        "cause": show_cause(step.cause),
-    }
-
-
-def show_cause(cause: Cause) -> JsonObject:
-    """Why: {kind: request | law | action | rule | start, name, reference}."""
-    return {"kind": cause.kind, "name": cause.name, "reference": cause.reference}
+    return story(world, record, call.application.simulator.triggers, call.lookups)
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -8,7 +8,9 @@ import traceback
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.control.journal import ControlJournal
+from simulator.control.lookups import Lookups
+from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw, Streamed
 from simulator.server.app import CONTROL_BASE, CONTROL_MAX_BYTES, Application, Mounted, Receive, Scope, Send, read
 from simulator.server.messages import Incoming
 from simulator.server.router import Router
@@ -46,6 +48,8 @@ class ControlApplication:
         self._router: Router[ControlOperation] = Router(rows)
         self._token = token
         self._mounted = mounted
+        self._journal = ControlJournal()
+        self._lookups = Lookups()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._mounted is not None and not scope["path"].startswith(CONTROL_BASE + "/"):
@@ -54,7 +58,11 @@ class ControlApplication:
         incoming = await read(scope, receive, CONTROL_MAX_BYTES)
         headers: dict[str, str] = {}
         try:
-            status, body, media_type = await self._answer(incoming, scope)
+            answered = await self._answer(incoming, scope)
+            if isinstance(answered, Streamed):
+                await answered.app(scope, receive, send)
+                return
+            status, body, media_type = answered
         except ControlError as error:
             status, body, media_type = error.status, dumps(error.envelope()), "application/json"
             headers = error.members.pop("headers", {}) if "headers" in error.members else {}
@@ -71,7 +79,7 @@ class ControlApplication:
         await send({"type": "http.response.start", "status": status, "headers": raw_headers})
         await send({"type": "http.response.body", "body": b"" if incoming.method == "HEAD" else body})
 
-    async def _answer(self, incoming: Incoming, scope: Scope) -> tuple[int, bytes, str]:
+    async def _answer(self, incoming: Incoming, scope: Scope) -> tuple[int, bytes, str] | Streamed:
         found = self._router.find(incoming.path.removeprefix(CONTROL_BASE))
         if found is None or not incoming.path.startswith(CONTROL_BASE):
             self._admit(incoming)
@@ -96,10 +104,29 @@ class ControlApplication:
         call.raw = _body(row, incoming)
         if row.takes == "json":
             call.body = parse(row.body, call.raw)
-        answer = await row.handler(call)
+        answer = await self._carry_out(row, call)
+        if isinstance(answer, Streamed):
+            return answer
         if isinstance(answer, Raw):
             return answer.status, answer.body, answer.media_type
         return (204, b"", "") if answer is None else (row.status, dumps(answer), "application/json")
+
+    async def _carry_out(self, row: ControlOperation, call: ControlCall) -> ControlAnswer:
+        """The answer of a call; what it changed is entered in its world's journal of control calls."""
+        call.lookups = self._lookups
+        world = self._application.simulator.worlds.get(call.world_id)
+        call.id = self._journal.begin(world, row)
+        if world is None or not call.id:
+            return await row.handler(call)
+        try:
+            self._application.driver.bring_up_to_date(world)
+            call.began_ms = world.now_ms
+            answer = await row.handler(call)
+            if self._application.simulator.worlds.get(world.id) is world:
+                self._journal.keep(world, call, row, answer)
+            return answer
+        finally:
+            self._journal.end(world, call.id)
 
     def _admit(self, incoming: Incoming) -> None:
         """401 without the control token where one is set; else 403 for a foreign Host or Origin."""

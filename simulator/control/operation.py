@@ -6,8 +6,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from simulator.control.lookups import Lookups
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.server.app import Application
+from simulator.server.app import Application, Mounted
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.json import JsonObject
@@ -20,7 +21,8 @@ ENVIRONMENT_HEADER = "x-simulator-environment"
 class ControlCall:
     """One control call: the world of its header, path variables, query, headers, and the validated body.
 
-    `raw` is the body as sent: a JSON object, or bytes where the row says so.
+    `raw` is the body as sent: a JSON object, or bytes where the row says so. `id` is its number in the journal of
+    control calls ("" where it is not kept), `began_ms` the simulated time at which it came.
     """
 
     application: Application
@@ -30,6 +32,9 @@ class ControlCall:
     origin: str
     raw: Any = field(default_factory=dict)
     body: Any = None
+    id: str = ""
+    began_ms: int = 0
+    lookups: Lookups = field(default_factory=Lookups)
 
     @property
     def world(self) -> World:
@@ -74,7 +79,14 @@ class Raw:
     status: int = 200
 
 
-ControlAnswer: TypeAlias = "JsonObject | Raw | None"
+@dataclass
+class Streamed:
+    """An answer that goes on: an ASGI application that writes it."""
+
+    app: Mounted
+
+
+ControlAnswer: TypeAlias = "JsonObject | Raw | Streamed | None"
 Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
 

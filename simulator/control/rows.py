@@ -2,21 +2,39 @@
 
 from __future__ import annotations
 
-from simulator.control import actions, clock, faults, insight, scenarios, seeing, worlds
+from simulator.control import (
+    actions,
+    clock,
+    faults,
+    insight,
+    journal,
+    recording,
+    scenarios,
+    seeing,
+    snapshots,
+    triggers,
+    worlds,
+)
 from simulator.control.inbox import Inboxes
 from simulator.control.operation import ControlOperation
+from simulator.control.stream import Streams
 
 
 def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOperation, ...]:
-    """A fresh table; the inboxes of a server belong to it. `extra`: rows of packages above this one."""
+    """A fresh table; the inboxes and streams of a server belong to it. `extra`: rows of packages above this one."""
     return (
         *worlds.ROWS,
+        *snapshots.ROWS,
         *clock.ROWS,
         *actions.ROWS,
+        *triggers.ROWS,
+        *journal.ROWS,
+        *recording.ROWS,
         *scenarios.ROWS,
         *faults.ROWS,
         *seeing.ROWS,
         *insight.ROWS,
+        *Streams().rows(),
         *Inboxes().rows(),
         *extra,
     )

@@ -6,9 +6,14 @@ YAML 1.2, so `on` is a word, `12:30` is text, and so is a date.
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
+from io import StringIO
 from typing import Any, TypeAlias
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -156,3 +161,20 @@ def _text(node: Any) -> str:
     if any("\ud800" <= letter <= "\udfff" for letter in text):
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return text
+
+
+def written(value: Any) -> str:
+    """A plain value as YAML 1.2 that reads back as the same value; as JSON, which is YAML too, where it would not."""
+    writer = YAML()
+    writer.indent(mapping=2, sequence=4, offset=2)
+    writer.width = 110
+    writer.allow_unicode = True
+    stream = StringIO()
+    try:
+        writer.dump(value, stream)
+        text = stream.getvalue()
+        document = Document()
+        build(YAML(typ="rt").compose(text), document)
+    except YAMLError:
+        return json.dumps(value, indent=2)
+    return text if document.value == value and not document.problems else json.dumps(value, indent=2)

@@ -6,7 +6,7 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 from __future__ import annotations
 
 from simulator.resources.reference.addresses import is_address, is_tx_hash, new_address, new_memo, new_tx_hash
-from simulator.resources.reference.networks import TABLE, network, network_status, require_network
+from simulator.resources.reference.networks import TABLE, network, network_status, require_network, standing_network
 from simulator.resources.reference.phones import is_phone
 from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate
 from simulator.resources.reference.records import (
@@ -41,7 +41,12 @@ from simulator.resources.reference.states import NETWORK
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
-ROOM = Room("reference", OPERATIONS, TRIGGERS, kinds=(Kind("network", TABLE, render_network, NETWORK),))
+ROOM = Room(
+    "reference",
+    OPERATIONS,
+    TRIGGERS,
+    kinds=(Kind("network", TABLE, render_network, NETWORK, standing=standing_network),),
+)
 
 ASSUMPTIONS = (
     (

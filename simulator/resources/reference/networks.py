@@ -7,7 +7,7 @@ entry" of the specification, decisions S22 and S25.
 from __future__ import annotations
 
 from simulator.kernel.clock import SECOND_MS, parse_timestamp
-from simulator.kernel.world import World
+from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference.records import NETWORK_FACTS, Network
 from simulator.resources.reference.states import NETWORK, SET, START
 from simulator.wire.errors import ApiError
@@ -35,6 +35,15 @@ def network(world: World, environment: str, name: str) -> Network:
         status=_OPERATIONAL,
         name=name,
     )
+
+
+def standing_network(world: World, record_id: str) -> Network | None:
+    """A network by its id, whether it was ever touched or not; None for any other id."""
+    for environment in ENVIRONMENTS:
+        for name in NETWORK_FACTS:
+            if record_id == _id(environment, name):
+                return network(world, environment, name)
+    return None
 
 
 def _id(environment: str, name: str) -> str:

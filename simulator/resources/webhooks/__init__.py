@@ -22,6 +22,7 @@ from simulator.resources.webhooks.keys import (
 from simulator.resources.webhooks.queue import (
     RETRY_DELAYS_MS,
     all_deliveries,
+    deliveries_about,
     in_flight,
     may_take,
     put_back,
@@ -87,6 +88,7 @@ __all__ = [
     "check_address",
     "check_url",
     "deliver_plan",
+    "deliveries_about",
     "emails",
     "in_flight",
     "is_on_this_machine",

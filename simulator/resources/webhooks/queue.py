@@ -7,6 +7,7 @@ was delivered before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -356,6 +357,18 @@ def all_deliveries(
     return sorted(found, key=lambda delivery: delivery.sequence)
 
 
-def _every_endpoint_id(world: World) -> list[str]:
-    tables = [rows(world, environment, name) for environment in ENVIRONMENTS for name in (TABLE, f"{TABLE}:deleted")]
+def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
+    """The deliveries of these events of one environment, oldest first; they are looked up, not searched for."""
+    ids, found = _every_endpoint_id(world, (environment,)), []
+    for event_id in event_ids:
+        for endpoint_id in ids:
+            made, number = deliveries_of(world, endpoint_id), 1
+            while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
+                found.append(delivery)
+                number += 1
+    return sorted(found, key=lambda delivery: delivery.sequence)
+
+
+def _every_endpoint_id(world: World, environments: Iterable[str] = ENVIRONMENTS) -> list[str]:
+    tables = [rows(world, environment, name) for environment in environments for name in (TABLE, f"{TABLE}:deleted")]
     return [endpoint.id for table in tables for endpoint in table.values()]

@@ -1,0 +1,33 @@
+"""`rampsim record`: what was done by hand in a running server, as a scenario file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from simulator.cli.remote import EXIT_USAGE, fail, remote
+from simulator.client import ControlClient
+
+
+@click.command()
+@click.option("--out", metavar="FILE", type=click.Path(path_type=Path), help="Write it there instead of printing it.")
+@click.option("--name", metavar="NAME", help="Name of the scenario; else the file's, or `recording`.")
+@click.option("--since", metavar="TIMESTAMP|ID", help="Begin there: a simulated moment, or a request or control call.")
+@remote
+def record(client: ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
+    """Write down what was done by hand, calls, actions and time, as a scenario that repeats it.
+
+    \b
+    rampsim record --out tests/scenarios/payout-bounces.yaml
+    rampsim scenario run tests/scenarios/payout-bounces.yaml
+    """
+    text = client.text("/recording", name=name or (None if out is None else out.stem), since=since)
+    if out is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        fail([f"cannot write {out}: {error.strerror or error}"], EXIT_USAGE)
+    click.echo(f"Wrote {out}. Repeat it with `rampsim scenario run {out}`.")

@@ -1,0 +1,127 @@
+"""The journal of control calls: what was done by hand in a world, in its order, beside the journal of requests.
+
+A row is plain data in the world's store, so it is part of snapshots. Only calls that changed something are kept, the
+newest ones; never what makes, freezes or replaces whole worlds, and never a secret.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.control.operation import ENVIRONMENT_HEADER, ControlAnswer, ControlCall, ControlOperation
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import newest
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.wire.json import JsonObject, dumps, loads
+
+TABLE = "control.calls"
+KEPT = 10_000
+
+_NOT_KEPT = ("/worlds", "/reset", "/snapshots", "/state", "/settle", "/inbox")
+_ANSWERS_KEPT = ("/actions", "/trigger", "/faults")
+"""Only these answers are kept: they name what the call has made."""
+_SECRETS = frozenset({"secret_key", "webhook_key", "access_token", "control_token"})
+_MASK = "***"
+
+
+class ControlJournal:
+    """Numbers the control calls of a server and keeps what they did."""
+
+    def __init__(self) -> None:
+        self._reserved: dict[str, set[int]] = {}
+
+    def begin(self, world: World | None, operation: ControlOperation) -> str:
+        """The id of a call that begins, "" for one that is not kept; `end` gives it back."""
+        if world is None or operation.method == "GET" or operation.path.startswith(_NOT_KEPT):
+            return ""
+        reserved = self._reserved.setdefault(world.id, set())
+        last: int = world.store.table("sequences").get(TABLE) or 0
+        number = max(last, *reserved, 0) + 1
+        reserved.add(number)
+        return f"ctl_{number:06d}"
+
+    def end(self, world: World, call_id: str) -> None:
+        """The call is over."""
+        self._reserved[world.id].discard(number_of(call_id))
+
+    @staticmethod
+    def keep(world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
+        """Enter a call that was carried out."""
+        number = number_of(call.id)
+        environment = call.headers.get(ENVIRONMENT_HEADER, "sandbox")
+        named = isinstance(answer, dict) and operation.path.startswith(_ANSWERS_KEPT)
+        row = {
+            "id": call.id,
+            "at_ms": call.began_ms,
+            "ended_ms": world.now_ms,
+            "after": _last_request(world),
+            "name": operation.name,
+            "method": operation.method,
+            "path": operation.path.format_map(call.path),
+            "environment": environment if environment in ENVIRONMENTS else "sandbox",
+            "body": _readable(call.raw),
+            "status": operation.status if answer is not None else 204,
+            "answer": masked(loads(dumps(answer))) if named else None,
+        }
+        with world.store.change():
+            sequences, table = world.store.table("sequences"), world.store.table(TABLE)
+            sequences.put(TABLE, max(number, sequences.get(TABLE) or 0))
+            table.put(call.id, row)
+            if len(table) > KEPT:
+                table.delete(next(iter(table.rows)))
+
+
+def number_of(call_id: str) -> int:
+    return int(call_id.removeprefix("ctl_"))
+
+
+def calls_of(world: World) -> list[JsonObject]:
+    """The rows of a world, in the order in which the calls ended."""
+    return list(world.store.table(TABLE).values())
+
+
+def call_of(world: World, call_id: str) -> JsonObject | None:
+    row: JsonObject | None = world.store.table(TABLE).get(call_id)
+    return row
+
+
+def _last_request(world: World) -> list[Any]:
+    """Which interface call came last before: its id, and how many with that id (replays share it) there were."""
+    requests = world.journal.requests
+    if not requests:
+        return ["", 0]
+    last = requests[-1].id
+    return [last, sum(row.id == last for row in requests) if "Idempotent-Replayed" in _answered(requests[-1]) else 1]
+
+
+def _answered(row: Any) -> Mapping[str, str]:
+    return dict(getattr(row, "answer_headers", ()))
+
+
+def _readable(raw: Any) -> Any:
+    if isinstance(raw, bytes):
+        return raw.decode("utf-8", "replace")
+    return masked(raw)
+
+
+def masked(value: Any) -> Any:
+    """The same value without secrets."""
+    if isinstance(value, dict):
+        return {name: _MASK if name in _SECRETS and item else masked(item) for name, item in value.items()}
+    return [masked(item) for item in value] if isinstance(value, list) else value
+
+
+async def control_calls(call: ControlCall) -> JsonObject:
+    """GET /controls: what was done by hand, the oldest first."""
+    return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())]}
+
+
+def show_call(row: JsonObject) -> JsonObject:
+    shown = {name: row[name] for name in ("id", "name", "method", "path", "environment", "body", "status")}
+    return {"at": format_timestamp(row["at_ms"]), "ended_at": format_timestamp(row["ended_ms"]), **shown}
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", "/controls", "control_calls", "What was done by control calls", control_calls),
+)

@@ -1,0 +1,91 @@
+"""Indexes by object, so that the story of one object does not read everything that ever happened in its world.
+
+They hold nothing of their own: each reads what was added since it was last asked, and reads anew when the world's
+state was put back. So nothing is written while calls are answered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import islice
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
+from simulator.wire.records import find
+
+REFERENCES = ("quote_id", "beneficiary_id", "wallet_id", "deposit_id", "recurring_payment_id")
+"""The fields by which resources refer to each other; they are set when a resource is made and stay."""
+
+
+class _Index:
+    """The keys of a table's rows by what each row is about, in the order of the table."""
+
+    def __init__(self, table: Table[Any], about: Callable[[str, Any], tuple[str, ...]]) -> None:
+        self._table = table
+        self._about = about
+        self._keys: dict[str, list[str]] = {}
+        self._read = 0
+        self._last = ""
+
+    def of(self, object_id: str) -> list[str]:
+        rows = self._table.rows
+        if self._read > len(rows) or (
+            self._read and next(islice(reversed(rows), len(rows) - self._read, None)) != self._last
+        ):
+            self._keys, self._read = {}, 0
+        fresh = list(islice(reversed(rows), len(rows) - self._read))
+        for key in reversed(fresh):
+            for about in self._about(key, rows[key]):
+                self._keys.setdefault(about, []).append(key)
+            self._last = key
+        self._read = len(rows)
+        return self._keys.get(object_id, [])
+
+
+class Lookups:
+    """The indexes of every world that was asked for, forgotten with it."""
+
+    def __init__(self) -> None:
+        self._worlds: WeakKeyDictionary[World, dict[str, _Index]] = WeakKeyDictionary()
+
+    def events(self, world: World, object_id: str) -> list[Any]:
+        """The events about an object, oldest first."""
+        table = world.store.table("events")
+        return [table[key] for key in self._index(world, "events", _event_is_about).of(object_id)]
+
+    def entries(self, world: World, object_id: str) -> list[Any]:
+        """The ledger entries of an object, oldest first."""
+        table = world.store.table("ledger.entries")
+        return [table[key] for key in self._index(world, "ledger.entries", _entry_is_about).of(object_id)]
+
+    def referring(self, world: World, object_id: str) -> list[str]:
+        """The ids of the resources that refer to an object, in the order of their creation."""
+        weak = ref(world)  # an index that kept its world alive would never be forgotten
+
+        def about(key: str, _: Any) -> tuple[str, ...]:
+            present = weak()
+            return () if present is None else tuple(references_of(find(present, key)).values())
+
+        return list(self._index(world, "index", about).of(object_id))
+
+    def _index(self, world: World, name: str, about: Callable[[str, Any], tuple[str, ...]]) -> _Index:
+        indexes = self._worlds.setdefault(world, {})
+        if name not in indexes:
+            indexes[name] = _Index(world.store.table(name), about)
+        return indexes[name]
+
+
+def references_of(record: Any) -> dict[str, str]:
+    """The ids that a record refers to, by the name of the field."""
+    found = {name: getattr(record, name, None) for name in REFERENCES}
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}
+
+
+def _event_is_about(_: str, event: Any) -> tuple[str, ...]:
+    return (event.object_id,)
+
+
+def _entry_is_about(_: str, entry: Any) -> tuple[str, ...]:
+    return (entry.resource_id,)

@@ -1,0 +1,300 @@
+"""Recording: what was done by hand in a world, as a scenario file.
+
+The journal of requests and that of control calls, in their common order; the scenario repeats them in another world.
+Never a secret: token exchanges and webhook endpoints (whose URLs may hold one) are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from simulator.control.actions import resources_of_type
+from simulator.control.journal import calls_of
+from simulator.control.operation import ControlCall, ControlOperation, Raw, wrong
+from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.kernel.journal import Exchange
+from simulator.kernel.world import World
+from simulator.resources.auth import credentials
+from simulator.resources.profile import platform_users
+from simulator.scenario.loader import Loader, ScenarioError
+from simulator.scenario.recorder import Done, Recording, record
+from simulator.scenario.schema import METHODS, NAME_PATTERN
+from simulator.server.endpoint import BASES
+from simulator.wire.json import JsonObject, loads
+from simulator.wire.records import find, render
+
+_KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
+_CONTROL = "/_simulator"
+_SETTINGS = ("strict", "rate_limit")
+_PLAYED_BY_CLOCK = ("put_clock", "advance")
+_WITHOUT_EFFECT = ("resend_event", "control_calls")
+
+ASSUMPTIONS = (
+    ("recording-time", "Time between what was done becomes `advance` steps, whoever let it pass, to the millisecond."),
+    ("recording-reads", "A GET that was repeated with the same status and nothing changed between is recorded once."),
+    (
+        "recording-webhooks",
+        "Webhook endpoints, their faults and webhook.test are left out: receivers are not recorded.",
+    ),
+    (
+        "recording-since",
+        "`since` is a timestamp, or the id of a request or control call; what was before is not repeated.",
+    ),
+)
+
+
+async def recording(call: ControlCall) -> Raw:
+    """GET /recording ?since, name: the scenario as YAML."""
+    world, name = call.world, call.query.get("name") or "recording"
+    if re.fullmatch(NAME_PATTERN, name) is None:
+        raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`")
+    text = record(_Collector(call, world, call.query.get("since") or "").recording(name), _locator(world))
+    return Raw(text.encode(), "application/yaml")
+
+
+class _Collector:
+    """Collects what was done in a world."""
+
+    def __init__(self, call: ControlCall, world: World, since: str) -> None:
+        self._simulator = call.application.simulator
+        self._world = world
+        self._since = since
+        self._notes: list[str] = []
+        self._polled: set[tuple[str, str, str, int]] = set()
+
+    def recording(self, name: str) -> Recording:
+        world = self._world
+        rows = list(self._in_order())
+        first, scenarios = self._begin(rows)
+        start_ms = (
+            world.started_at_ms if not self._since else (_at_ms(rows[first]) if first < len(rows) else world.now_ms)
+        )
+        events = [event for event in world.journal.events() if event.at_ms >= start_ms and event.type != "webhook.test"]
+        beginning = [] if self._since else self._beginning(scenarios, start_ms)
+        done = [*beginning, *(one for row in rows[first:] for one in self._done(row))]
+        names = tuple(one for one in scenarios if one in self._simulator.shipped)
+        return Recording(
+            name=name,
+            description=f"What was done by hand in the world {world.id} from {format_timestamp(start_ms)} on.",
+            seed=world.seed,
+            start_ms=start_ms,
+            end_ms=world.now_ms,
+            scenarios=names if len(names) == len(scenarios) else (),
+            done=tuple(done),
+            known=_known_at_first(world),
+            events=tuple(event.type for event in events),
+            states=self._states(start_ms),
+            notes=tuple(self._notes),
+        )
+
+    def _in_order(self) -> Iterator[Exchange | JsonObject]:
+        """Both journals as one: a control call comes after the request that was the last one when it ended."""
+        waiting = list(calls_of(self._world))
+        seen: dict[str, int] = {}
+        kept = {row.id for row in self._world.journal.requests}
+        while waiting and waiting[0]["after"][0] not in kept:
+            yield waiting.pop(0)
+        for row in self._world.journal.requests:
+            yield row
+            seen[row.id] = seen.get(row.id, 0) + 1
+            while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
+                yield waiting.pop(0)
+        yield from waiting
+
+    def _begin(self, rows: list[Any]) -> tuple[int, list[str]]:
+        """The index of the first row that counts, and the scenarios active there; 400 for an unknown `since`."""
+        world = self._world
+        scenarios = list(self._simulator.blueprints[world.id].scenarios)
+        if not self._since:
+            return 0, scenarios
+        try:
+            from_ms: int | None = parse_timestamp(self._since)
+        except ValueError:
+            from_ms = None
+        for index, row in enumerate(rows):
+            if (from_ms is not None and _at_ms(row) >= from_ms) or _id(row) == self._since:
+                return index, scenarios
+            if isinstance(row, dict) and row["name"] == "activate":
+                scenarios = row["body"]["names"]
+        if from_ms is None:
+            raise wrong("since", "it is a timestamp, or the id of a request or control call of this world")
+        return len(rows), scenarios
+
+    def _beginning(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
+        """What the world was made with, where a run's world is made otherwise."""
+        settings = self._simulator.blueprints[self._world.id].settings
+        changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
+        if changed:
+            yield _control(start_ms, "PATCH", "/settings", changed)
+        if not all(name in self._simulator.shipped for name in scenarios):
+            for name in scenarios:
+                if name not in self._simulator.shipped:
+                    yield from self._upload(start_ms, self._simulator.engine.file(self._world, name).document)
+            yield _control(start_ms, "PUT", "/scenarios/active", {"names": scenarios})
+
+    # One row
+
+    def _done(self, row: Exchange | JsonObject) -> Iterator[Done]:
+        return self._request(row) if isinstance(row, Exchange) else self._control_call(row)
+
+    def _request(self, row: Exchange) -> Iterator[Done]:
+        base = next((base for base in BASES if row.path.startswith(f"{base}/")), None)
+        if base is None or row.method.lower() not in METHODS or row.path.startswith(f"{base}/auth/token"):
+            return
+        path = row.path.removeprefix(base)
+        why = self._why_not(row, path)
+        if why:
+            self._notes.append(why)
+            return
+        place = (row.method, row.path, row.environment, row.status)
+        if row.method != "GET":
+            self._polled.clear()
+        elif place in self._polled:
+            return
+        self._polled.add(place)
+        answer = _json(row.response)
+        refused = isinstance(answer, dict) and isinstance(answer.get("error"), dict)
+        headers = {_KEPT_HEADERS[name]: value for name, value in row.headers if name in _KEPT_HEADERS}
+        yield Done(
+            at_ms=row.at_ms,
+            until_ms=row.at_ms,
+            method=row.method,
+            path=path,
+            environment=BASES[base],
+            body=_json(row.body),
+            headers={**headers, **({"Authorization": "Bearer none"} if row.status == 401 else {})},
+            status=row.status,
+            code=answer["error"].get("code") if refused else None,
+            answer=answer,
+        )
+
+    def _why_not(self, row: Exchange, path: str) -> str:
+        """Why a call cannot be repeated, "" when it can."""
+        if path.partition("?")[0].startswith("/webhooks"):
+            return "calls of /webhooks, because receivers are not part of a scenario"
+        if row.status == 0:
+            return f"{row.method} {path}, whose connection a fault cut"
+        kind = dict(row.headers).get("content-type", "").partition(";")[0].strip().lower()
+        if row.body and (_json(row.body) is None or not kind.endswith("json")):
+            return f"{row.method} {path} ({row.status}), whose body is not JSON"
+        own = credentials(self._world)[row.environment]["public_key"]
+        if row.status == 403 and row.public_key not in (None, own):
+            return f"{row.method} {path} (403), because another key pair was used"
+        return ""
+
+    def _control_call(self, row: JsonObject) -> Iterator[Done]:
+        self._polled.clear()
+        name, body, ended_ms = row["name"], row["body"], row["ended_ms"]
+        if name in _WITHOUT_EFFECT:
+            return
+        if name in _PLAYED_BY_CLOCK:
+            yield Done(at_ms=ended_ms, until_ms=ended_ms)
+        elif name == "perform":
+            parameters = {key: value for key, value in body.items() if key != "target"}
+            yield Done(
+                at_ms=ended_ms,
+                until_ms=ended_ms,
+                environment=row["environment"],
+                action=row["path"].rpartition("/")[2],
+                target=body.get("target"),
+                body=parameters,
+                answer=(row["answer"] or {}).get("resource"),
+            )
+        elif name == "upload_scenario":
+            yield from self._upload(ended_ms, self._read(body))
+        elif name == "patch_settings":
+            changed = {key: value for key, value in body.items() if key in _SETTINGS}
+            if changed:
+                yield _control(ended_ms, "PATCH", "/settings", changed)
+        elif "webhook" in body or "deliver" in body:
+            self._notes.append("faults of webhook deliveries, because receivers are not part of a scenario")
+        else:
+            yield Done(
+                at_ms=row["at_ms"],
+                until_ms=ended_ms,
+                method=row["method"],
+                path=_CONTROL + row["path"],
+                environment=row["environment"],
+                body=body or None,
+                status=row["status"],
+                answer=row["answer"],
+            )
+
+    def _read(self, text: str) -> JsonObject:
+        loader = Loader(self._simulator.triggers)
+        try:
+            return loader.load(text, known=self._simulator.engine.names(self._world)).document
+        except ScenarioError:
+            return {}
+
+    def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
+        """An uploaded scenario without its own drive: only its weather was of use here."""
+        weather = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
+        if "${" in str(weather):
+            self._notes.append(f"the scenario {weather['name']}, because it contains the characters ${{")
+        elif weather:
+            yield _control(at_ms, "POST", "/scenarios", weather, 201)
+
+    def _states(self, start_ms: int) -> dict[str, str]:
+        """The statuses that objects have now, as they are shown."""
+        states = {}
+        for identifier in self._world.store.table("index").rows:
+            found = find(self._world, identifier)
+            if found is None or found.created_at_ms < start_ms or found.kind in ("api_key", "webhook"):
+                continue
+            status = render(self._world, found).get("status")
+            if isinstance(status, str):
+                states[identifier] = status
+        return states
+
+
+def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> Done:
+    return Done(at_ms=at_ms, until_ms=at_ms, method=method, path=_CONTROL + path, body=body, status=status)
+
+
+def _at_ms(row: Any) -> int:
+    at_ms: int = row.at_ms if isinstance(row, Exchange) else row["at_ms"]
+    return at_ms
+
+
+def _id(row: Any) -> str:
+    identifier: str = row.id if isinstance(row, Exchange) else row["id"]
+    return identifier
+
+
+def _json(raw: bytes) -> Any:
+    try:
+        return loads(raw) if raw else None
+    except ValueError:
+        return None
+
+
+def _known_at_first(world: World) -> dict[str, str]:
+    """What a run's world object says of itself: public keys and the other users."""
+    known = {
+        pair["public_key"]: f"world.credentials.{environment}.public_key"
+        for environment, pair in credentials(world).items()
+    }
+    for number, user in enumerate(platform_users(world)):
+        known[user.user_id] = f"world.platform_users.{number}.user_id"
+    return known
+
+
+def _locator(world: World) -> Any:
+    """Finds an object by its place among those of its kind."""
+
+    def locate(identifier: str) -> tuple[str, str] | None:
+        record = find(world, identifier)
+        if record is None or record.kind in ("webhook", "api_key"):
+            return None
+        ids = [one.id for one in resources_of_type(world, record.kind)]
+        return (f"type={record.kind}", f"data.{ids.index(identifier)}.id") if identifier in ids else None
+
+    return locate
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", "/recording", "recording", "What was done by hand, as a scenario", recording),
+)

@@ -1,0 +1,245 @@
+"""The story of an object: how it came to be, each move and its cause, what followed, what is pending, what is related.
+
+Chapter "Actions" of the control interface: `history` of {state, at, trigger} and `allowed` are fixed, the rest is more.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from simulator.control.journal import call_of, masked
+from simulator.control.lookups import Lookups, references_of
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import Cause, Exchange, Step
+from simulator.kernel.ledger import Entry
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.profile import profile_of
+from simulator.resources.transactions import Transaction, by_order_id
+from simulator.resources.webhooks import deliveries_about, render_recorded_delivery
+from simulator.scenario.engine import BINDINGS
+from simulator.scenario.view import family
+from simulator.scenario.walks import LAWS
+from simulator.wire.json import JsonObject
+from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
+from simulator.wire.triggers import TriggerTable
+
+STEPS = ("scenario.step", "scenario.timeline")
+
+_UNMET: Mapping[tuple[str, str], str] = {
+    ("refund", "onramp"): "no funds were received, so there is nothing to give back",
+    ("refund", "offramp"): "no funds were received, so there is nothing to give back",
+    ("complete", "send"): "a transfer inside the service completes by itself",
+    ("fail", "send"): "a transfer inside the service completes by itself",
+    ("fail", "buy"): "what was credited is already spent",
+    ("confirmation_arrives", "deposit"): "confirmations are counted one by one on bitcoin only",
+    ("invoice_paid", "invoice"): "its wallet is disabled",
+    ("lightning_payment_arrives", "lightning_address"): "its wallet is disabled",
+}
+"""Why an action is refused although the state table has a cell for it."""
+
+
+def find_any(world: World, identifier: str) -> Any | None:
+    """A resource by its id, a transaction also by its public order number."""
+    found = find(world, identifier)
+    if found is None:
+        found = next(filter(None, (by_order_id(world, name, identifier) for name in ENVIRONMENTS)), None)
+    return found
+
+
+def story(world: World, record: Record, triggers: TriggerTable, lookups: Lookups | None = None) -> JsonObject:
+    """The whole story of a record."""
+    lookups = lookups or Lookups()
+    told = _Story(world, record, triggers, lookups)
+    return {
+        "resource": render(world, record),
+        "kind": record.kind,
+        "user_id": record.owner or profile_of(world).user_id,
+        "environment": record.environment,
+        "state": record.status,
+        "deleted": is_deleted(world, record.id),
+        "origin": told.origin(),
+        "history": [told.step(step) for step in world.journal.history(record.id)],
+        "allowed": told.allowed,
+        "refused": list(told.refused()),
+        "events": [
+            {
+                "id": event.id,
+                "type": event.type,
+                "at": format_timestamp(event.at_ms),
+                "cause": told.cause(event.cause),
+            }
+            for event in told.events
+        ],
+        "deliveries": [
+            render_recorded_delivery(world, row)
+            for row in deliveries_about(world, record.environment, [event.id for event in told.events])
+        ],
+        "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
+        "timers": [show_timer(timer) for timer in timers_of(world, record.id)],
+        "related": list(told.related()),
+    }
+
+
+class _Story:
+    """What the parts of one story share."""
+
+    def __init__(self, world: World, record: Record, triggers: TriggerTable, lookups: Lookups) -> None:
+        self._world = world
+        self._record = record
+        self._triggers = triggers
+        self._lookups = lookups
+        self.events = lookups.events(world, record.id)
+        self.allowed = triggers.allowed(world, record)
+        self._requests: dict[str, Exchange] | None = None
+
+    def origin(self) -> JsonObject:
+        """The request or action that made it, what that carried, and the scenario that alone rules it (null: none)."""
+        world, record = self._world, self._record
+        history = world.journal.history(record.id)
+        return {
+            "at": format_timestamp(record.created_at_ms),
+            "cause": self.cause(history[0].cause) if history else None,
+            "body": masked(dict(origin_of(world, record.id).body)) or None,
+            "scenario": ruler_of(world, record.id),
+        }
+
+    def step(self, step: Step) -> JsonObject:
+        return {
+            "state": step.state,
+            "at": format_timestamp(step.at_ms),
+            "trigger": step.trigger,
+            "cause": self.cause(step.cause),
+        }
+
+    def cause(self, cause: Cause) -> JsonObject:
+        """{kind, name, reference, told}, and of a request, a call or a rule where to look it up."""
+        shown = show_cause(cause)
+        if cause.kind == "request":
+            row = self._request(cause.reference)
+            if row is not None:
+                shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
+        elif cause.kind == "action":
+            call = call_of(self._world, cause.reference)
+            if call is not None:
+                shown["control"] = {name: call[name] for name in ("id", "method", "path", "body")}
+        return shown
+
+    def _request(self, request_id: str) -> Exchange | None:
+        if self._requests is None:
+            self._requests = {}
+            for row in self._world.journal.requests:
+                self._requests.setdefault(row.id, row)
+        return self._requests.get(request_id)
+
+    def refused(self) -> Iterator[JsonObject]:
+        """The actions on this kind that are not legal now, each with its reason."""
+        kind, state = self._record.kind, self._record.status
+        machine = kind_of(self._world, self._record).machine
+        for name, rows in self._triggers.rows.items():
+            if name in self.allowed or not any(kind in row.kinds for row in rows):
+                continue
+            legal_in = [other for other in machine.rows if machine.permits(other, name)]
+            if state in legal_in:
+                reason = _UNMET.get((name, kind), f"the {kind} does not fulfil what it needs")
+            elif legal_in:
+                reason = f"not legal in the state {state!r}, only in {', '.join(legal_in)}"
+            else:
+                reason = f"not legal in the state {state!r}"
+            yield {"action": name, "reason": reason}
+
+    def related(self) -> Iterator[JsonObject]:
+        """What it refers to, what refers to it, and the order behind a transaction."""
+        world, record = self._world, self._record
+        if isinstance(record, Transaction):
+            yield {"relation": "order", "id": record.order_id, "kind": "order", "state": record.status}
+        for name, identifier in references_of(record).items():
+            yield self._relation(name.removesuffix("_id"), identifier)
+        for identifier in self._lookups.referring(world, record.id):
+            other = find(world, identifier)
+            if other is not None:
+                yield self._relation(_family(other.kind), identifier)
+
+    def _relation(self, relation: str, identifier: str) -> JsonObject:
+        other = find(self._world, identifier)
+        kind, state = (None, None) if other is None else (other.kind, other.status)
+        return {"relation": relation, "id": identifier, "kind": kind, "state": state}
+
+
+def _family(kind: str) -> str:
+    if kind.endswith("_quote"):
+        return "quote"
+    moving = ("onramp", "offramp", "send", "buy", "swap", "withdraw", "deposit_transaction")
+    return "transaction" if kind in moving else kind
+
+
+def ruler_of(world: World, object_id: str) -> str | None:
+    """The scenario that alone rules an object: it was handed over, or its request (or its parent's) chose it."""
+    bindings = world.store.table(BINDINGS)
+    for member in family(world, object_id):
+        name: str = bindings.get(member) or origin_of(world, member).scenario
+        if name:
+            return name
+    return None
+
+
+def timers_of(world: World, object_id: str) -> list[Timer]:
+    """What is planned for an object, in firing order."""
+    own = [
+        timer
+        for timer in world.store.table("timers").values()
+        if object_id in (timer.target, timer.arguments.get("acts_on"))
+    ]
+    return sorted(own, key=lambda timer: (timer.due_at_ms, timer.number))
+
+
+def show_timer(timer: Timer) -> JsonObject:
+    """A law with its words, or a step of a scenario with its rule, file and line."""
+    shown: JsonObject = {"due_at": format_timestamp(timer.due_at_ms), "kind": timer.kind}
+    if timer.kind not in STEPS:
+        return shown | {"law": LAWS.get(timer.kind, timer.kind)}
+    arguments = timer.arguments
+    return shown | {
+        "scenario": arguments["scenario"],
+        "part": arguments["part"],
+        **_place(arguments["place"]),
+        "action": arguments["action"] or f"scenario {arguments['hand_to']}",
+        "parameters": arguments["parameters"],
+    }
+
+
+def _place(place: str) -> JsonObject:
+    file, _, line = place.rpartition(":")
+    return {"file": file or place, "line": int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None}
+
+
+def show_entry(entry: Entry) -> JsonObject:
+    return {
+        "number": entry.number,
+        "at": format_timestamp(entry.at_ms),
+        "purpose": entry.purpose,
+        "postings": [
+            {"account": posting.account, "currency": posting.currency, "amount": f"{posting.amount:f}"}
+            for posting in entry.postings
+        ],
+    }
+
+
+def show_cause(cause: Cause) -> JsonObject:
+    """Why: {kind: request | law | action | rule | start, name, reference, told}; a rule with its file and line."""
+    shown: JsonObject = {"kind": cause.kind, "name": cause.name, "reference": cause.reference, "told": _told(cause)}
+    return shown | _place(cause.reference) if cause.kind == "rule" else shown
+
+
+def _told(cause: Cause) -> str:
+    if cause.kind == "request":
+        return f"the request {cause.name} ({cause.reference})"
+    if cause.kind == "law":
+        return f"the law: {LAWS.get(cause.name, cause.name)}"
+    if cause.kind == "rule":
+        return f"a rule of the scenario {cause.name}, {cause.reference}"
+    if cause.kind == "action":
+        return f"the control call {cause.name}" + (f" ({cause.reference})" if cause.reference else "")
+    return "the beginning of the world"

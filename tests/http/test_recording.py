@@ -1,0 +1,297 @@
+"""Recording what was done by hand, and repeating it: the same statuses, the same events, the same states."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from simulator.assembly import Simulator
+from simulator.scenario.clients import HttpClient
+from simulator.scenario.loader import Loader
+from simulator.scenario.results import RunResult
+from simulator.scenario.runner import run
+from simulator.scenario.schema import ScenarioFile
+from tests.http.conftest import Remote
+from tests.http.test_trigger import BENEFICIARY, CELO, offramp, onramp, quote, recurring, trigger
+
+
+def recorded(world: Remote, **query: str) -> str:
+    answer = world.control("GET", "/recording", params=query)
+    assert answer.status == 200, answer.body
+    assert answer.headers["content-type"].startswith("application/yaml")
+    return answer.raw.decode()
+
+
+def loaded(text: str) -> ScenarioFile:
+    simulator = Simulator()
+    return Loader(simulator.triggers).load(text, "recording.yaml", simulator.library)
+
+
+def replayed(world: Remote, text: str, seed: int = 1) -> RunResult:
+    async def play() -> RunResult:
+        async with HttpClient(world.origin) as client:
+            return await run(loaded(text), client, seed=seed)
+
+    result = asyncio.run(play())
+    assert result.passed, result.readable() + "\n" + text
+    return result
+
+
+def test_nothing_done_is_an_empty_scenario_that_runs(world: Remote) -> None:
+    text = recorded(world)
+    assert text.startswith("# yaml-language-server: $schema=../contracts/scenario.schema.json\n")
+    file = loaded(text)
+    assert (file.name, file.scenario.drive, file.scenario.expect) == ("recording", [], [])
+    replayed(world, text)
+
+
+def test_calls_actions_and_time_come_back_in_their_order(world: Remote) -> None:
+    mine = offramp(world)
+    world.advance(by="20s")
+    world.act("deposit_arrives", mine["id"])
+    world.advance(by="1m")
+    world.advance(by="2m")
+    world.act("fail", mine["id"], failure_code="payout_failed")
+    world.act("refund", mine["id"])
+    world.advance(by="5m")
+    text = recorded(world, name="by-hand")
+    drive = loaded(text).document["drive"]
+    assert [next(iter(step)) for step in drive] == [
+        "beneficiary",
+        "quote",
+        "offramp",
+        "advance",
+        "action",
+        "advance",
+        "advance",
+        "action",
+        "action",
+        "advance",
+    ]
+    assert drive[2]["offramp"]["post"] == "/quotes/${quote.id}/confirm"
+    assert drive[2]["offramp"]["body"]["beneficiary_id"] == "${beneficiary.id}"
+    assert drive[4] == {"action": "deposit_arrives", "target": "${offramp.id}"}
+    assert [step["advance"] for step in drive if "advance" in step] == ["20s", "1m", "2m", "5m"]
+    expected = loaded(text).document["expect"]
+    assert {"event": "transaction.refunded", "times": 1} in expected
+    assert {"resource": "${offramp.id}", "where": {"status": "refunded"}} in expected
+    assert mine["id"] not in text
+    result = replayed(world, text)
+    assert len(result.checks) == 1 + len(expected)
+
+
+def test_weather_that_was_active_is_active_again(sunny: Remote) -> None:
+    onramp(sunny)
+    sunny.advance(by="10m")
+    text = recorded(sunny)
+    assert loaded(text).scenario.beneath == ["autopilot", "test-values"]
+    assert {"event": "transaction.completed", "times": 1} in loaded(text).document["expect"]
+    replayed(sunny, text)
+
+
+def test_refusals_keep_their_status_and_code(world: Remote) -> None:
+    assert world.api("POST", "/quotes", {}).status == 400
+    assert world.api("GET", "/transactions/txn_nothing").status == 404
+    used = quote(world)
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}}
+    for status in (201, 409):
+        assert world.api("POST", f"/quotes/{used['id']}/confirm", body).status == status
+    world.advance(by="1h")
+    assert world.api("GET", "/profile").status == 401
+    text = recorded(world)
+    calls = [next(iter(step.values())) if len(step) == 1 else step for step in loaded(text).document["drive"]]
+    calls = [call for call in calls if isinstance(call, dict)]
+    assert [(call["status"], call.get("code")) for call in calls] == [
+        (400, "missing_parameter"),
+        (404, "not_found"),
+        (201, None),
+        (201, None),
+        (409, "quote_already_used"),
+        (401, "unauthorized"),
+    ]
+    replayed(world, text)
+
+
+def test_objects_made_by_actions_are_referred_to(world: Remote) -> None:
+    wallet = world.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body
+    deposit = world.act("deposit_arrives", wallet["id"], asset="BTC", amount="0.01").body["resource"]
+    world.act("confirmation_arrives", deposit["id"], confirmations=2)
+    world.act("lightning_payment_arrives", wallet["lightning_addresses"][0]["id"], amount_sats=700)
+    text = recorded(world)
+    drive = loaded(text).document["drive"]
+    assert {"action": "confirmation_arrives", "target": "${deposit.id}", "confirmations": 2} in drive
+    replayed(world, text)
+
+
+def test_objects_that_no_answer_named_are_found_by_their_place(world: Remote) -> None:
+    wallet = world.api("POST", "/wallets", {"network": "bitcoin"}).body
+    body = {"type": "invoice", "amount_sats": 500}
+    invoice = world.api("POST", f"/wallets/{wallet['id']}/lightning", body).body
+    world.act("invoice_paid", invoice["id"])
+    deposits = world.control("GET", "/resources", params={"type": "deposit_transaction"}).body["data"]
+    assert world.api("GET", f"/transactions/{deposits[0]['id']}").status == 200
+    text = recorded(world)
+    assert "/transactions/${found.data.0.id}" in text
+    replayed(world, text)
+
+
+def test_settings_faults_and_the_choice_of_weather_are_repeated(world: Remote) -> None:
+    world.control("PATCH", "/settings", {"strict": True, "webhook_urls": "any"})
+    assert world.api("POST", "/beneficiaries", {**BENEFICIARY, "unknown": 1}).status == 400
+    fault = {"match": {"method": "POST", "path": "/quotes"}, "respond": {"status": 503, "code": "service_unavailable"}}
+    fault_id = world.control("POST", "/faults", fault).body["id"]
+    assert world.api("POST", "/quotes", {}).status == 503
+    world.control("DELETE", f"/faults/{fault_id}")
+    world.control("PUT", "/scenarios/active", {"names": ["autopilot"]})
+    onramp(world)
+    world.advance(by="3m")
+    text = recorded(world)
+    assert "webhook_urls" not in text
+    replayed(world, text)
+
+
+def test_an_uploaded_scenario_is_carried_along(world: Remote) -> None:
+    rule = {"on": "transaction.awaiting_payment", "do": [{"after": "7s", "action": "payment_declined"}]}
+    assert world.control("POST", "/scenarios", {"name": "declines", "rules": [rule]}).status == 201
+    onramp(world)
+    world.control("PUT", "/scenarios/active", {"names": ["declines"]})
+    onramp(world)
+    world.advance(by="1m")
+    text = recorded(world)
+    assert {"event": "transaction.failed", "times": 1} in loaded(text).document["expect"]
+    replayed(world, text)
+
+
+def test_headers_that_matter_are_kept(world: Remote) -> None:
+    headers = {"Idempotency-Key": "first-try", "X-Simulator-Scenario": "payment-declined"}
+    made = quote(world)
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}}
+    for _ in range(2):
+        assert world.api("POST", f"/quotes/{made['id']}/confirm", body, headers).status == 201
+    world.advance(by="2m")
+    text = recorded(world)
+    steps = [next(iter(step.values())) for step in loaded(text).document["drive"]]
+    assert next(step["headers"] for step in steps if isinstance(step, dict) and "headers" in step) == headers
+    assert {"event": "transaction.failed", "times": 1} in loaded(text).document["expect"]
+    replayed(world, text)
+
+
+def test_a_triggered_event_is_triggered_again(world: Remote) -> None:
+    for event in ("transaction.expired", "recurring_payment.run_failed", "kyc.rejected"):
+        assert trigger(world, event).status == 200
+    triggered = trigger(world, "quote.expired")
+    assert triggered.status == 409
+    text = recorded(world)
+    assert text.count("/_simulator/trigger") == 3
+    replayed(world, text)
+
+
+def test_dates_mean_the_same_in_a_run_that_began_elsewhere(origin: str, http: Any) -> None:
+    start = {"mode": "manual", "now": "2026-02-27T23:59:30.250Z"}
+    world = Remote(origin, http).another(seed=3, clock=start, scenarios=["autopilot"], settings={"strict": True})
+    mine = recurring(world, starts="2026-02-28")
+    world.api("GET", f"/recurring-payments/{mine['id']}/review")
+    world.api("POST", f"/recurring-payments/{mine['id']}/activate", {})
+    world.advance(by="2d")
+    text = recorded(world)
+    assert {"event": "recurring_payment.run_succeeded", "times": 2} in loaded(text).document["expect"]
+    assert loaded(text).document["drive"][0] == {"advance": "53d15h59m30s250ms"}
+    replayed(world, text, seed=3)
+
+
+def test_time_of_a_running_clock_is_recorded_to_the_millisecond(origin: str, http: Any) -> None:
+    clock = {"mode": "scaled", "rate": 1000, "now": "2026-01-05T08:00:00Z"}
+    world = Remote(origin, http).another(seed=1, clock=clock)
+    mine = onramp(world)
+    while world.api("GET", f"/transactions/{mine['id']}").body["status"] != "completed":
+        pass
+    replayed(world, recorded(world))
+
+
+def test_both_environments_are_recorded(world: Remote) -> None:
+    saved = world.api("POST", "/beneficiaries", BENEFICIARY, environment="production").body
+    world.api("DELETE", f"/beneficiaries/{saved['id']}", environment="production")
+    world.act("set_network", environment="production", network="celo", status="down")
+    text = recorded(world)
+    assert [
+        step.get("environment") or step["beneficiary"]["environment"] for step in loaded(text).document["drive"]
+    ] == ["production"] * 3
+    replayed(world, text)
+
+
+def test_secrets_and_receivers_never_appear(world: Remote, origin: str) -> None:
+    url = f"{origin}/_simulator/inbox/hidden-token-abc"
+    endpoint = world.api("POST", "/webhooks", {"url": url, "events": ["*"]}).body
+    world.api("POST", f"/webhooks/{endpoint['id']}/test")
+    pair = world.act("create_key", label="second").body["resource"]
+    key = world.act("rotate_webhook_key").body["resource"]["webhook_key"]
+    world.act("revoke_key", public_key=pair["public_key"])
+    onramp(world)
+    text = recorded(world)
+    keys = world.world["credentials"]["sandbox"]
+    for secret in (keys["secret_key"], keys["webhook_key"], key, pair["secret_key"], world.token(), "hidden-token-abc"):
+        assert secret not in text
+        assert secret not in str(world.control("GET", "/controls").body)
+    assert "# Not recorded: calls of /webhooks" in text
+    assert "webhook.test" not in text
+    replayed(world, text)
+
+
+def test_polls_without_a_change_are_recorded_once(world: Remote) -> None:
+    mine = onramp(world)
+    for _ in range(5):
+        world.api("GET", f"/transactions/{mine['id']}")
+    world.act("payment_arrives", mine["id"])
+    for _ in range(5):
+        world.api("GET", f"/transactions/{mine['id']}")
+    assert recorded(world).count("get: /transactions/${onramp.id}") == 2
+
+
+def test_since_begins_later(world: Remote) -> None:
+    onramp(world)
+    world.advance(by="1h")
+    world.tokens.clear()
+    quote(world)
+    text = recorded(world, since="2026-01-05T08:30:00Z")
+    assert [next(iter(step)) for step in loaded(text).document["drive"]] == ["advance", "quote"]
+    replayed(world, text)
+    last = world.control("GET", "/controls").body["data"][-1]["id"]
+    assert "/confirm" not in recorded(world, since=last)
+    assert loaded(recorded(world, since="2027-01-01T00:00:00Z")).scenario.expect == []
+
+
+@pytest.mark.parametrize(("query", "param"), [({"name": "../x"}, "name"), ({"since": "yesterday"}, "since")])
+def test_a_wrong_name_or_beginning_is_refused(world: Remote, query: dict[str, str], param: str) -> None:
+    assert world.control("GET", "/recording", params=query).refusal == (400, "invalid_parameter", param)
+
+
+def test_what_cannot_be_repeated_is_said(world: Remote) -> None:
+    headers = {"Authorization": f"Bearer {world.token()}", "Content-Type": "application/json"}
+    world.call("POST", f"{world.base()}/quotes", headers=headers, content=b"{not json")
+    world.api("POST", "/beneficiaries", {**BENEFICIARY, "name": "${HOME}"})
+    world.control("POST", "/faults", {"match": {"path": "/rates"}, "drop": True, "times": 1})
+    with pytest.raises(Exception, match="disconnected"):
+        world.api("GET", "/rates")
+    text = recorded(world)
+    notes = [line for line in text.splitlines() if line.startswith("# Not recorded")]
+    assert len(notes) == 3
+
+
+def test_control_calls_are_kept_in_order_and_refused_ones_are_not(world: Remote) -> None:
+    world.act("set_kyc", status="pending")
+    world.act("set_kyc", status="nonsense")
+    world.advance(by="5s")
+    rows = world.control("GET", "/controls").body["data"]
+    assert [(row["id"], row["name"], row["path"]) for row in rows] == [
+        ("ctl_000001", "perform", "/actions/set_kyc"),
+        ("ctl_000002", "advance", "/clock/advance"),
+    ]
+    assert (rows[1]["at"], rows[1]["ended_at"]) == ("2026-01-05T08:00:00.000Z", "2026-01-05T08:00:05.000Z")
+
+
+def test_reset_begins_anew(world: Remote) -> None:
+    onramp(world)
+    world.control("POST", "/reset")
+    assert loaded(recorded(world)).scenario.drive == []
