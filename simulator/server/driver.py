@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 
 from simulator.courier.courier import Courier
 from simulator.kernel.world import World
@@ -122,9 +123,10 @@ class Driver:
         if id(world) in self._busy:
             raise ClockBusy
         self._busy.add(id(world))
-        start_ms, events_before = world.now_ms, world.journal.event_count
-        attempts_before, fired = self._courier.attempts_made(world), 0
         try:
+            await self._settle(world)  # attempts begun before are not this call's, however fast they are answered
+            start_ms, events_before = world.now_ms, world.journal.event_count
+            attempts_before, fired = self._courier.attempts_made(world), 0
             while reached is None or not reached():
                 timer = world.agenda.next()
                 if timer is None or timer.due_at_ms > world.now_ms:
@@ -143,12 +145,12 @@ class Driver:
             self._busy.discard(id(world))
             self.anchor(world)
             self._changed(world)
-        fresh = list(world.journal.events())[events_before:] if world.journal.event_count > events_before else []
+        newest = islice(world.journal.events_newest_first(), world.journal.event_count - events_before)
         return Receipt(
             start_ms,
             world.now_ms,
             fired,
-            [event.id for event in fresh],
+            [event.id for event in newest][::-1],
             self._courier.attempts_made(world) - attempts_before,
         )
 
