@@ -46,7 +46,7 @@ TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
 def shape_of(event_type: str) -> Any:
-    if event_type.startswith("recurring_payment.run_") and not event_type.endswith("upcoming"):
+    if event_type.startswith("recurring_payment.run_"):
         return RecurringRunObject
     return SHAPES[EVENT_TYPES[event_type].object]
 
