@@ -75,7 +75,7 @@ def test_only_a_quote_of_the_kind_and_environment_is_found(kind: str) -> None:
     house = House()
     others = [quote(house, other)["id"] for other in KINDS if other != kind]
     own = quote(house, kind)["id"]
-    for quote_id in ("nothing", *others):
+    for quote_id in ("nothing", "", *others):
         assert refusal(use, house, kind, quote_id) == (404, "quote_not_found", "quote_id")
     house.environment = "production"
     assert refusal(use, house, kind, own) == (404, "quote_not_found", "quote_id")
@@ -84,7 +84,7 @@ def test_only_a_quote_of_the_kind_and_environment_is_found(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("quote_id", "code"),
-    [(None, "missing_parameter"), (7, "invalid_parameter"), (["x"], "invalid_parameter"), ("", "invalid_parameter")],
+    [(None, "missing_parameter"), (7, "invalid_parameter"), (["x"], "invalid_parameter")],
 )
 def test_a_quote_id_is_text(kind: str, quote_id: Any, code: str) -> None:
     assert refusal(use, House(), kind, quote_id) == (400, code, "quote_id")
