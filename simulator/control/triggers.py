@@ -187,9 +187,7 @@ class Walker:
             members["steps"] = self._told
         if self._moved_clock:
             members["advanced_to"] = format_timestamp(self._world.now_ms)
-        return ControlError(
-            status, "invalid_transition", f"{self._event} cannot be reached: {why}", **members
-        )  # fmt: skip
+        return ControlError(status, "invalid_transition", f"{self._event} cannot be reached: {why}", **members)
 
     def _allowed(self) -> list[str]:
         record = find(self._world, self._subject) if self._subject and "${" not in self._subject else None
@@ -283,9 +281,7 @@ class Walker:
         place = {"symbol": source.code, "network": upper(source.network)}
 
         def set_to(amount: str) -> None:
-            triggers.perform(
-                world, "set_balance", None, {**place, "amount": amount}, payment.environment, self._cause
-            )  # fmt: skip
+            triggers.perform(world, "set_balance", None, {**place, "amount": amount}, payment.environment, self._cause)
 
         set_to("0")
         yield

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.assembly import Simulator
-from simulator.scenario.clients import HttpClient
+from simulator.config import Config
+from simulator.host import build
+from simulator.scenario.clients import AsgiClient, HttpClient
 from simulator.scenario.loader import Loader
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
 from tests.http.conftest import Remote
 from tests.http.test_trigger import BENEFICIARY, CELO, offramp, onramp, quote, recurring, trigger
+
+ONRAMP = {
+    "type": "onramp",
+    "network": "celo",
+    "asset": "USDC",
+    "fiat_currency": "KES",
+    "amount": "5000",
+    "amount_currency": "KES",
+    "method": "mobile_money",
+}
 
 
 def recorded(world: Remote, **query: str) -> str:
@@ -139,6 +152,8 @@ def test_objects_that_no_answer_named_are_found_by_their_place(world: Remote) ->
 
 def test_settings_faults_and_the_choice_of_weather_are_repeated(world: Remote) -> None:
     world.control("PATCH", "/settings", {"strict": True, "webhook_urls": "any"})
+    world.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
+    world.control("POST", "/faults", {"webhook": {}, "deliver": {"drop": True}})
     assert world.api("POST", "/beneficiaries", {**BENEFICIARY, "unknown": 1}).status == 400
     fault = {"match": {"method": "POST", "path": "/quotes"}, "respond": {"status": 503, "code": "service_unavailable"}}
     fault_id = world.control("POST", "/faults", fault).body["id"]
@@ -160,6 +175,26 @@ def test_an_uploaded_scenario_is_carried_along(world: Remote) -> None:
     onramp(world)
     world.advance(by="1m")
     text = recorded(world)
+    assert {"event": "transaction.failed", "times": 1} in loaded(text).document["expect"]
+    replayed(world, text)
+
+
+def test_a_scenario_that_the_server_was_started_with_is_carried_along(world: Remote, tmp_path: Path) -> None:
+    own = tmp_path / "declines.yaml"
+    own.write_text("name: own\nrules:\n  - {on: transaction.awaiting_payment, do: [{action: payment_declined}]}\n")
+
+    async def play() -> str:
+        client = AsgiClient(build(Config(clock="manual", scenarios=("autopilot", str(own)))))
+        keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+        token = (await client.request("POST", "/v1/auth/token", keys)).body["access_token"]
+        headers = {"Authorization": f"Bearer {token}"}
+        made = await client.request("POST", "/v1/quotes", ONRAMP, headers)
+        body = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}}
+        await client.request("POST", f"/v1/quotes/{made.body['id']}/confirm", body, headers)
+        text: str = (await client.request("GET", "/_simulator/recording")).body
+        return text
+
+    text = asyncio.run(play())
     assert {"event": "transaction.failed", "times": 1} in loaded(text).document["expect"]
     replayed(world, text)
 
@@ -201,6 +236,15 @@ def test_dates_mean_the_same_in_a_run_that_began_elsewhere(origin: str, http: An
     replayed(world, text, seed=3)
 
 
+def test_a_world_that_began_before_a_run_does_says_so(origin: str, http: Any) -> None:
+    world = Remote(origin, http).another(seed=1, clock={"now": "2020-01-01T00:00:00Z"}, scenarios=["autopilot"])
+    onramp(world)
+    world.advance(by="5m")
+    text = recorded(world)
+    assert "# Not recorded: the moment at which it began" in text
+    replayed(world, text)
+
+
 def test_time_of_a_running_clock_is_recorded_to_the_millisecond(origin: str, http: Any) -> None:
     clock = {"mode": "scaled", "rate": 1000, "now": "2026-01-05T08:00:00Z"}
     world = Remote(origin, http).another(seed=1, clock=clock)
@@ -236,6 +280,16 @@ def test_secrets_and_receivers_never_appear(world: Remote, origin: str) -> None:
         assert secret not in str(world.control("GET", "/controls").body)
     assert "# Not recorded: calls of /webhooks" in text
     assert "webhook.test" not in text
+    replayed(world, text)
+
+
+def test_what_another_key_pair_was_refused_is_left_out(world: Remote) -> None:
+    pair = world.act("create_key", permissions=["read"]).body["resource"]
+    keys = {"public_key": pair["public_key"], "secret_key": pair["secret_key"]}
+    world.tokens["sandbox"] = world.call("POST", f"{world.base()}/auth/token", json=keys).body["access_token"]
+    assert world.api("POST", "/beneficiaries", BENEFICIARY).status == 403
+    text = recorded(world)
+    assert "# Not recorded: POST /beneficiaries (403)" in text
     replayed(world, text)
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
+import httpx
 import pytest
 
 from simulator.wire.events import EVENT_TYPES
@@ -328,6 +332,45 @@ def test_a_walk_that_breaks_off_after_time_passed_says_where_it_stopped(world: R
         "2026-01-09T06:00:00.000Z",
     )
     assert len([step for step in error["steps"] if "a run is due" in step["did"]]) == 4
+
+
+class Slow(BaseHTTPRequestHandler):
+    """A receiver that takes the registration's test call at once and then answers only when it is let."""
+
+    called, let = threading.Event(), threading.Event()
+    calls = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["content-length"]))
+        type(self).calls += 1
+        if self.calls > 1:
+            self.called.set()
+            self.let.wait(10)
+        self.send_response(200)
+        self.send_header("content-length", "0")
+        self.end_headers()
+
+    def log_message(self, *_: object) -> None:
+        """Quiet."""
+
+
+def test_while_the_clock_is_advanced_only_walks_without_waiting_go(world: Remote) -> None:
+    receiver = ThreadingHTTPServer(("127.0.0.1", 0), Slow)
+    threading.Thread(target=receiver.serve_forever, daemon=True).start()
+    url = f"http://127.0.0.1:{receiver.server_port}/"
+    assert world.api("POST", "/webhooks", {"url": url, "events": ["quote.expired"]}).status == 201
+    quote(world)
+    with httpx.Client(timeout=30, trust_env=False) as other, ThreadPoolExecutor() as pool:
+        advancing = pool.submit(Remote(world.origin, other, world.world).advance, by="1h")
+        assert Slow.called.wait(10)
+        before = everything(world)
+        assert trigger(world, "transaction.expired").refusal == (409, "clock_busy", None)
+        assert everything(world) == before
+        assert trigger(world, "transaction.created").status == 200
+        Slow.let.set()
+        assert advancing.result()["now"] == "2026-01-05T09:00:00.000Z"
+    receiver.shutdown()
+    receiver.server_close()
 
 
 def test_objects_of_other_users_are_not_moved(world: Remote) -> None:
