@@ -1,4 +1,7 @@
-"""`python -m simulator.contract write [DIRECTORY]` makes the contract files anew; `check` says what differs."""
+"""`python -m simulator.contract write [DIRECTORY]` makes the contract files anew; `check` says what differs.
+
+`coverage` runs the scenarios that ship and writes what they show.
+"""
 
 from __future__ import annotations
 
@@ -6,8 +9,10 @@ from pathlib import Path
 
 import click
 
-from simulator.contract import writer
+from simulator.contract import coverage_page, scenarios_page, writer
+from simulator.contract.evidence import collect
 from simulator.contract.files import contracts_directory
+from simulator.scenario.loader import shipped_directory
 
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path, file_okay=False), required=False)
 
@@ -32,6 +37,20 @@ def check(directory: Path | None) -> None:
     lines = writer.differences(directory or contracts_directory())
     click.echo("\n".join(lines) or "up to date")
     raise SystemExit(1 if lines else 0)
+
+
+@main.command()
+def coverage() -> None:
+    """Run the scenarios that ship, and write what they show: contracts/coverage.md and scenarios/README.md."""
+    found = list(collect().values())
+    failed = [one.name for one in found if not one.result.passed]
+    if failed:
+        raise click.ClickException(f"these scenarios fail: {', '.join(failed)}")
+    (contracts_directory() / "coverage.md").write_text(coverage_page.page(found), "utf-8")
+    (shipped_directory() / "README.md").write_text(scenarios_page.page(found), "utf-8")
+    gaps = coverage_page.Coverage(found).gaps()
+    click.echo("\n".join(f"nothing shows {gap}" for gap in gaps) or f"{len(found)} scenarios show everything")
+    raise SystemExit(1 if gaps else 0)
 
 
 if __name__ == "__main__":

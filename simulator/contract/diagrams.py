@@ -9,7 +9,8 @@ from simulator.resources.profile import MACHINES as ACCOUNT_MACHINES
 from simulator.wire.room import Room
 
 
-def _found(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
+def state_tables(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
+    """Every state table, with the kinds of resource that it rules."""
     found: dict[str, tuple[Machine, list[str]]] = {}
     for room in rooms:
         for kind in room.kinds:
@@ -21,7 +22,7 @@ def _found(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
 
 def pages(rooms: Iterable[Room]) -> dict[str, str]:
     """The pages by file name, README.md the index."""
-    found = _found(rooms)
+    found = state_tables(rooms)
     return {"README.md": _index(found)} | {file_name(machine): _page(machine, kinds) for machine, kinds in found}
 
 
@@ -40,14 +41,15 @@ def _index(found: list[tuple[Machine, list[str]]]) -> str:
         "| - | - | - | - |",
     ]
     for machine, _ in found:
-        moves = list(_moves(machine))
+        moves = list(moves_of(machine))
         assumed = sum(move.basis != "specified" for _, move in moves)
         states = ", ".join(f"`{state}`" for state in machine.rows)
         lines.append(f"| [{machine.name}]({file_name(machine)}) | {states} | {len(moves)} | {assumed} |")
     return "\n".join(lines) + "\n"
 
 
-def _moves(machine: Machine) -> Iterator[tuple[str, Move]]:
+def moves_of(machine: Machine) -> Iterator[tuple[str, Move]]:
+    """Every move with the state it leaves, "" when it is how a resource begins."""
     for move in machine.initial:
         yield "", move
     for state, row in machine.rows.items():
@@ -59,12 +61,12 @@ def _page(machine: Machine, kinds: list[str]) -> str:
     title = machine.name[:1].upper() + machine.name[1:]
     shown = ", ".join(f"`{kind}`" for kind in kinds)
     lines = [f"# {title}", "", f"Kinds of resource: {shown}.", "", "```mermaid", "stateDiagram-v2"]
-    for state, move in _moves(machine):
+    for state, move in moves_of(machine):
         mark = "" if move.basis == "specified" else f" (assumed {move.basis})"
         lines.append(f"    {state or '[*]'} --> {move.target}: {_label(move)}{mark}")
     lines += [f"    {state} --> [*]" for state, row in machine.rows.items() if not row]
     lines += ["```", "", "| from | trigger | to | events | rests on |", "| - | - | - | - | - |"]
-    for state, move in _moves(machine):
+    for state, move in moves_of(machine):
         events = ", ".join(f"`{event}`" for event in move.events)
         basis = "specified" if move.basis == "specified" else f"assumed: {move.basis}"
         source = f"`{state}`" if state else "(none)"

@@ -7,11 +7,13 @@ moves of the state tables from the histories of the resources.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from simulator.config import Config
-from simulator.host import build
+from simulator.assembly import DEFAULT_WORLD, Blueprint, Simulator
+from simulator.control.app import ControlApplication
+from simulator.control.rows import control_rows
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import ENVIRONMENTS, World
@@ -20,11 +22,14 @@ from simulator.scenario.clients import HttpClient
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
+from simulator.server.app import Application
 from simulator.server.process import serving
 from simulator.wire.json import loads
 from simulator.wire.records import Record, find, rows
 
 SEED = 3
+_LAID_DOWN = ("kyc", "profile", "key pair")
+_PREPARED = ("quote", "beneficiary", "webhook", "deposit wallet", "Lightning address")
 
 
 @dataclass(frozen=True, order=True)
@@ -48,14 +53,21 @@ class Edge:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What one scenario showed. `file` is the scenario, `result` how its run went, `fired` the numbers of its rules."""
+    """What one scenario showed.
+
+    `file` is the scenario and `result` how its run went; `failures` are the failure codes its events carried, `fired`
+    the numbers of its rules that took something, `endings` what became of the resources that went somewhere
+    (`onramp failed`), in the order in which they came to be.
+    """
 
     file: ScenarioFile
     result: RunResult
     answers: frozenset[Answered] = frozenset()
     events: frozenset[str] = frozenset()
+    failures: frozenset[str] = frozenset()
     edges: frozenset[Edge] = frozenset()
     fired: frozenset[int] = frozenset()
+    endings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -66,8 +78,10 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
     """Run scenarios that ship (default: all) against a server of this process; what each showed, by name."""
 
     async def everything() -> dict[str, Evidence]:
-        application = build(Config(clock="manual"))
-        simulator = application.simulator
+        simulator = Simulator()
+        simulator.create_world(Blueprint(DEFAULT_WORLD, SEED))
+        application = Application(simulator)
+        application.control = ControlApplication(application, control_rows())
         found: dict[str, Evidence] = {}
         async with serving(application) as origin, HttpClient(origin) as client:
             for name in simulator.library if names is None else names:
@@ -92,8 +106,43 @@ def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[
         for row in world.journal.requests
         if row.operation
     }
-    events = {event.type for event in world.journal.events()}
-    return Evidence(file, result, frozenset(answers), frozenset(events), frozenset(edges_of(world)), fired)
+    events = list(world.journal.events())
+    return Evidence(
+        file,
+        result,
+        answers=frozenset(answers),
+        events=frozenset(event.type for event in events),
+        failures=frozenset(code for event in events for code in _failures(loads(event.raw)["data"]["object"])),
+        edges=frozenset(edges_of(world)),
+        fired=fired,
+        endings=tuple(_endings(world)),
+    )
+
+
+def _failures(shown: Any) -> Iterator[str]:
+    """The failure codes that an event's object carries: its own, or that of the run of a recurring payment."""
+    for part in (shown, shown.get("run") or {}):
+        if part.get("failure_code"):
+            yield part["failure_code"]
+
+
+def _endings(world: World) -> list[str]:
+    """What became of the account's resources: of those that moved money or have gone on from how they began; where
+    there are none, of whatever was made. A quote that was used is told by its transaction."""
+    gone_on: dict[str, None] = {}
+    made: dict[str, None] = {}
+    for resource_id, steps in world.store.table("histories").items():
+        machine, before = _machine(world, resource_id, steps[0])
+        state = steps[-1].state
+        of_another = getattr(find(world, resource_id), "owner", "") != ""
+        if of_another or machine.name == "deposit transaction" or (machine.name, state) == ("quote", "confirmed"):
+            continue
+        ending = f"{machine.name.removesuffix(' transaction')} {state.replace('_', ' ')}"
+        if before or len(steps) > 1 or machine.name not in (*_LAID_DOWN, *_PREPARED):
+            gone_on.setdefault(ending)
+        elif machine.name in _PREPARED:
+            made.setdefault(ending)
+    return list(gone_on or made)
 
 
 def _code(status: int, response: bytes) -> str:

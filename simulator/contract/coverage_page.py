@@ -1,0 +1,190 @@
+"""`contracts/coverage.md`: every operation, refusal, error code, event, state and move, and what shows it.
+
+What shows it is a scenario that ships, by what was seen when it ran (`evidence`), or, where no scenario can, a test
+that is named here. `gaps` says what nothing shows; a test holds it empty, and holds that the named tests exist.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from simulator.assembly import ROOMS
+from simulator.contract.diagrams import file_name, moves_of, state_tables
+from simulator.contract.evidence import Answered, Edge, Evidence
+from simulator.kernel.machine import Machine
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.operation import Operation
+
+SCENARIOS_NAMED = 3
+
+TESTS_OF_EDGES: Mapping[Edge, tuple[str, ...]] = {
+    Edge("network", "", "start", "operational"): (
+        "tests/resources/reference/test_networks.py::test_every_network_is_operational_in_a_fresh_world",
+    ),
+    Edge("fee product", "", "publish", "active"): (
+        "tests/resources/fees/test_table.py::test_there_are_products_of_every_type_and_both_statuses",
+    ),
+    Edge("fee product", "", "publish", "inactive"): (
+        "tests/resources/fees/test_table.py::test_there_are_products_of_every_type_and_both_statuses",
+    ),
+}
+"""The tests of moves that no journal can show: how resources stand that every world has from its start."""
+
+TESTS_OF_REFUSALS: Mapping[tuple[str, str], tuple[str, ...]] = {
+    ("calculate_fee", "not_found"): ("tests/contract/test_coverage_page.py::test_no_fee_can_be_calculated_by_an_id",),
+}
+"""The tests of refusals (operation, code) that no scenario shows. The specification lists this one for the whole
+chapter; the calculator has no id that could be unknown."""
+
+_HEAD = """\
+# Coverage
+
+What shows each part of the interface: a [scenario](../scenarios/README.md) that ships, by what was really seen when it
+ran, or a test. Made by `python -m simulator.contract coverage`; do not edit. A test fails when something is shown by
+nothing, or when this page is not what the scenarios show.
+"""
+
+Shows = Callable[[Evidence], bool]
+
+
+class Coverage:
+    """What the evidence of all scenarios shows, looked up part by part."""
+
+    def __init__(self, found: Iterable[Evidence]) -> None:
+        self._found = sorted(found, key=lambda one: (len(one.answers) + len(one.edges), one.name))
+        self.operations: tuple[Operation, ...] = tuple(row for room in ROOMS for row in room.operations)
+        self.machines: tuple[Machine, ...] = tuple(machine for machine, _ in state_tables(ROOMS))
+
+    def _by(self, shows: Shows) -> list[str]:
+        """The scenarios that show something, the most focused first."""
+        return [one.name for one in self._found if shows(one)]
+
+    def operation(self, row: Operation) -> list[str]:
+        return self._by(lambda one: Answered(row.name, row.status, "") in one.answers)
+
+    def refusal(self, row: Operation, code: str) -> list[str]:
+        wanted = Answered(row.name, CATALOGUE[code].status, code)
+        return [*self._by(lambda one: wanted in one.answers), *TESTS_OF_REFUSALS.get((row.name, code), ())]
+
+    def code(self, code: str) -> list[str]:
+        """Where the code is answered; for a code that is only ever a failure code, where it is that."""
+        answered = self._by(lambda one: any(answer.code == code for answer in one.answers))
+        return answered or self._by(lambda one: code in one.failures)
+
+    def event(self, name: str) -> list[str]:
+        return self._by(lambda one: name in one.events)
+
+    def edge(self, edge: Edge) -> list[str]:
+        return [*self._by(lambda one: edge in one.edges), *TESTS_OF_EDGES.get(edge, ())]
+
+    def state(self, machine: Machine, state: str) -> list[str]:
+        edges = [_edge(machine, before, move.trigger, move.target) for before, move in moves_of(machine)]
+        reached = [edge for edge in edges if edge.after == state]
+        return [
+            *self._by(lambda one: not one.edges.isdisjoint(reached)),
+            *dict.fromkeys(test for edge in reached for test in TESTS_OF_EDGES.get(edge, ())),
+        ]
+
+    def parts(self) -> Iterator[tuple[str, list[str]]]:
+        """Everything there is to show, in words, with what shows it."""
+        for row in self.operations:
+            yield f"the operation {row.name}", self.operation(row)
+            for code in row.errors:
+                yield f"the refusal {code} of {row.name}", self.refusal(row, code)
+        for code in CATALOGUE:
+            yield f"the error code {code}", self.code(code)
+        for name in EVENT_TYPES:
+            yield f"the event {name}", self.event(name)
+        for machine in self.machines:
+            for state in machine.rows:
+                yield f"the state {state} of {machine.name}", self.state(machine, state)
+            for before, move in moves_of(machine):
+                edge = _edge(machine, before, move.trigger, move.target)
+                yield (
+                    f"the move {before or '(none)'} → {move.target} of {machine.name} by {move.trigger}",
+                    self.edge(edge),
+                )
+
+    def gaps(self) -> list[str]:
+        """What nothing shows, in words."""
+        return [part for part, shown_by in self.parts() if not shown_by]
+
+
+def _edge(machine: Machine, before: str, trigger: str, after: str) -> Edge:
+    return Edge(machine.name, before, trigger, after)
+
+
+def named_tests() -> list[str]:
+    """Every test that this page names, as `file::function`."""
+    tables = (TESTS_OF_EDGES.values(), TESTS_OF_REFUSALS.values())
+    return list(dict.fromkeys(test for table in tables for tests in table for test in tests))
+
+
+def page(found: Iterable[Evidence]) -> str:
+    """The page as Markdown."""
+    coverage = Coverage(found)
+    sections = [_operations(coverage), _refusals(coverage), _codes(coverage), _events(coverage), _states(coverage)]
+    return "\n".join([_HEAD, *sections])
+
+
+def _operations(coverage: Coverage) -> str:
+    rows = [
+        (f"`{row.method} {row.path}`", f"`{row.name}`", str(row.status), shown_by(coverage.operation(row)))
+        for row in coverage.operations
+    ]
+    return _section(f"The {len(rows)} operations", ("call", "operation", "answers", "shown by"), rows)
+
+
+def _refusals(coverage: Coverage) -> str:
+    rows = [
+        (f"`{row.name}`", f"`{code}`", str(CATALOGUE[code].status), shown_by(coverage.refusal(row, code)))
+        for row in coverage.operations
+        for code in row.errors
+    ]
+    title = f"The {len(rows)} refusals that operations declare of their own"
+    return _section(title, ("operation", "code", "status", "shown by"), rows)
+
+
+def _codes(coverage: Coverage) -> str:
+    rows = [(f"`{code}`", str(row.status), row.cause, shown_by(coverage.code(code))) for code, row in CATALOGUE.items()]
+    return _section(f"The {len(rows)} error codes", ("code", "status", "cause", "shown by"), rows)
+
+
+def _events(coverage: Coverage) -> str:
+    rows = [(f"`{name}`", row.sent_when, shown_by(coverage.event(name))) for name, row in EVENT_TYPES.items()]
+    return _section(f"The {len(rows)} events", ("event", "sent when", "shown by"), rows)
+
+
+def _states(coverage: Coverage) -> str:
+    parts = [f"## The {len(coverage.machines)} state tables\n"]
+    for machine in coverage.machines:
+        parts.append(f"### [{machine.name}](states/{file_name(machine)})\n")
+        states = [(f"`{state}`", shown_by(coverage.state(machine, state))) for state in machine.rows]
+        parts.append(_table(("state", "shown by"), states))
+        moves = []
+        for before, move in moves_of(machine):
+            edge = _edge(machine, before, move.trigger, move.target)
+            trigger = f"`{move.trigger}`" + (f" ({move.when})" if move.when and move.when != move.target else "")
+            from_state = f"`{before}`" if before else "(none)"
+            moves.append((from_state, trigger, f"`{move.target}`", shown_by(coverage.edge(edge))))
+        parts.append(_table(("from", "by", "to", "shown by"), moves))
+    return "\n".join(parts)
+
+
+def shown_by(names: Sequence[str]) -> str:
+    """Links to the first few scenarios, and the tests, of what shows something; "**nothing**" when nothing does."""
+    tests = [f"`{name}`" for name in names if "::" in name]
+    scenarios = [name for name in names if "::" not in name]
+    links = [f"[{name}](../scenarios/{name}.yaml)" for name in scenarios[:SCENARIOS_NAMED]]
+    more = len(scenarios) - len(links)
+    return ", ".join([*links, *([f"{more} more"] if more else []), *tests]) or "**nothing**"
+
+
+def _section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    return f"## {title}\n\n{_table(head, rows)}"
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [head, ["-"] * len(head), *rows]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)

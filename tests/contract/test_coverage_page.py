@@ -1,0 +1,185 @@
+"""Everything of the interface is shown by a scenario or a test, and the pages that say so are what the runs show."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import replace
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+from click.testing import CliRunner
+
+from simulator import resources
+from simulator.assembly import ROOMS
+from simulator.contract import coverage_page, scenarios_page
+from simulator.contract.__main__ import main
+from simulator.contract.coverage_page import TESTS_OF_EDGES, TESTS_OF_REFUSALS, Coverage, named_tests
+from simulator.contract.diagrams import moves_of, state_tables
+from simulator.contract.evidence import Answered, Edge, Evidence, collect
+from simulator.contract.files import contracts_directory
+from simulator.kernel.machine import Machine
+from simulator.resources.fees.routes import OPERATIONS as FEE_OPERATIONS
+from simulator.scenario.loader import shipped_directory
+from simulator.wire.operation import Operation
+from tests.shipped import shown
+
+ROOT = Path(__file__).resolve().parents[2]
+OPERATIONS = {row.name: row for room in ROOMS for row in room.operations}
+MACHINES = {machine.name: machine for machine, _ in state_tables(ROOMS)}
+AGAIN = "run: python -m simulator.contract coverage"
+
+
+@pytest.fixture(scope="module")
+def coverage() -> Coverage:
+    return Coverage(shown().values())
+
+
+def test_the_committed_pages_are_what_the_scenarios_show() -> None:
+    found = shown().values()
+    assert (contracts_directory() / "coverage.md").read_text("utf-8") == coverage_page.page(found), AGAIN
+    assert (shipped_directory() / "README.md").read_text("utf-8") == scenarios_page.page(found), AGAIN
+
+
+def test_nothing_of_the_interface_is_shown_by_nothing(coverage: Coverage) -> None:
+    assert coverage.gaps() == []
+
+
+@pytest.mark.parametrize("name", MACHINES)
+def test_every_move_of_a_state_table_is_made(name: str) -> None:
+    """By a scenario, seen in the histories of its run, or by a test that is named for it."""
+    made = {edge for evidence in shown().values() for edge in evidence.edges} | set(TESTS_OF_EDGES)
+    moves = [Edge(name, before, move.trigger, move.target) for before, move in moves_of(MACHINES[name])]
+    assert [edge for edge in moves if edge not in made] == []
+
+
+def test_the_scenarios_make_no_move_that_no_table_has() -> None:
+    for evidence in shown().values():
+        for edge in evidence.edges:
+            moves = [(before, move.trigger, move.target) for before, move in moves_of(MACHINES[edge.machine])]
+            assert (edge.before, edge.trigger, edge.after) in moves, evidence.name
+
+
+@pytest.mark.parametrize("name", OPERATIONS)
+def test_every_operation_answers_well_and_with_each_refusal_that_it_declares(name: str, coverage: Coverage) -> None:
+    row = OPERATIONS[name]
+    assert coverage.operation(row)
+    assert [code for code in row.errors if not coverage.refusal(row, code)] == []
+
+
+def test_no_operation_answers_a_refusal_that_it_does_not_declare() -> None:
+    """But those that every operation may answer, those of its gates, of lists and bodies, and those of faults."""
+    universal = {
+        "unauthorized",
+        "forbidden",
+        "invalid_request",
+        "rate_limited",
+        "internal_error",
+        "service_unavailable",
+        "kyc_required",
+        "production_access_required",
+        "idempotency_conflict",
+        "missing_parameter",
+        "invalid_parameter",
+        "invalid_date_range",
+    }
+    for evidence in shown().values():
+        for answer in evidence.answers:
+            assert answer.code in {"", *universal, *OPERATIONS[answer.operation].errors}, (evidence.name, answer)
+
+
+def test_every_state_table_of_the_rooms_is_on_the_page() -> None:
+    found = set()
+    for room in iter_modules(resources.__path__):
+        for name in ("states", "quotes"):
+            try:
+                module = import_module(f"simulator.resources.{room.name}.{name}")
+            except ModuleNotFoundError:
+                continue
+            found |= {value.name for value in vars(module).values() if isinstance(value, Machine)}
+    assert found == set(MACHINES)
+
+
+@pytest.mark.parametrize("test", named_tests())
+def test_a_named_test_exists(test: str) -> None:
+    file, _, function = test.partition("::")
+    tree = ast.parse((ROOT / file).read_text("utf-8"))
+    assert function in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_tests_are_named_only_for_what_no_scenario_shows() -> None:
+    edges = {edge for evidence in shown().values() for edge in evidence.edges}
+    refusals = {(answer.operation, answer.code) for evidence in shown().values() for answer in evidence.answers}
+    assert edges.isdisjoint(TESTS_OF_EDGES)
+    assert refusals.isdisjoint(TESTS_OF_REFUSALS)
+
+
+def test_no_fee_can_be_calculated_by_an_id() -> None:
+    """The specification lists not_found for the whole chapter; the calculator names no id that could be unknown."""
+    (calculate,) = [row for row in FEE_OPERATIONS if row.name == "calculate_fee"]
+    assert isinstance(calculate, Operation)
+    assert "{" not in calculate.path
+    assert not [field for field in calculate.body.model_fields if field.endswith("id")]
+
+
+class TestWhatIsMissing:
+    """A page made of too little evidence says so."""
+
+    @pytest.fixture
+    def found(self) -> Mapping[str, Evidence]:
+        return {name: replace(one) for name, one in shown().items()}
+
+    def test_without_scenarios_only_named_tests_show_anything(self) -> None:
+        gaps = Coverage([]).gaps()
+        assert "the operation get_rate" in gaps
+        assert "the event quote.expired" in gaps
+        assert "the refusal slippage_exceeded of swap" in gaps
+        assert "the state disabled of webhook" in gaps
+        assert "the move pending → failed of send transaction by fail" in gaps
+        assert "the refusal not_found of calculate_fee" not in gaps
+        assert "**nothing**" in coverage_page.page([])
+
+    def test_a_move_that_no_scenario_makes_any_more_is_a_gap(self, found: Mapping[str, Evidence]) -> None:
+        gone = Edge("send transaction", "pending", "fail", "failed")
+        less = [replace(one, edges=one.edges - {gone}) for one in found.values()]
+        assert Coverage(less).gaps() == ["the move pending → failed of send transaction by fail"]
+
+    def test_a_refusal_that_no_scenario_meets_any_more_is_a_gap(self, found: Mapping[str, Evidence]) -> None:
+        gone = Answered("swap", 422, "slippage_exceeded")
+        less = [replace(one, answers=one.answers - {gone}) for one in found.values()]
+        assert "the refusal slippage_exceeded of swap" in Coverage(less).gaps()
+
+    def test_a_failure_code_shows_a_code_that_is_never_answered(self, found: Mapping[str, Evidence]) -> None:
+        assert Coverage(found.values()).code("payout_failed")
+        less = [replace(one, failures=frozenset()) for one in found.values()]
+        assert Coverage(less).gaps() == ["the error code payout_failed", "the error code insufficient_deposit"]
+
+
+def test_some_scenarios_can_be_run_alone() -> None:
+    found = collect(["swap-completes", "phone-verified"])
+    assert list(found) == ["swap-completes", "phone-verified"]
+    assert found["swap-completes"].endings == ("swap completed",)
+    assert found["swap-completes"].result.passed
+    assert scenarios_page.ends_in(found["swap-completes"]) == "swap completed, 1 refusal"
+    assert scenarios_page.ends_in(found["phone-verified"]) == "no state has changed"
+
+
+def test_the_command_writes_both_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.contract.__main__.collect", shown)
+    monkeypatch.setattr("simulator.contract.__main__.contracts_directory", lambda: tmp_path)
+    monkeypatch.setattr("simulator.contract.__main__.shipped_directory", lambda: tmp_path)
+    done = CliRunner().invoke(main, ["coverage"])
+    assert (done.exit_code, done.output) == (0, f"{len(shown())} scenarios show everything\n")
+    assert (tmp_path / "coverage.md").read_text("utf-8") == coverage_page.page(shown().values())
+    assert (tmp_path / "README.md").read_text("utf-8") == scenarios_page.page(shown().values())
+
+
+def test_the_command_fails_when_something_is_shown_by_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("simulator.contract.__main__.collect", dict)
+    monkeypatch.setattr("simulator.contract.__main__.contracts_directory", lambda: tmp_path)
+    monkeypatch.setattr("simulator.contract.__main__.shipped_directory", lambda: tmp_path)
+    done = CliRunner().invoke(main, ["coverage"])
+    assert done.exit_code == 1
+    assert "nothing shows the operation get_rate" in done.output
