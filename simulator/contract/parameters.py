@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from simulator.assembly import DEFAULT_SCENARIOS
+from simulator.contract.requests.words import DAY
 from simulator.contract.schemas import Components, Schema
 from simulator.resources import reference
 from simulator.wire.listing import Filter, Listing
@@ -14,8 +15,9 @@ from simulator.wire.operation import Operation
 
 Parameter = dict[str, Any]
 
-_MOMENT = r"^([0-9]{4}-[0-9]{2}-[0-9]{2}(T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,9})?)?(Z|[+-][0-9]{2}:?[0-9]{2}))?)?$"
-"""A day or a timestamp; an empty value counts as absent (decision H6)."""
+_TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
+_MOMENT = rf"^{DAY}(T{_TIME}(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$"
+"""A day or a timestamp, in UTC where it names no zone."""
 
 _PATH_IDS: Mapping[str, tuple[str, str]] = {
     "/fees/{id}": ("^fee_[0-9a-z_]+$", "Fee product"),
@@ -152,6 +154,8 @@ def _query(name: str, schema: Schema, description: str, clause: str = _LISTS, **
         "in": "query",
         "required": False,
         "description": description,
+        # An empty value counts as absent (decision H6).
+        **({"allowEmptyValue": True} if schema["type"] == "string" else {}),
         "schema": schema,
         **more,
         "x-provenance": "specified",

@@ -118,7 +118,16 @@ def identifier(prefix: str) -> Schema:
     return {"type": "string", "pattern": f"^{prefix}[0-9a-z]+$"}
 
 
-DATE = {"type": "string", "format": "date", "pattern": "^[0-9]{4}-[0-9]{2}-[0-9]{2}$"}
+_YEAR = "[1-9][0-9]{3}"
+_LEAP_YEAR = "([1-9][0-9](0[48]|[2468][048]|[13579][26])|([2468][048]|[13579][26])00)"
+DAY = (
+    f"({_YEAR}-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)"
+    f"|{_LEAP_YEAR}-02-29)"
+)
+"""A day that exists, as YYYY-MM-DD."""
+
+
+DATE = {"type": "string", "format": "date", "pattern": f"^{DAY}$"}
 
 
 def stable_assets() -> list[tuple[str, str]]:
