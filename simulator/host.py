@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from pathlib import Path
 
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Simulator
@@ -62,8 +63,9 @@ def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, .
             simulator.library[file.name] = file
             names.append(file.name)
         except OSError:
-            known = ", ".join(simulator.library)
-            problems.append(f"--scenario: {name!r} is neither a file nor a known scenario ({known})")
+            close = " or ".join(repr(known) for known in get_close_matches(name, simulator.library, n=3))
+            hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them"
+            problems.append(f"--scenario: {name!r} is neither a file nor a known scenario; {hint}")
         except ScenarioError as error:
             problems.append(f"--scenario {name}: {error}")
     return tuple(names), problems

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -118,8 +119,9 @@ def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
         try:
             files.append(Loader(simulator.triggers).load_file(Path(given), simulator.library))
         except OSError:
-            names = ", ".join(simulator.library)
-            fail([f"{given!r} is neither a file nor one of the scenarios that ship: {names}"], EXIT_USAGE)
+            close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
+            hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them."
+            fail([f"{given!r} is neither a file nor one of the scenarios that ship; {hint}"], EXIT_USAGE)
         except ScenarioError as error:
             fail(str(error).splitlines(), EXIT_REFUSED)
     return files

@@ -57,7 +57,8 @@ class Evidence:
 
     `file` is the scenario and `result` how its run went; `failures` are the failure codes its events carried, `fired`
     the numbers of its rules that took something, `endings` what became of the resources that went somewhere
-    (`onramp failed`), in the order in which they came to be.
+    (`onramp failed`), in the order in which they came to be; `unbalanced` the currencies whose books do not sum to
+    zero.
     """
 
     file: ScenarioFile
@@ -68,6 +69,7 @@ class Evidence:
     edges: frozenset[Edge] = frozenset()
     fired: frozenset[int] = frozenset()
     endings: tuple[str, ...] = ()
+    unbalanced: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -116,6 +118,7 @@ def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[
         edges=frozenset(edges_of(world)),
         fired=fired,
         endings=tuple(_endings(world)),
+        unbalanced=tuple(currency for currency, total in world.ledger.totals().items() if total),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simulator.contract.evidence import Evidence
-from simulator.scenario.schema import Call
+from simulator.scenario.drive import Call
 
 _HEAD = """\
 # Scenarios

@@ -18,9 +18,10 @@ from simulator.kernel.journal import Exchange
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
+from simulator.scenario.drive import METHODS
 from simulator.scenario.loader import Loader, ScenarioError
+from simulator.scenario.parts import NAME_PATTERN
 from simulator.scenario.recorder import Done, Recording, record
-from simulator.scenario.schema import METHODS, NAME_PATTERN
 from simulator.server.endpoint import BASES
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import find, render

@@ -21,6 +21,7 @@ from simulator.resources.reference import network_status
 from simulator.scenario.catalogue import Catalogue, UnknownScenario
 from simulator.scenario.logbook import note, notes
 from simulator.scenario.matching import dig, holds
+from simulator.scenario.parts import Span
 from simulator.scenario.schema import (
     CREATED,
     REQUEST,
@@ -29,7 +30,6 @@ from simulator.scenario.schema import (
     Rule,
     Scenario,
     ScenarioFile,
-    Span,
     Step,
 )
 from simulator.scenario.view import View, family

@@ -13,9 +13,10 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from simulator.scenario import schema
 from simulator.scenario.document import Document, Path
-from simulator.scenario.schema import CREATED, METHODS, REQUEST, UNNAMED_STEPS, WORLD_ACTIONS, has_receiver, is_named
+from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
+from simulator.scenario.parts import Tests
+from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.triggers import Trigger, TriggerTable
@@ -150,7 +151,7 @@ class Judge:
             if not isinstance(wanted, dict):
                 continue
             if not wanted:
-                names = ", ".join(schema.Tests.model_fields)
+                names = ", ".join(Tests.model_fields)
                 self._document.report((*path, name), f"it asks for nothing; write a value or one of {names}")
             pattern = wanted.get("matches")
             if isinstance(pattern, str):

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
-from simulator.scenario import schema
+from simulator.scenario import drive, parts, schema
 from simulator.scenario.document import Document, Path, Problem, build, dotted
 from simulator.scenario.judge import Judge, names_of, report_unknown
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
@@ -181,17 +181,17 @@ _MODEL_AT: Mapping[str, type[BaseModel]] = {
     "respond": schema.FaultRespond,
     "webhook": schema.WebhookFaultMatch,
     "deliver": schema.Deliver,
-    "«tests»": schema.Tests,
-    "«call»": schema.Call,
-    "«named»": schema.Call,
-    "«advance»": schema.Advance,
-    "«receiver»": schema.Receiver,
-    "receiver": schema.ReceiverAnswers,
-    "«event»": schema.ExpectEvent,
-    "«resource»": schema.ExpectResource,
-    "«answer»": schema.ExpectAnswer,
-    "«delivery»": schema.ExpectDelivery,
-    "«webhooks»": schema.ExpectWebhooks,
+    "«tests»": parts.Tests,
+    "«call»": drive.Call,
+    "«named»": drive.Call,
+    "«advance»": drive.Advance,
+    "«receiver»": drive.Receiver,
+    "receiver": drive.ReceiverAnswers,
+    "«event»": drive.ExpectEvent,
+    "«resource»": drive.ExpectResource,
+    "«answer»": drive.ExpectAnswer,
+    "«delivery»": drive.ExpectDelivery,
+    "«webhooks»": drive.ExpectWebhooks,
 }
 
 

@@ -8,7 +8,7 @@ from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
-from simulator.scenario.schema import Tests
+from simulator.scenario.parts import Tests
 
 Look: TypeAlias = "Callable[[str], Any]"
 """The value at a dotted path, or ABSENT."""

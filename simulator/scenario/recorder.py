@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.scenario.document import written
-from simulator.scenario.schema import METHODS, UNNAMED_STEPS
+from simulator.scenario.drive import METHODS, UNNAMED_STEPS
 from simulator.wire.json import JsonObject
 
 FIRST_LINE = "# yaml-language-server: $schema=../contracts/scenario.schema.json"

@@ -15,9 +15,7 @@ from pydantic import TypeAdapter
 
 from simulator.kernel.clock import SECOND_MS, format_duration
 from simulator.scenario.clients import Client, Reply
-from simulator.scenario.matching import ABSENT, dig, holds
-from simulator.scenario.results import Check, Line, RunResult
-from simulator.scenario.schema import (
+from simulator.scenario.drive import (
     Advance,
     Call,
     DriveAction,
@@ -28,10 +26,12 @@ from simulator.scenario.schema import (
     ExpectResource,
     ExpectWebhooks,
     Receiver,
-    ScenarioFile,
-    Tests,
     has_receiver,
 )
+from simulator.scenario.matching import ABSENT, dig, holds
+from simulator.scenario.parts import Tests
+from simulator.scenario.results import Check, Line, RunResult
+from simulator.scenario.schema import ScenarioFile
 from simulator.wire.json import dumps
 
 CONTROL = "/_simulator"

@@ -105,7 +105,9 @@ def test_a_report_that_cannot_be_written_is_told(here: Path) -> None:
 def test_what_is_neither_file_nor_name_is_wrong_usage(here: Path) -> None:
     result = scenario("run", "sunshine")
     assert result.exit_code == 2
-    assert "'sunshine' is neither a file nor one of the scenarios that ship: autopilot" in result.stderr
+    assert "'sunshine' is neither a file nor one of the scenarios that ship; `rampsim scenario list`" in result.stderr
+    near = scenario("run", "deposit-arives")
+    assert "did you mean 'deposit-arrives'" in near.stderr
 
 
 def test_a_file_with_errors_is_not_run(here: Path) -> None:

@@ -60,6 +60,7 @@ def test_a_shipped_scenario_does_what_it_says(name: str) -> None:
     """Run against a real server, with a receiver for its webhooks."""
     result = shown()[name].result
     assert result.passed, result.readable()
+    assert shown()[name].unbalanced == ()
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,0 +1,166 @@
+"""The part of a scenario file that needs no integrator: what one would do (`drive`), and what must be true then."""
+
+# ruff: noqa: RUF012 — pydantic copies the defaults of its models.
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
+
+from simulator.scenario.parts import DurationMs, Environment, Part, Where
+
+METHODS = ("get", "post", "put", "patch", "delete")
+
+
+class Call(Part):
+    """An interface call of the drive; exactly one method, its value the path below the base."""
+
+    get: str | None = None
+    post: str | None = None
+    put: str | None = None
+    patch: str | None = None
+    delete: str | None = None
+    body: Any = None
+    headers: dict[str, str] = {}
+    environment: Environment = "sandbox"
+    retry: Annotated[bool | None, Field(description="false: 429 and 503 are not tried again")] = None
+    status: Annotated[int | None, Field(description="the status that is expected; without it any 2xx")] = None
+    code: Annotated[str | None, Field(description="the error code that is expected along with `status`")] = None
+
+    @property
+    def method(self) -> str:
+        return next((name for name in METHODS if getattr(self, name) is not None), "")
+
+    @property
+    def path(self) -> str:
+        return str(getattr(self, self.method))
+
+
+class Advance(Part):
+    """Move the simulated clock."""
+
+    advance: DurationMs
+
+
+class DriveAction(BaseModel):
+    """An action of the control interface, at this point of the drive."""
+
+    model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
+
+    action: str
+    target: str | None = None
+    environment: Environment = "sandbox"
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        return dict(self.model_extra or {})
+
+
+class ReceiverAnswers(Part):
+    respond: Annotated[
+        list[Annotated[int, Field(ge=200, le=599)]],
+        Field(min_length=1, description="statuses, one after another; the last one stays"),
+    ]
+
+
+class Receiver(Part):
+    """What the run's own webhook receiver answers from now on; its endpoint is `${receiver.id}`."""
+
+    receiver: ReceiverAnswers
+
+
+UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
+"""The first words of steps without a name; no step can be named so."""
+
+
+def is_named(step: Mapping[str, Any]) -> bool:
+    """Whether a step of the drive is `name: step`."""
+    return len(step) == 1 and not set(UNNAMED_STEPS) & set(step)
+
+
+def has_receiver(document: Mapping[str, Any]) -> bool:
+    """Whether the run of a scenario, given as written, has a webhook receiver: its drive or its `expect` names it."""
+    for member, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
+        parts = document.get(member)
+        if any(isinstance(part, dict) and words & set(part) for part in (parts if isinstance(parts, list) else ())):
+            return True
+    return False
+
+
+def _drive_tag(value: Any) -> str:
+    if not isinstance(value, dict):
+        return "«call»"
+    if is_named(value):
+        return "«named»"
+    return next((f"«{word}»" for word in UNNAMED_STEPS[:3] if word in value), "«call»")
+
+
+def _named_tag(value: Any) -> str:
+    return "«action»" if isinstance(value, dict) and "action" in value else "«call»"
+
+
+CallOrAction = Annotated[
+    Annotated[DriveAction, Tag("«action»")] | Annotated[Call, Tag("«call»")], Discriminator(_named_tag)
+]
+NamedStep = Annotated[dict[str, CallOrAction], Field(min_length=1, max_length=1)]
+DriveStep = Annotated[
+    Annotated[Advance, Tag("«advance»")]
+    | Annotated[DriveAction, Tag("«action»")]
+    | Annotated[Receiver, Tag("«receiver»")]
+    | Annotated[Call, Tag("«call»")]
+    | Annotated[NamedStep, Tag("«named»")],
+    Discriminator(_drive_tag),
+]
+
+
+class ExpectEvent(Part):
+    """An event of this type whose object fits `where` was emitted: at least once, or exactly `times`."""
+
+    event: str
+    where: Where = {}
+    times: Annotated[int | None, Field(ge=0)] = None
+
+
+class ExpectResource(Part):
+    """A resource fits `where` now."""
+
+    resource: str
+    where: Where
+
+
+class ExpectAnswer(Part):
+    """The answer to a named step of the drive fits `where`."""
+
+    answer: str
+    where: Where
+
+
+class ExpectDelivery(Part):
+    """A webhook attempt for an event of this type fits `where`: at least one does, or exactly `times`."""
+
+    delivery: str
+    where: Where = {}
+    times: Annotated[int | None, Field(ge=0)] = None
+
+
+class ExpectWebhooks(Part):
+    """Every webhook of this run got its 2xx."""
+
+    webhooks: Literal["delivered"]
+
+
+def _expect_tag(value: Any) -> str:
+    found = value if isinstance(value, dict) else {}
+    return next((f"«{key}»" for key in ("resource", "answer", "delivery", "webhooks") if key in found), "«event»")
+
+
+Expectation = Annotated[
+    Annotated[ExpectEvent, Tag("«event»")]
+    | Annotated[ExpectResource, Tag("«resource»")]
+    | Annotated[ExpectAnswer, Tag("«answer»")]
+    | Annotated[ExpectDelivery, Tag("«delivery»")]
+    | Annotated[ExpectWebhooks, Tag("«webhooks»")],
+    Discriminator(_expect_tag),
+]

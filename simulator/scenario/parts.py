@@ -1,0 +1,151 @@
+"""What all parts of a scenario file are made of: durations, numbers, names, and the tests of a `where`.
+
+Durations are validated where they stand and kept as spans of milliseconds.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Discriminator,
+    Field,
+    PlainValidator,
+    StringConstraints,
+    Tag,
+    WithJsonSchema,
+)
+from pydantic.json_schema import JsonSchemaValue
+
+from simulator.kernel.clock import parse_duration
+
+NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+
+DURATION_SCHEMA: JsonSchemaValue = {
+    "anyOf": [
+        {"type": "string", "examples": ["20s", "2h30m", "PT90S"]},
+        {"type": "number", "minimum": 0, "description": "seconds"},
+    ]
+}
+_SPAN_SCHEMA: JsonSchemaValue = {
+    "anyOf": [
+        *DURATION_SCHEMA["anyOf"],
+        {
+            "type": "object",
+            "properties": {
+                "between": {"type": "array", "items": DURATION_SCHEMA, "minItems": 2, "maxItems": 2},
+            },
+            "required": ["between"],
+            "additionalProperties": False,
+        },
+    ]
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A duration in milliseconds, or a pair of bounds between which chance decides."""
+
+    low_ms: int = 0
+    high_ms: int = 0
+
+
+def _duration(value: Any) -> int:
+    return parse_duration(value)
+
+
+def _span(value: Any) -> Span:
+    if not isinstance(value, dict):
+        span_ms = parse_duration(value)
+        return Span(span_ms, span_ms)
+    bounds = value.get("between")
+    if set(value) != {"between"} or not isinstance(bounds, list) or len(bounds) != 2:
+        raise ValueError("write a duration (20s) or {between: [20s, 60s]}")
+    low_ms, high_ms = (parse_duration(bound) for bound in bounds)
+    if low_ms > high_ms:
+        raise ValueError("the first bound of `between` must not exceed the second")
+    return Span(low_ms, high_ms)
+
+
+def _regex(text: str) -> str:
+    try:
+        re.compile(text)
+    except re.error as error:
+        raise ValueError(f"not a regular expression: {error}") from None
+    return text
+
+
+def _bound(value: Any) -> Decimal:
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            number = Decimal(str(value))
+        except InvalidOperation:
+            number = Decimal("NaN")
+        if number.is_finite():
+            return number
+    raise ValueError("it must be a number, or one written as a string")
+
+
+def _scalar(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        raise ValueError("it must be a single value")
+    return value
+
+
+DurationMs = Annotated[int, PlainValidator(_duration), WithJsonSchema(DURATION_SCHEMA)]
+SpanOf = Annotated[Span, PlainValidator(_span), WithJsonSchema(_SPAN_SCHEMA)]
+Regex = Annotated[str, AfterValidator(_regex)]
+Bound = Annotated[Decimal, PlainValidator(_bound), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
+ScenarioName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+Environment = Literal["sandbox", "production"]
+Scalar = Annotated[
+    str | bool | int | float | None,
+    PlainValidator(_scalar),
+    WithJsonSchema({"type": ["string", "boolean", "number", "null"]}),
+]
+
+
+class Part(BaseModel):
+    """Base of all parts: strict types, no unknown members."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, protected_namespaces=(), populate_by_name=True)
+
+
+class Tests(Part):
+    """What a value must pass; all members that are given must hold."""
+
+    starts_with: str | None = None
+    ends_with: str | None = None
+    matches: Annotated[Regex | None, Field(description="a regular expression; its named groups serve in steps")] = None
+    gt: Bound | None = None
+    gte: Bound | None = None
+    lt: Bound | None = None
+    lte: Bound | None = None
+    exists: bool | None = None
+    names_scenario: Annotated[
+        bool | None,
+        Field(description="whether the value, or the group `name` of `matches`, is the name of a scenario"),
+    ] = None
+
+    @property
+    def given(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in Tests.model_fields if getattr(self, name) is not None}
+
+
+def _matcher_tag(value: Any) -> str:
+    if isinstance(value, dict):
+        return "«tests»"
+    return "«list»" if isinstance(value, list) else "«scalar»"
+
+
+Matcher = Annotated[
+    Annotated[Tests, Tag("«tests»")] | Annotated[list[Scalar], Tag("«list»")] | Annotated[Scalar, Tag("«scalar»")],
+    Discriminator(_matcher_tag),
+]
+Where: TypeAlias = dict[str, Matcher]
