@@ -65,6 +65,7 @@ def server_of(application: Application) -> uvicorn.Server:
         log_level="warning",
         access_log=False,
         server_header=False,
+        date_header=False,  # the wall clock has no place in answers that repeat to the byte
         timeout_graceful_shutdown=3,
     )
     return EndingServer(config, application)
