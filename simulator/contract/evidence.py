@@ -16,7 +16,7 @@ from simulator.control.app import ControlApplication
 from simulator.control.rows import control_rows
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.resources.profile import KYC, PROFILE, profile_of
 from simulator.scenario.clients import HttpClient
 from simulator.scenario.results import RunResult
@@ -25,7 +25,7 @@ from simulator.scenario.schema import ScenarioFile
 from simulator.server.app import Application
 from simulator.server.process import serving
 from simulator.wire.json import loads
-from simulator.wire.records import Record, find, rows
+from simulator.wire.records import find
 
 SEED = 3
 _LAID_DOWN = ("kyc", "profile", "key pair")
@@ -89,10 +89,7 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
             for name in simulator.library if names is None else names:
                 file = simulator.library[name]
                 result = await run(file, client, seed=SEED, keep=True)
-                world = simulator.worlds.get(result.world)
-                if world is None:
-                    found[name] = Evidence(file, result)
-                    continue
+                world = simulator.worlds[result.world]
                 rules = {note["part"] for note in simulator.engine.progress(world, name)["rules_fired"]}
                 fired = {index for index, _ in enumerate(file.scenario.rules) if f"rules[{index}]" in rules}
                 found[name] = _read(file, result, world, frozenset(fired))
@@ -173,23 +170,13 @@ def _machine(world: World, resource_id: str, first: Step) -> tuple[Machine, str]
     profile = profile_of(world)
     if resource_id in (profile.user_id, profile.kyc_id):
         return (PROFILE if resource_id == profile.user_id else KYC), ""
-    record = find(world, resource_id) or _by_table(world, resource_id)
+    record: Any = find(world, resource_id)
     kind = world.wiring.kinds[record.kind]
     machine: Machine = kind.machine
     if any((move.trigger, move.target) == (first.trigger, first.state) for move in machine.initial):
         return machine, ""
     fresh = None if kind.standing is None else kind.standing(_untouched(world), resource_id)
     return machine, machine.initial[0].target if fresh is None else fresh.status
-
-
-def _by_table(world: World, resource_id: str) -> Record:
-    """A resource that no index knows because every world has it: a network."""
-    for environment in ENVIRONMENTS:
-        for kind in world.wiring.kinds.values():
-            record = rows(world, environment, kind.table).get(resource_id)
-            if isinstance(record, Record):
-                return record
-    raise LookupError(f"there is a history of {resource_id}, but no such resource")
 
 
 def _untouched(world: World) -> World:
