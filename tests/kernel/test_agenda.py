@@ -196,6 +196,16 @@ def test_the_index_does_not_grow_with_what_is_replaced_or_cancelled() -> None:
     assert fire_all(store, agenda) == ["kind:first", "kind:a"]
 
 
+def test_the_index_is_not_made_anew_while_it_is_small() -> None:
+    store, agenda = made()
+    with store.change():
+        for number in range(60):
+            agenda.plan(10, "kind", "a", number=number)
+    index = agenda._heap
+    assert agenda.next() is not None
+    assert agenda._heap is index
+
+
 TARGETS = ("a", "b", "c")
 KINDS = ("quote", "run")
 instants = st.integers(0, 6)

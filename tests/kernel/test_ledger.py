@@ -70,6 +70,17 @@ def test_a_movement_is_one_numbered_entry() -> None:
     assert ledger.totals() == {"KES": 0}
 
 
+def test_posting_answers_the_entry_it_wrote() -> None:
+    store, ledger = books()
+    with store.change():
+        entry = ledger.post(3, "gift", "x", Posting(FEES, "KES", Decimal(-1)), Posting(POT, "KES", Decimal(1)))
+    assert list(ledger.entries()) == [entry]
+
+
+def test_the_accounts_have_names_of_their_own() -> None:
+    assert (OUTSIDE, FEES, POT, ASIDE) == ("world", "fees", "sandbox:account/available", "sandbox:account/held")
+
+
 def test_a_balance_knows_when_an_entry_last_touched_it() -> None:
     store, ledger = books("100")
     with store.change():

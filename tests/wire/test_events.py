@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from decimal import Decimal
 from typing import Any
@@ -78,7 +79,7 @@ def test_an_envelope_is_made_once_as_bytes(environment: str, livemode: bool) -> 
         world.now_ms,
         toy.CAUSE,
     )
-    assert event.id.startswith("evt_")
+    assert re.fullmatch(r"evt_[0-9a-z]{20}", event.id)
 
 
 def test_making_an_event_emits_nothing() -> None:

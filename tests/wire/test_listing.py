@@ -196,6 +196,13 @@ def test_an_unfiltered_page_is_reached_from_the_nearer_end(page: str, at_most: i
     assert watched.taken <= at_most
 
 
+def test_a_refused_number_says_what_it_may_be() -> None:
+    for query, limits in (({"page": "0"}, "at least 1"), ({"size": "101"}, "from 1 to 100")):
+        with pytest.raises(ApiError) as caught:
+            parse_list(PLAIN, query)
+        assert caught.value.message.endswith(f"it must be a whole number, {limits}.")
+
+
 # Order
 
 
@@ -364,6 +371,16 @@ def test_a_list_may_have_a_status_filter_of_its_own() -> None:
     assert refusal(AMOUNTS, status="lost") == ("invalid_parameter", "status")
 
 
+def test_only_a_filter_called_status_takes_the_place_of_the_common_one() -> None:
+    table = table_of(Row("a", 1, status="active"), Row("b", 2, status="lost", name="x"))
+    alone = Listing(filters=(by_field("status", ("lost",)),), statuses=("active",))
+    assert shown(alone, table, status="lost") == ["b"]
+    assert refusal(alone, status="active") == ("invalid_parameter", "status")
+    beside = Listing(filters=(by_field("name"),), statuses=("active", "lost"))
+    assert shown(beside, table, status="lost", name="x") == ["b"]
+    assert shown(beside, table, status="active") == ["a"]
+
+
 def test_a_filter_with_choices_takes_exactly_one_of_them() -> None:
     table = table_of(Row("1", 1, name="a"), Row("2", 2, name="b"), Row("3", 3, name="c"))
     assert shown(AMOUNTS, table, name="a") == ["1"]
@@ -411,6 +428,16 @@ def test_a_list_without_the_common_parameters_ignores_them_and_keeps_its_own_ord
     assert shown(FEES, table, sort_by="nonsense", search="x", start_date="never", status="?") == ["r1", "r2", "r3"]
     assert shown(FEES, table, name="a", size="2") == ["r1", "r2"]
     assert refusal(FEES, size="101") == ("invalid_parameter", "size")
+
+
+def test_a_list_without_the_common_parameters_begins_with_the_newest_unless_it_says_otherwise() -> None:
+    assert shown(Listing(common=False), counted(3)) == ["r3", "r2", "r1"]
+
+
+def test_a_filter_takes_one_value_unless_it_says_otherwise() -> None:
+    one = Listing(filters=(Filter("name", lambda row, names: row.name in names, ("a", "b")),))
+    assert shown(one, table_of(Row("1", 1, name="a"), Row("2", 2, name="b")), name="b") == ["2"]
+    assert refusal(one, name="a,b") == ("invalid_parameter", "name")
 
 
 def test_a_list_may_have_other_defaults_than_the_common_ones() -> None:
