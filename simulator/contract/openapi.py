@@ -10,6 +10,7 @@ from simulator.contract.errors import HEADERS as RESPONSE_HEADERS
 from simulator.contract.errors import error_responses, success_headers
 from simulator.contract.events import SHAPES, SIGNATURE_HEADERS, webhooks
 from simulator.contract.links import links_of
+from simulator.contract.naming import name_objects
 from simulator.contract.parameters import HEADERS as REQUEST_HEADERS
 from simulator.contract.parameters import header_parameters, path_parameters, query_parameters
 from simulator.contract.provenance import TAGS, basis_of_status
@@ -63,6 +64,7 @@ def build(tour: Tour, rows: tuple[Operation, ...] | None = None) -> Schema:
     for row in rows:
         paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, components, responses, tour)
     hooks = webhooks(components, tour.events_by_type())
+    name_objects(components.schemas)
     document: Schema = {
         "openapi": "3.1.0",
         "info": {
@@ -147,6 +149,8 @@ def _body(row: Operation, components: Components, calls: list[Exchange]) -> Sche
             _basis(components.schemas[reference_.removeprefix(REF)], row.tag)
     else:
         variants = build_body(components)
+        if row.method != "PATCH":
+            _admit_null(variants)
         _basis(variants, row.tag)
         schema = components.add(name, variants)
     media: Schema = {"schema": schema}
@@ -155,6 +159,19 @@ def _body(row: Operation, components: Components, calls: list[Exchange]) -> Sche
         media["examples"] = _examples(good, lambda call: call.body)
     required = any(field.is_required() for model in models for field in model.model_fields.values())
     return {"required": required, "content": {"application/json": media}}
+
+
+def _admit_null(variants: Schema) -> None:
+    """An optional field that is null counts as absent (decision H4; in PATCH it is a value)."""
+    for variant in variants.get("anyOf", [variants]):
+        for name, member in variant.get("properties", {}).items():
+            if name in variant.get("required", ()) or member.get("type") not in ("string", "boolean"):
+                continue
+            member["type"] = [member["type"], "null"]
+            if "const" in member:
+                member["enum"] = [member.pop("const")]
+            if "enum" in member:
+                member["enum"] = [*member["enum"], None]
 
 
 def _basis(schema: Any, clause: str) -> None:

@@ -16,8 +16,11 @@ from simulator.wire.operation import Operation
 Parameter = dict[str, Any]
 
 _TIME = r"([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?"
-_MOMENT = rf"^{DAY}(T{_TIME}(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?$"
-"""A day or a timestamp, in UTC where it names no zone."""
+_MOMENT = rf"^({DAY}(T{_TIME}(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?)?$"
+"""A day or a timestamp, in UTC where it names no zone; an empty value counts as absent (decision H6)."""
+
+_SEARCH = r"^([\s\S]{2,})?$"
+"""At least two characters, or an empty value."""
 
 _PATH_IDS: Mapping[str, tuple[str, str]] = {
     "/fees/{id}": ("^fee_[0-9a-z_]+$", "Fee product"),
@@ -155,7 +158,7 @@ def _query(name: str, schema: Schema, description: str, clause: str = _LISTS, **
         "required": False,
         "description": description,
         # An empty value counts as absent (decision H6).
-        **({"allowEmptyValue": True} if schema["type"] == "string" else {}),
+        **({"allowEmptyValue": True} if "enum" in schema else {}),
         "schema": schema,
         **more,
         "x-provenance": "specified",
@@ -175,7 +178,7 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
     if listing.common:
         moment = {"type": "string", "pattern": _MOMENT}
         parameters += [
-            _query("search", {"type": "string", "minLength": 2}, "Free text, upper and lower case alike."),
+            _query("search", {"type": "string", "pattern": _SEARCH}, "Free text, upper and lower case alike."),
             _query("start_date", moment, "Created on or after: a day (from its start, UTC) or a timestamp."),
             _query("end_date", moment, "Created on or before: a day (to its end, UTC) or a timestamp."),
             _query(
@@ -193,7 +196,7 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
 
 def _several(name: str, choices: list[str], description: str, clause: str) -> Parameter:
     items = {"type": "string", "enum": choices}
-    schema = {"type": "array", "items": items, "minItems": 1, "uniqueItems": True}
+    schema = {"type": "array", "items": items, "minItems": 1}
     return _query(name, schema, description, clause, style="form", explode=False)
 
 
@@ -201,10 +204,10 @@ def _filter(filter_: Filter, tag: str, defaults: Mapping[str, str]) -> Parameter
     description = f"Only what has this {filter_.name}."
     default = {"default": defaults[filter_.name]} if filter_.name in defaults else {}
     if filter_.number:
-        schema: Schema = {"type": "string", "pattern": r"^[0-9]{1,18}(\.[0-9]{1,18})?$"}
+        schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$"}
         return _query(filter_.name, schema, "A bound of the amount, inclusive; a decimal number.", tag)
     if filter_.choices is None:
-        return _query(filter_.name, {"type": "string", "minLength": 1}, description, tag)
+        return _query(filter_.name, {"type": "string"}, description, tag)
     if filter_.many:
         parameter = _several(filter_.name, list(filter_.choices), f"{description} Several with commas.", tag)
         if default:

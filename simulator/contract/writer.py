@@ -28,7 +28,7 @@ The interface in writing, made from the code by `make contract`; a test fails wh
 | [openapi.json](openapi.json) | the same for tools that read JSON only |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
 | [events/](events) | one JSON Schema for each event type: the whole envelope, usable by itself |
-| [schemathesis.toml](schemathesis.toml) | how to run schemathesis against the interface, with a reason for each setting |
+| [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
 | [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
 | [states/](states/README.md) | every state table as a diagram |
 | [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
