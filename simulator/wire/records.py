@@ -79,8 +79,11 @@ def render(world: World, record: Record) -> JsonObject:
     return kind_of(world, record).render(world, record)
 
 
-def create(world: World, record: R, trigger: str, when: str = "") -> R:
-    """Bring a resource into being by the initial move of its state table."""
+def create(world: World, record: R, trigger: str, when: str = "", *, announced: bool = True) -> R:
+    """Bring a resource into being by the initial move of its state table.
+
+    With `announced` False nobody is told yet: `announce` follows when what belongs to it has been made too.
+    """
     kind = kind_of(world, record)
     move = kind.machine.begin(trigger, when)
     record = replace(record, status=move.target)
@@ -89,11 +92,20 @@ def create(world: World, record: R, trigger: str, when: str = "") -> R:
     world.store.table("index").put(record.id, table.name)
     if world.origin.body or world.origin.scenario:
         world.store.table("origins").put(record.id, world.origin)
-    _tell(world, kind, record, move, {})
+    world.journal.record_step(record.id, Step(move.target, world.now_ms, move.trigger, world.cause))
+    if announced:
+        announce(world, record, trigger, when)
+    return record
+
+
+def announce(world: World, record: Record, trigger: str, when: str = "") -> None:
+    """Tell of a resource's creation: the events of its initial move, or whoever listens for silent creations."""
+    kind = kind_of(world, record)
+    move = kind.machine.begin(trigger, when)
+    _emit(world, kind, record, move, {})
     if not move.events and not record.owner:
         for listener in world.wiring.on_created:
             listener(world, record.environment, kind.render(world, record), record.id)
-    return record
 
 
 def move(
@@ -107,7 +119,8 @@ def move(
     step = kind.machine.next(record.status, trigger, when)
     record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
     rows(world, record.environment, kind.table, record.owner).put(record.id, record)
-    _tell(world, kind, record, step, extra or {})
+    world.journal.record_step(record.id, Step(step.target, world.now_ms, step.trigger, world.cause))
+    _emit(world, kind, record, step, extra or {})
     return record
 
 
@@ -154,8 +167,7 @@ def origin_of(world: World, record_id: str) -> Origin:
     return origin or Origin({})
 
 
-def _tell(world: World, kind: Kind, record: Record, move: Move, extra: JsonObject) -> None:
-    world.journal.record_step(record.id, Step(move.target, world.now_ms, move.trigger, world.cause))
+def _emit(world: World, kind: Kind, record: Record, move: Move, extra: JsonObject) -> None:
     if record.owner:
         return
     for event_type in move.events:

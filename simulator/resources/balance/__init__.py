@@ -81,7 +81,7 @@ ASSUMPTIONS = (
     ("custodial-memo", "No stellar address is known as custodial, so a memo is never demanded of a send."),
     ("own-wallet", "A send to an address or invoice of one's own is an ordinary send; nothing arrives by itself."),
     ("swap-hash", "The tx_hash of a swap is one of the network that is swapped to."),
-    ("no-hash", "A tx_hash given for a buy, a withdrawal or a Lightning send is refused: they have none."),
+    ("no-hash", "A tx_hash given for a buy, a withdrawal or a Lightning send is ignored: they have none."),
     ("gone-beneficiary", "Executing a withdraw quote whose beneficiary was deleted meanwhile: 404 not_found."),
     ("execution-order", "Executing a quote: found, network up, usable, balance, slippage or account limits."),
     ("bank-payer", "A buy by bank transfer needs no payer; its account_number is kept for search when given."),

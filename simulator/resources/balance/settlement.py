@@ -102,7 +102,6 @@ def payment_declined(push: Push) -> Transaction:
 
 
 def complete_buy(push: Push) -> Transaction:
-    _no_tx_hash(push, "a purchase is credited inside the service")
     return _move(push, "complete")
 
 
@@ -150,7 +149,6 @@ def may_fail_send(world: World, send: Transaction) -> bool:
 
 def _send_hash(push: Push) -> str | None:
     if push.target.lightning is not None:
-        _no_tx_hash(push, "a Lightning payment has none")
         return None
     return _tx_hash(push, push.target.paid.network)
 
@@ -180,7 +178,6 @@ def complete_swap(push: Push) -> Transaction:
 
 def complete_withdraw(push: Push) -> Transaction:
     """The beneficiary has the fiat; what was held is spent (decision S10)."""
-    _no_tx_hash(push, "a payout in fiat has none")
     push.world.ledger.post_hold(push.world.now_ms, push.target.id, push.target.fee.total)
     return _move(push, "complete")
 
@@ -218,11 +215,6 @@ def _tx_hash(push: Push, network: str) -> str:
     if given is not None and not is_tx_hash(network, given):
         raise invalid("tx_hash", f"it is not a transaction hash of {network}")
     return given or new_tx_hash(push.world, network)
-
-
-def _no_tx_hash(push: Push, why: str) -> None:
-    if push.parameters.tx_hash is not None:
-        raise invalid("tx_hash", why)
 
 
 TRIGGERS = (

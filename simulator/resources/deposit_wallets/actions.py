@@ -33,7 +33,7 @@ from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import birth, create, find, move, save
+from simulator.wire.records import announce, birth, create, find, move, save
 from simulator.wire.spelling import DEPOSIT
 from simulator.wire.triggers import Push
 
@@ -65,9 +65,13 @@ def create_wallet(call: Call) -> JsonObject:
     )
     if wallet.memo is not None:
         wallets_by_memo(world, environment).put(wallet.memo, wallet.id)
-    wallet = create(world, wallet, "create")
     if body.lightning:
-        open_address(world, wallet)
+        wallet = create(world, wallet, "create", announced=False)
+        entry = open_address(world, wallet, announced=False)
+        announce(world, wallet, "create")
+        announce(world, entry, "create")
+    else:
+        wallet = create(world, wallet, "create")
     return render_wallet(world, wallet)
 
 

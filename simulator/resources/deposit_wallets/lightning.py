@@ -61,7 +61,9 @@ def add_entry(call: Call) -> JsonObject:
     return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
 
 
-def open_address(world: World, wallet: Wallet, username: str | None = None) -> LightningAddress:
+def open_address(
+    world: World, wallet: Wallet, username: str | None = None, *, announced: bool = True
+) -> LightningAddress:
     """A Lightning address with the given username, or a generated one; 400 when it is taken in the environment."""
     environment = wallet.environment
     taken = addresses_by_username(world, environment)
@@ -81,7 +83,7 @@ def open_address(world: World, wallet: Wallet, username: str | None = None) -> L
     taken.put(username, entry.id)
     own = addresses_by_wallet(world, environment)
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
-    return create(world, entry, "create")
+    return create(world, entry, "create", announced=announced)
 
 
 def _generated_name(world: World) -> str:

@@ -333,8 +333,6 @@ def complete(push: Push) -> Transaction:
         network = ramp.received.network or ""
         _check_tx_hash(network, given)
         changes["tx_hash"] = given or new_tx_hash(world, network)
-    elif given is not None:
-        raise invalid("tx_hash", "a payout in fiat has none")
     received, fee = ramp.funds_received or ZERO, ramp.fee.total
     key = _paid(ramp).key
     world.ledger.post(

@@ -36,12 +36,16 @@ class QuoteBody(Body):
 
 class MobileMoneyPayer(Body):
     phone_number: Code
+    account_name: FreeText | None = None
+    account_number: FreeText | None = None
+    bank_code: FreeText | None = None
 
 
 class BankTransferPayer(Body):
     account_name: Text
     account_number: FreeText | None = None
     bank_code: FreeText | None = None
+    phone_number: FreeText | None = None
 
 
 class ConfirmOnrampMobileMoney(Body):

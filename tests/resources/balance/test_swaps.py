@@ -88,7 +88,7 @@ def test_both_networks_must_be_up() -> None:
         ({"to": {"symbol": "XLM", "network": "Stellar"}}, (422, "unsupported_network", "to.network")),
         ({"from": {"symbol": "USDT", "network": "STELLAR"}}, (422, "unsupported_asset", "from.symbol")),
         ({"to": {"symbol": "BTC", "network": "CELO"}}, (422, "unsupported_asset", "to.symbol")),
-        ({"amount": "0.99"}, (422, "amount_too_low", "amount")),
+        ({"amount": "0.49"}, (422, "amount_too_low", "amount")),
         ({"amount": "100000.01"}, (422, "amount_too_high", "amount")),
         ({"amount": "1000.0000001"}, (422, "insufficient_balance", "amount")),
         ({"amount": "5000", "amount_side": "to"}, (422, "insufficient_balance", "amount")),

@@ -170,5 +170,4 @@ def test_the_limits_count_what_is_paid_out() -> None:
 def test_a_payout_has_no_hash() -> None:
     house = House()
     made = house.withdraw()
-    assert refusal(house.act, "complete", made["id"], tx_hash="0x" + "ab" * 32)[:2] == (400, "invalid_parameter")
-    assert house.show(made["id"])["status"] == "processing"
+    assert house.act("complete", made["id"], tx_hash="0x" + "ab" * 32)["tx_hash"] is None
