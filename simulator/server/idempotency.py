@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from itertools import takewhile
 
 from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.world import World
@@ -47,13 +48,15 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 
 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
-    """Bind an answer to its key; what is older than 24 simulated hours is forgotten on the way. Inside a change."""
+    """Bind an answer to its key; once an hour what has lapsed is forgotten on the way. Inside a change."""
     table = world.store.table("idempotency")
     if f"{environment}:{key}" in table:
         table.delete(f"{environment}:{key}")
-    while table.rows:
-        oldest = next(iter(table.rows))
-        if world.now_ms - table.rows[oldest].at_ms < RETENTION_MS:
-            break
-        table.delete(oldest)
+    sequences = world.store.table("sequences")
+    hour = world.now_ms // HOUR_MS
+    if sequences.get("idempotency.hour") != hour:
+        sequences.put("idempotency.hour", hour)
+        lapsed = takewhile(lambda item: world.now_ms - item[1].at_ms >= RETENTION_MS, table.items())
+        for old, _ in list(lapsed):
+            table.delete(old)
     table.put(f"{environment}:{key}", stored)
