@@ -10,6 +10,7 @@ import click
 
 from simulator import __version__
 from simulator.cli.comparing import compare
+from simulator.cli.conforming import conform
 from simulator.cli.insight import advice, coverage
 from simulator.cli.recording import record
 from simulator.cli.scenarios import scenario
@@ -21,7 +22,7 @@ __all__ = ["main"]
 
 COMMANDS = (
     serve, clock, action, actions, trigger, events, resources, deliveries, requests, scenario, record, worlds, reset,
-    advice, coverage, compare,
+    advice, coverage, compare, conform,
 )  # fmt: skip
 
 _EPILOG = """\b

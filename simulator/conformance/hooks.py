@@ -22,7 +22,8 @@ from uuid import uuid4
 
 import schemathesis
 
-PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL = "RAMPSIM_PUBLIC_KEY", "RAMPSIM_SECRET_KEY", "RAMPSIM_WEBHOOK_URL"
+from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
+
 INBOX = "/_simulator/inbox/conformance"
 
 _ADDRESSES = {
@@ -127,12 +128,12 @@ def _with_real_keys(case: Any) -> None:
 def _with_a_usual_amount(case: Any) -> None:
     """An amount within the limits, which a schema does not know."""
     body = case.body
-    named = (body.get("amount_currency"), body.get("currency"), body.get("fiat_currency"), body.get("symbol"))
+    named = [body.get(name) for name in ("amount_currency", "currency", "fiat_currency", "symbol")]
     if body.get("amount_currency") in ("crypto", "asset"):
-        named = (body.get("symbol"), body.get("asset"))
+        named = [body.get("symbol"), body.get("asset")]
     side = body.get(body.get("amount_side") or "from")
     if isinstance(side, dict):
-        named = (side.get("symbol"),)
+        named = [side.get("symbol")]
     found = next((_USUAL_AMOUNTS[name] for name in named if name in _USUAL_AMOUNTS), None)
     if found is not None:
         case.body = {**body, "amount": found}

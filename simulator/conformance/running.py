@@ -1,0 +1,127 @@
+"""Running schemathesis: in a process of its own, against the simulator this starts or against a given base URL."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+from simulator.config import Config
+from simulator.conformance.outcome import Outcome, read_outcome
+from simulator.conformance.settings import Settings, compose
+from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
+from simulator.contract.files import contract_file, contracts_directory
+from simulator.host import build
+from simulator.server.process import serving
+
+BASE = "/v1"
+
+
+class Unusable(Exception):
+    """The run cannot be made: schemathesis is missing, or the configuration or contract is refused."""
+
+
+class Unanswered(Exception):
+    """No server answers at the address."""
+
+
+class Refused(Exception):
+    """The server gives no token for the key pair."""
+
+
+@asynccontextmanager
+async def own_simulator() -> AsyncIterator[str]:
+    """A simulator with a fresh world under a manual clock; gives its base URL."""
+    application = build(Config(clock="manual"))
+    async with serving(application) as origin:
+        # Broken requests are sent on purpose.
+        logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+        yield f"{origin}{BASE}"
+
+
+async def run(settings: Settings, *, contract: Path | None = None, junit: Path | None = None) -> Outcome:
+    """One run of schemathesis; Unusable, Unanswered, Refused."""
+    if find_spec("schemathesis") is None:
+        raise Unusable("schemathesis is not installed: pip install 'rampsim[conformance]' or pip install schemathesis")
+    await asyncio.to_thread(ask_token, settings)
+    with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
+        directory = Path(name)
+        config = directory / "schemathesis.toml"
+        config.write_text(compose(contract_file("schemathesis.toml").decode(), settings))
+        report, calls, xml = directory / "report.json", directory / "calls.ndjson", directory / "junit.xml"
+        command = [
+            sys.executable, "-m", "schemathesis.cli", "--config-file", str(config),
+            "run", str(contract or contracts_directory() / "openapi.json"), "--url", settings.base_url,
+            "--phases", ",".join(settings.phases), "--no-color",
+            "--report", "json,ndjson,junit", "--report-json-path", str(report),
+            "--report-ndjson-path", str(calls), "--report-junit-path", str(xml),
+        ]  # fmt: skip
+        if settings.mode == "read-only":
+            command += ["--include-method", "GET"]
+        for operation in settings.operations:
+            command += ["--include-operation-id", operation]
+        process = await asyncio.create_subprocess_exec(
+            *command,
+            cwd=directory,
+            env=_environment(settings),
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        try:
+            output, _ = await process.communicate()
+        finally:
+            if process.returncode is None:
+                process.kill()
+        text = output.decode(errors="replace").replace(settings.secret_key, "***")
+        if process.returncode not in (0, 1) or not report.exists():
+            raise Unusable(f"schemathesis ended with {process.returncode}:\n{text}")
+        if junit is not None:
+            junit.write_text(xml.read_text().replace(settings.secret_key, "***"))
+        return read_outcome(settings, json.loads(report.read_text()), calls)
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    package = Path(__file__).resolve().parents[2]
+    paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
+    more = {WEBHOOK_URL: settings.webhook_url} if settings.webhook_url else {}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("SCHEMATHESIS_")}
+    return {
+        **kept,
+        "PYTHONPATH": os.pathsep.join(paths),
+        PUBLIC_KEY: settings.public_key,
+        SECRET_KEY: settings.secret_key,
+        **more,
+    }
+
+
+def ask_token(settings: Settings) -> Mapping[str, Any]:
+    """Ask for a token once before anything else, so that a wrong address or key pair is said in so many words."""
+    keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
+    request = Request(
+        f"{settings.base_url}/auth/token",
+        data=json.dumps(keys).encode(),
+        headers={"Content-Type": "application/json"},
+        method="POST",
+    )
+    try:
+        with urlopen(request, timeout=30) as response:
+            answer = json.load(response)
+        return {"token_type": answer["token_type"], "expires_in": answer["expires_in"]}
+    except HTTPError as error:
+        with error:
+            raise Refused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None
+    except (URLError, OSError) as error:
+        reason = getattr(error, "reason", error)
+        raise Unanswered(f"no server answers at {settings.base_url} ({reason})") from None
+    except (ValueError, KeyError, TypeError):
+        raise Refused(f"{settings.base_url}/auth/token answers something that is no token") from None

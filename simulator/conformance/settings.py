@@ -1,0 +1,51 @@
+"""The configuration of one run: the shipped schemathesis.toml, with what this run asks for put in its place."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Mode = Literal["read-only", "full"]
+
+PHASES = ("examples", "coverage", "fuzzing", "stateful")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one run is to do. `base_url` ends with /v1; `operations` are operationIds, none for all."""
+
+    base_url: str
+    public_key: str
+    secret_key: str
+    mode: Mode
+    seed: int = 1
+    max_examples: int = 20
+    rate_limit: str = "auto"
+    phases: tuple[str, ...] = PHASES
+    operations: tuple[str, ...] = ()
+    webhook_url: str | None = None
+
+
+def compose(shipped: str, settings: Settings) -> str:
+    """The text of a configuration file: the shipped one as this run needs it."""
+    document = tomllib.loads(shipped)
+    document["seed"] = settings.seed
+    document["rate-limit"] = settings.rate_limit
+    document["generation"]["max-examples"] = settings.max_examples
+    if settings.mode == "read-only":
+        # Without this, the coverage phase tries the methods that a path does not know, writing ones among them.
+        document.setdefault("phases", {}).setdefault("coverage", {})["unexpected-methods"] = []
+        document.setdefault("checks", {})["unsupported_method"] = {"enabled": False}
+    return "".join(f"{json.dumps(name)} = {_inline(value)}\n" for name, value in document.items())
+
+
+def _inline(value: Any) -> str:
+    """A value as TOML, tables inline."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{json.dumps(name)} = {_inline(member)}" for name, member in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(_inline(item) for item in value) + "]"
+    return json.dumps(value)
