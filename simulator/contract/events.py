@@ -67,7 +67,12 @@ OBJECTS: Mapping[str, tuple[Any, ...]] = {
 
 
 def _status(*values: str) -> Schema:
-    return {"properties": {"status": {"enum": list(values)} if len(values) > 1 else {"const": values[0]}}}
+    return _only("status", *values)
+
+
+def _only(field: str, *values: str) -> Schema:
+    """Some of the values that the object's shape lists; as `enum`, which generators of clients can narrow."""
+    return {"properties": {field: {"type": "string", "enum": list(values)}}}
 
 
 def _failed(*statuses: str) -> Schema:
@@ -91,9 +96,9 @@ _NARROWED: Mapping[str, Schema] = {
     "deposit.failed": {**_status("failed"), "required": ["reason"]},
     "lightning.invoice_paid": _status("paid"),
     "lightning.invoice_expired": _status("expired"),
-    "kyc.approved": {"properties": {"kyc_status": {"const": "approved"}}},
-    "kyc.action_required": {"properties": {"kyc_status": {"const": "action_required"}}},
-    "kyc.rejected": {"properties": {"kyc_status": {"const": "rejected"}}},
+    "kyc.approved": _only("kyc_status", "approved"),
+    "kyc.action_required": _only("kyc_status", "action_required"),
+    "kyc.rejected": _only("kyc_status", "rejected"),
     "recurring_payment.activated": _status("active"),
     "recurring_payment.run_succeeded": _RUN_DONE,
     "recurring_payment.run_failed": _RUN_FAILED,

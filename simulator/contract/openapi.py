@@ -167,9 +167,10 @@ def _admit_null(variants: Schema) -> None:
         for name, member in variant.get("properties", {}).items():
             if name in variant.get("required", ()) or member.get("type") not in ("string", "boolean"):
                 continue
-            member["type"] = [member["type"], "null"]
             if "const" in member:
-                member["enum"] = [member.pop("const")]
+                member["anyOf"] = [{"type": member.pop("type"), "const": member.pop("const")}, {"type": "null"}]
+                continue
+            member["type"] = [member["type"], "null"]
             if "enum" in member:
                 member["enum"] = [*member["enum"], None]
 
