@@ -54,4 +54,4 @@ def _named(name: str, schema: Schema, schemas: dict[str, Schema]) -> Schema:
 def _pascal(text: str) -> str:
     """`An amount in KES, by mobile_money` is AmountInKESByMobileMoney."""
     words = re.findall(r"[A-Za-z0-9]+", text)
-    return "".join(word[:1].upper() + word[1:] for word in words if word not in ("A", "An"))
+    return "".join(word[:1].upper() + word[1:] for word in words if word.lower() not in ("a", "an"))
