@@ -1,4 +1,4 @@
-"""The reference page: the contract rendered for people, on the server, without any script or outside resource."""
+"""The reference page: the contract rendered for people, without any outside resource; its one script filters."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import jinja2
+from markupsafe import Markup, escape
 
 from simulator.contract.conformance import operations_of
 from simulator.contract.schemas import REF
@@ -27,6 +28,7 @@ def page(document: Document) -> str:
     environment.filters["kind"] = kind
     environment.filters["json"] = pretty
     environment.filters["anchor"] = anchor
+    environment.filters["ticks"] = ticks
     operations = [_operation(document, *row) for row in operations_of(document)]
     return environment.get_template("reference.html.j2").render(
         info=document["info"],
@@ -41,6 +43,11 @@ def page(document: Document) -> str:
 
 def anchor(name: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+
+
+def ticks(text: str) -> Markup:
+    """Prose in which `words between backticks` are code."""
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
 def _follow(document: Document, part: Any) -> Any:
@@ -81,6 +88,7 @@ def _response(document: Document, status: str, response: Any) -> dict[str, Any]:
         "status": status,
         "description": response["description"],
         "provenance": response["x-provenance"],
+        "basis": response.get("x-basis", ""),
         "schema": schema if int(status) < 400 else None,
         "codes": _codes(document, schema) if schema and int(status) >= 400 else {},
         "examples": _examples(media),
