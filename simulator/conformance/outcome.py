@@ -112,7 +112,9 @@ def read_outcome(settings: Settings, report: Mapping[str, Any], calls: Path) -> 
         selected=report["operations"]["selected"],
         complete=bool(report["complete"]),
     )
-    outcome.errors = [_error(error) for error in report["errors"]]
+    # A single operation need not lead to another, and then there is nothing for the stateful phase to do.
+    lonely = "Missing Open API links" if settings.operations or settings.mode == "read-only" else None
+    outcome.errors = [_error(error) for error in report["errors"] if error.get("title") != lonely]
     outcome.warnings = [
         Warned(kind, tuple(map(str, operations)), _explanation(settings, kind, operations))
         for kind, operations in report["warnings"].items()

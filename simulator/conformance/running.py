@@ -87,7 +87,10 @@ async def run(settings: Settings, *, contract: Path | None = None, junit: Path |
             raise Unusable(f"schemathesis ended with {process.returncode}:\n{text}")
         if junit is not None:
             junit.write_text(xml.read_text().replace(settings.secret_key, "***"))
-        return read_outcome(settings, json.loads(report.read_text()), calls)
+        outcome = read_outcome(settings, json.loads(report.read_text()), calls)
+        if outcome.selected == 0:
+            raise Unusable(f"the contract has no operation {' or '.join(settings.operations)} to run in this mode")
+        return outcome
 
 
 def _environment(settings: Settings) -> dict[str, str]:

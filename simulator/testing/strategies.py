@@ -1,0 +1,270 @@
+"""Hypothesis strategies made from the contract: request bodies, ids, amounts, addresses, phone numbers, events.
+
+    from hypothesis import given
+    from simulator.testing import strategies
+
+    @given(strategies.bodies("create_quote"))
+    def test_a_quote_is_stored(body): ...
+
+Whatever they give fits the contract's schema, and request bodies are mostly acceptable: amounts lie within every
+limit of a fresh account, addresses have right checksums, phone numbers are valid. What they refer to (beneficiaries,
+quotes) has to exist: put your own ids in. Needs the package hypothesis.
+"""
+
+from __future__ import annotations
+
+import datetime
+import math
+import re
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any
+
+import orjson
+
+from simulator.contract.files import contract_document, contract_file
+from simulator.resources.reference.addresses import checksummed, encode_segwit, encode_stellar
+from simulator.resources.reference.phones import is_phone
+
+try:
+    from hypothesis import strategies as st
+    from hypothesis.strategies import SearchStrategy
+except ImportError as error:
+    raise ImportError("simulator.testing.strategies needs hypothesis: pip install hypothesis") from error
+
+__all__ = ["addresses", "amounts", "bodies", "events", "idempotency_keys", "identifiers", "phone_numbers"]
+
+Schema = Mapping[str, Any]
+
+_AMOUNTS: Mapping[str, tuple[str, str, int]] = {
+    "KES": ("1500", "5000", 2), "TZS": ("60000", "100000", 2), "NGN": ("40000", "70000", 2),
+    "ZAR": ("400", "800", 2), "ZMW": ("500", "1200", 2),
+    "USDC": ("10", "50", 6), "USDT": ("10", "50", 6), "CUSD": ("10", "50", 6),
+    "XLM": ("200", "400", 7), "CELO": ("60", "80", 6), "BTC": ("0.0005", "0.001", 8),
+}  # fmt: skip
+"""Least, greatest and decimals per currency: inside the limits of every product."""
+
+_PHONES: Mapping[str, str] = {
+    "KE": r"\+2547[0-2][0-9]{7}",
+    "TZ": r"\+2557[45][0-9]{7}",
+    "NG": r"\+234803[0-9]{7}",
+    "ZA": r"\+278[234][0-9]{7}",
+    "ZM": r"\+26097[0-9]{7}",
+}
+
+_ZONES = ("Africa/Nairobi", "Africa/Dar_es_Salaam", "Africa/Lagos", "Africa/Johannesburg", "Africa/Lusaka", "UTC")
+_PLAIN = st.text(st.characters(min_codepoint=32, max_codepoint=0x24F, exclude_categories=("Cc", "Cs")), max_size=40)
+
+
+def identifiers(prefix: str) -> SearchStrategy[str]:
+    """Ids with a prefix, for example `qt_` or `ben_`: of the right form, and belonging to nothing."""
+    return st.text("0123456789abcdefghjkmnpqrstvwxyz", min_size=20, max_size=20).map(prefix.__add__)
+
+
+def idempotency_keys() -> SearchStrategy[str]:
+    return st.uuids(version=4).map(str)
+
+
+def amounts(currency: str) -> SearchStrategy[str]:
+    """Amounts of a currency as decimal strings, within the limits of a fresh account."""
+    least, greatest, decimals = _AMOUNTS[currency]
+    return st.decimals(least, greatest, places=min(decimals, 6)).map(lambda amount: f"{amount:f}")
+
+
+def addresses(network: str) -> SearchStrategy[str]:
+    """Addresses on stellar, celo or bitcoin, with right checksums."""
+    makers: Mapping[str, tuple[int, Callable[[bytes], str]]] = {
+        "stellar": (32, encode_stellar),
+        "celo": (20, lambda raw: checksummed(raw.hex())),
+        "bitcoin": (20, lambda raw: encode_segwit(0, raw)),
+    }
+    size, make = makers[network]
+    return st.binary(min_size=size, max_size=size).map(make)
+
+
+def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
+    """Mobile numbers of a country (KE, TZ, NG, ZA, ZM; None for any of them) in international format.
+
+    None ends in 0001, 0002, 0003 or 0009, by which the simulator's test values choose an outcome.
+    """
+    if country is None:
+        return st.sampled_from(sorted(_PHONES)).flatmap(phone_numbers)
+    numbers = st.from_regex(_PHONES[country], fullmatch=True, alphabet="+0123456789")
+    return numbers.filter(lambda text: is_phone(text, country) and text[-4:] not in ("0001", "0002", "0003", "0009"))
+
+
+@cache
+def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
+    """Request bodies of an operation; KeyError when the contract has none of that name or it takes no body."""
+    document = contract_document()
+    for item in document["paths"].values():
+        for operation in item.values():
+            if operation["operationId"] == operation_id:
+                media = operation["requestBody"]["content"]["application/json"]
+                return _Maker(document).make(media["schema"]).map(_with_acceptable_amount)
+    raise KeyError(operation_id)
+
+
+@cache
+def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
+    """Envelopes of an event as a receiver gets them, parsed; KeyError for an unknown type."""
+    try:
+        schema = orjson.loads(contract_file(f"events/{event_type}.schema.json"))
+    except FileNotFoundError:
+        raise KeyError(event_type) from None
+    return _Maker(schema).make(schema)
+
+
+def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
+    """Bring the amount into the limits of its currency, keeping which one it was drawn as."""
+    currency = _currency_of(body)
+    if currency is None or "amount" not in body:
+        return body
+    least, greatest, decimals = _AMOUNTS[currency]
+    scale = 10 ** min(decimals, 4)
+    low, high = (round(float(bound) * scale) for bound in (least, greatest))
+    units = low + sum(body["amount"].encode()) * 7919 % (high - low + 1)
+    return {**body, "amount": f"{units // scale}.{units % scale:0{min(decimals, 4)}d}"}
+
+
+def _currency_of(body: Schema) -> str | None:
+    side = body.get(body.get("amount_side") or "from")
+    holder: Schema = side if isinstance(side, Mapping) else body
+    named = body.get("amount_currency") or body.get("currency")
+    if named == "fiat":
+        named = body.get("fiat_currency")
+    found = named if named in _AMOUNTS else holder.get("symbol")
+    return found if found in _AMOUNTS else None
+
+
+class _Maker:
+    """Strategies of schemas, with what a pattern does not say put in by the name of the field."""
+
+    def __init__(self, document: Schema) -> None:
+        self._document = document
+
+    def make(self, schema: Schema, name: str = "") -> SearchStrategy[Any]:
+        schema = self._whole(schema)
+        if "const" in schema:
+            return st.just(schema["const"])
+        if "enum" in schema:
+            return st.sampled_from(schema["enum"])
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in schema:
+                return st.one_of([self.make(variant, name) for variant in schema[keyword]])
+        types = schema.get("type", "object")
+        if isinstance(types, list):
+            return st.one_of([self.make({**schema, "type": kind}, name) for kind in types])
+        makers: Mapping[str, Callable[[Schema, str], SearchStrategy[Any]]] = {
+            "object": self._object,
+            "array": self._array,
+            "string": _string,
+            "integer": _integer,
+            "number": _number,
+            "boolean": lambda schema, name: st.booleans(),
+            "null": lambda schema, name: st.none(),
+        }
+        return makers[types](schema, name)
+
+    def _whole(self, schema: Schema) -> Schema:
+        """A schema with what it refers to and all its parts in one."""
+        if "$ref" in schema:
+            target: Any = self._document
+            for part in schema["$ref"].removeprefix("#/").split("/"):
+                target = target[part]
+            return self._whole({**target, **{key: value for key, value in schema.items() if key != "$ref"}})
+        if "allOf" not in schema:
+            return schema
+        merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
+        for part in schema["allOf"]:
+            merged = _merged(merged, self._whole(part))
+        return merged
+
+    def _object(self, schema: Schema, name: str) -> SearchStrategy[Any]:
+        required = schema.get("required", ())
+        properties = {key: member for key, member in schema.get("properties", {}).items() if member.get("not") != {}}
+        return st.fixed_dictionaries(
+            {key: self.make(properties[key], key) for key in properties if key in required},
+            optional={key: self.make(properties[key], key) for key in properties if key not in required},
+        )
+
+    def _array(self, schema: Schema, name: str) -> SearchStrategy[Any]:
+        least = schema.get("minItems", 0)
+        return st.lists(self.make(schema.get("items", {}), name), min_size=least, max_size=max(least, 3))
+
+
+def _merged(one: Schema, other: Schema) -> dict[str, Any]:
+    merged = {**one, **other}
+    for key in ("properties", "$defs"):
+        if key in one and key in other:
+            merged[key] = {**one[key]}
+            for name, member in other[key].items():
+                merged[key][name] = _merged(one[key].get(name, {}), member)
+    if "required" in one and "required" in other:
+        merged["required"] = [*one["required"], *other["required"]]
+    return merged
+
+
+def _string(schema: Schema, name: str) -> SearchStrategy[str]:
+    pattern = schema.get("pattern")
+    named = _by_name(name, pattern)
+    if named is not None:
+        return named
+    formats: Mapping[str, SearchStrategy[str]] = {
+        "date-time": st.datetimes(datetime.datetime(2026, 1, 1), datetime.datetime(2035, 1, 1)).map(  # noqa: DTZ001
+            lambda moment: f"{moment.isoformat(timespec='milliseconds')}Z"
+        ),
+        "date": st.dates(datetime.date(2030, 1, 1), datetime.date(2035, 1, 1)).map(datetime.date.isoformat),
+        "uuid": st.uuids(version=4).map(str),
+        "email": st.from_regex(r"[a-z]{1,12}@example\.test", fullmatch=True),
+        "uri": st.from_regex(r"https://[a-z]{1,12}\.example\.com/[a-z]{0,12}", fullmatch=True),
+    }
+    if schema.get("format") in formats:
+        return formats[schema["format"]]
+    least, most = schema.get("minLength", 0), schema.get("maxLength", 60)
+    if pattern is not None:
+        found = st.from_regex(re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii"))
+        # `$` matches before a last line feed in Python and not in JSON Schema.
+        return found.filter(lambda text: not text.endswith("\n") and least <= len(text) <= most)
+    return (
+        _PLAIN.filter(lambda text: least <= len(text) <= most) if least < 2 else st.text(min_size=least, max_size=most)
+    )
+
+
+def _by_name(name: str, pattern: str | None) -> SearchStrategy[str] | None:
+    """Strings of which a pattern tells only the form."""
+    if name == "timezone":
+        return st.sampled_from(_ZONES)
+    if pattern is None:
+        return None
+    if name in ("address", "wallet_address", "refund_address"):
+        chosen = [addresses(network) for network, sample in _address_samples().items() if re.search(pattern, sample)]
+        return st.one_of(chosen) if chosen else None
+    if name == "phone_number":
+        countries = [country for country in _PHONES if re.search(pattern, _PHONE_SAMPLES[country])]
+        return st.one_of([phone_numbers(country) for country in countries]) if countries else None
+    return None
+
+
+@cache
+def _address_samples() -> Mapping[str, str]:
+    return {
+        "stellar": encode_stellar(bytes(32)),
+        "celo": checksummed(bytes(20).hex()),
+        "bitcoin": encode_segwit(0, bytes(20)),
+    }
+
+
+_PHONE_SAMPLES = {
+    "KE": "+254712345678", "TZ": "+255742345678", "NG": "+2348031234567", "ZA": "+27821234567", "ZM": "+260971234567",
+}  # fmt: skip
+
+
+def _integer(schema: Schema, name: str) -> SearchStrategy[int]:
+    return st.integers(schema.get("minimum", 0), schema.get("maximum", 1_000_000))
+
+
+def _number(schema: Schema, name: str) -> SearchStrategy[float]:
+    least = math.floor(schema.get("minimum", schema.get("exclusiveMinimum", 0)) * 100)
+    most = math.floor(schema.get("maximum", 100) * 100)
+    return st.integers(least + ("exclusiveMinimum" in schema), most).map(lambda hundredths: hundredths / 100)

@@ -1,0 +1,221 @@
+"""`rampsim conform`: the simulator passes, a contract or server that is otherwise fails, and the reports say how."""
+
+from __future__ import annotations
+
+import copy
+import json
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+from urllib.request import Request, urlopen
+
+import pytest
+from click.testing import CliRunner, Result
+
+from simulator.cli import main
+from simulator.contract.files import contract_document
+
+Break = Callable[[dict[str, Any]], None]
+
+KEYS = ("--public-key", "pk_test_simulator", "--secret-key", "sk_test_simulator")
+
+
+def conform(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["conform", *arguments], catch_exceptions=False)
+
+
+def control(origin: str, method: str, path: str, body: Any = None) -> Any:
+    data = None if body is None else json.dumps(body).encode()
+    request = Request(
+        f"{origin}/_simulator/{path}", data, {"Content-Type": "application/json"} if data else {}, method=method
+    )
+    with urlopen(request) as response:
+        raw = response.read()
+    return json.loads(raw) if raw else None
+
+
+def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_reports(tmp_path: Path) -> None:
+    junit, report = tmp_path / "junit.xml", tmp_path / "report.md"
+    result = conform(
+        "--max-examples", "2", "--phase", "examples", "--phase", "fuzzing",
+        "--junit", str(junit), "--report", str(report),
+    )  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert report.read_text() == result.output
+    assert "0 failures, 0 errors" in result.output
+    assert "of 56 operations" in result.output
+    assert result.output.endswith("Conforms.\n")
+    names = {case.get("name") for case in ElementTree.parse(junit).iter("testcase")}
+    assert "POST /quotes" in names
+    assert "sk_test_simulator" not in junit.read_text() + result.output
+
+
+def test_the_same_seed_sends_the_same_calls() -> None:
+    arguments = ("--max-examples", "5", "--phase", "fuzzing", "--operation", "calculate_fee", "--seed", "7")
+    first, second = conform(*arguments), conform(*arguments)
+    kept = [result.output.partition("## What came back")[2] for result in (first, second)]
+    assert kept[0] == kept[1]
+    assert "POST /fees/calculate" in kept[0]
+
+
+def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None:
+    control(origin, "POST", "reset")
+    result = conform("--target", f"{origin}/v1", *KEYS, "--max-examples", "2")
+    assert result.exit_code == 0, result.output
+    assert "read-only" in result.output
+    calls = {(row["method"], row["path"]) for row in control(origin, "GET", "requests")["data"]}
+    assert len(calls) > 20
+    assert {method for method, _ in calls} == {"GET", "POST"}
+    assert {path for method, path in calls if method == "POST"} == {"/v1/auth/token"}
+    assert control(origin, "GET", "events")["data"] == []
+
+
+def _answer(document: dict[str, Any]) -> dict[str, Any]:
+    """The schema of an answer of GET /profile, as a part of the document that can be changed."""
+    schema = document["paths"]["/profile"]["get"]["responses"]["200"]["content"]["application/json"]["schema"]
+    return document["components"]["schemas"][schema["$ref"].rpartition("/")[2]]
+
+
+def _remove_a_field(document: dict[str, Any]) -> None:
+    del _answer(document)["properties"]["first_name"]
+    _answer(document)["required"].remove("first_name")
+
+
+def _demand_a_field(document: dict[str, Any]) -> None:
+    _answer(document)["required"].append("nickname")
+
+
+def _change_a_type(document: dict[str, Any]) -> None:
+    _answer(document)["properties"]["first_name"] = {"type": "integer"}
+
+
+def _undeclare_a_status(document: dict[str, Any]) -> None:
+    del document["paths"]["/profile"]["get"]["responses"]["401"]
+
+
+def _change_a_content_type(document: dict[str, Any]) -> None:
+    content = document["paths"]["/profile"]["get"]["responses"]["200"]["content"]
+    content["application/xml"] = content.pop("application/json")
+
+
+def _demand_an_answer_header(document: dict[str, Any]) -> None:
+    document["paths"]["/profile"]["get"]["responses"]["200"]["headers"]["X-Page"] = {
+        "required": True,
+        "schema": {"type": "string"},
+    }
+
+
+def _demand_a_request_header(document: dict[str, Any]) -> None:
+    document["paths"]["/profile"]["get"]["parameters"] = [
+        {"name": "X-Version", "in": "header", "required": True, "schema": {"type": "string", "enum": ["1"]}}
+    ]
+
+
+def _forget_a_method(document: dict[str, Any]) -> None:
+    del document["paths"]["/profile"]["patch"]
+
+
+def _protect_what_is_open(document: dict[str, Any]) -> None:
+    del document["paths"]["/auth/token"]["post"]["security"]
+
+
+def _narrow_a_query(document: dict[str, Any]) -> None:
+    for parameter in document["paths"]["/currencies"]["get"]["parameters"]:
+        if parameter["name"] == "size":
+            parameter["schema"]["maximum"] = 50
+
+
+def _widen_a_query(document: dict[str, Any]) -> None:
+    for parameter in document["paths"]["/currencies"]["get"]["parameters"]:
+        if parameter["name"] == "sort_order":
+            parameter["schema"] = {"type": "string", "enum": ["sideways"]}
+    entry = document["paths"]["/currencies"]["get"]
+    entry["operationId"] = "list_currencies_strictly"
+
+
+@pytest.mark.parametrize(
+    ("broken", "operation", "check"),
+    [
+        (_remove_a_field, "get_profile", "response_schema_conformance"),
+        (_demand_a_field, "get_profile", "response_schema_conformance"),
+        (_change_a_type, "get_profile", "response_schema_conformance"),
+        (_undeclare_a_status, "get_profile", "status_code_conformance"),
+        (_change_a_content_type, "get_profile", "content_type_conformance"),
+        (_demand_an_answer_header, "get_profile", "response_headers_conformance"),
+        (_demand_a_request_header, "get_profile", "missing_required_header"),
+        (_forget_a_method, "get_profile", "unsupported_method"),
+        (_forget_a_method, "get_profile", "allow_header_conformance"),
+        (_protect_what_is_open, "create_token", "ignored_auth"),
+        (_narrow_a_query, "list_currencies", "negative_data_rejection"),
+        (_widen_a_query, "list_currencies_strictly", "positive_data_acceptance"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else value.__name__.strip("_"),
+)
+def test_a_contract_that_says_otherwise_fails_by_its_check(
+    broken: Break, operation: str, check: str, origin: str, tmp_path: Path
+) -> None:
+    document = copy.deepcopy(contract_document())
+    broken(document)
+    path = tmp_path / "openapi.json"
+    path.write_text(json.dumps(document))
+    result = conform(
+        "--target", f"{origin}/v1", *KEYS, "--mode", "full", "--contract", str(path), "--operation", operation,
+        "--max-examples", "5", "--phase", "coverage", "--phase", "fuzzing",
+    )  # fmt: skip
+    assert result.exit_code == 1, result.output
+    assert f": {check}" in result.output
+    assert "curl -i -X" in result.output
+    assert result.output.endswith("Does not conform.\n")
+
+
+def test_a_server_error_fails(origin: str) -> None:
+    fault = {"match": {"path": "/profile"}, "respond": {"status": 500, "code": "internal_error"}}
+    control(origin, "POST", "faults", fault)
+    try:
+        result = conform(
+            "--target", f"{origin}/v1", *KEYS, "--operation", "get_profile", "--phase", "fuzzing"
+        )  # fmt: skip
+    finally:
+        control(origin, "DELETE", "faults")
+    assert result.exit_code == 1, result.output
+    assert "GET /profile: not_a_server_error" in result.output
+    assert "→ 500" in result.output
+
+
+def test_429_is_waited_for(origin: str) -> None:
+    fault = {
+        "match": {"path": "/profile"},
+        "respond": {"status": 429, "code": "rate_limited", "retry_after": 1},
+        "times": 1,
+    }
+    control(origin, "POST", "faults", fault)
+    result = conform("--target", f"{origin}/v1", *KEYS, "--operation", "get_profile", "--phase", "fuzzing")
+    assert result.exit_code == 0, result.output
+    assert "200" in result.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("--target", "http://127.0.0.1:9/v1"), 2, "needs a key pair"),
+        (("--target", "nowhere", *KEYS), 2, "no http or https address"),
+        (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
+        (("--max-examples", "0"), 2, "--max-examples"),
+    ],
+)
+def test_what_cannot_be_run_ends_with_the_documented_code(arguments: tuple[str, ...], code: int, words: str) -> None:
+    result = conform(*arguments)
+    assert result.exit_code == code
+    assert words in result.output
+
+
+def test_a_key_pair_that_gets_no_token_is_refused(origin: str) -> None:
+    result = conform("--target", f"{origin}/v1", "--public-key", "pk_test_other", "--secret-key", "sk_test_other")
+    assert result.exit_code == 1
+    assert "answers 401 to the key pair" in result.output
+
+
+def test_an_operation_that_does_not_exist_is_wrong_usage(origin: str) -> None:
+    result = conform("--target", f"{origin}/v1", *KEYS, "--operation", "nothing")
+    assert result.exit_code == 2
