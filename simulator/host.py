@@ -10,12 +10,14 @@ from simulator.config import Config, ConfigError
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.app import ControlApplication
 from simulator.control.rows import control_rows
+from simulator.dashboard import DASHBOARD_ROWS
+from simulator.dashboard import PATH as DASHBOARD_PATH
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.server.app import Application
+from simulator.server.app import CONTROL_BASE, Application
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 
@@ -33,7 +35,9 @@ def build(config: Config) -> Application:
         Blueprint(DEFAULT_WORLD, config.seed, config.clock, start_ms, config.rate, names, config.settings)
     )
     application = Application(simulator)
-    application.control = ControlApplication(application, control_rows(CONTRACT_ROWS), token=config.control_token)
+    rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
+    application.control = ControlApplication(application, rows, token=config.control_token)
+    application.home = CONTROL_BASE + DASHBOARD_PATH
     return application
 
 

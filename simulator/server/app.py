@@ -44,6 +44,8 @@ class Application:
         self.courier.before_report = self.driver.bring_up_to_date
         self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed)
         self.control: Mounted | None = None
+        self.home: str | None = None
+        """The page that a browser asking for / is sent to; without one, / is a path like any unknown one."""
 
     def changed(self, world: World) -> None:
         """Something happened in a world: tell the courier, the alarm of its clock, and whoever watches.
@@ -84,6 +86,10 @@ class Application:
             path: str = scope["path"]
             if self.control is not None and (path == CONTROL_BASE or path.startswith(f"{CONTROL_BASE}/")):
                 await self.control(scope, receive, send)
+            elif path == "/" and scope["method"] == "GET" and self.home is not None:
+                headers = [(b"location", self.home.encode()), (b"content-length", b"0")]
+                await send({"type": "http.response.start", "status": 307, "headers": headers})
+                await send({"type": "http.response.body", "body": b""})
             else:
                 await self._serve(scope, receive, send)
 

@@ -1,0 +1,32 @@
+"""The dashboard: one page from which a person sees and steers the worlds of a running simulator.
+
+It is a client of the control interface and of nothing else. The page itself holds no data and no secret, so it is
+served to everybody; every call it makes is judged like any other, and it asks for the control token where one is set.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+
+from simulator.control.operation import ControlCall, ControlOperation, Raw
+
+PATH = "/dashboard"
+
+
+@cache
+def page() -> bytes:
+    """The page with its style and its script inside: it needs nothing from anywhere else."""
+    parts = files("simulator.dashboard") / "page"
+    style, script = ((parts / name).read_text("utf-8") for name in ("dashboard.css", "dashboard.js"))
+    html = (parts / "dashboard.html").read_text("utf-8")
+    return html.replace("/* style */", style).replace("/* script */", script).encode()
+
+
+async def dashboard(call: ControlCall) -> Raw:
+    return Raw(page(), "text/html; charset=utf-8")
+
+
+DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", PATH, "dashboard", "The dashboard", dashboard, open=True),
+)
