@@ -1,24 +1,32 @@
 """`contracts/assumptions.md`: every point the specification leaves open, what is assumed, why, and how to find out.
 
-The decisions of the interface as a whole stand here; what a single room assumes stands in the room (`ASSUMPTIONS`) and
-is collected. One table, one page.
+The decisions of the interface as a whole stand in `decisions.yaml`; what a single module assumes stands in the module
+(`ASSUMPTIONS`) and is collected from those named here. One table, one page.
 """
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
-from types import ModuleType
 
-import simulator.control
-import simulator.resources
 from simulator.contract.decisions import DECISIONS
 from simulator.resources import ORDER
 
 SIMULATOR = "simulator"
 """The basis of what only a simulator has: the real service knows nothing of it."""
+
+
+WIRE = ("simulator.wire.listing",)
+CONTROL = tuple(
+    f"simulator.control.{name}" for name in ("insight", "recording", "seeing", "snapshots", "stream", "triggers")
+)
+"""The modules besides the rooms that keep a tuple `ASSUMPTIONS`."""
+
+
+def collected() -> tuple[str, ...]:
+    """Every module whose assumptions are on the page."""
+    return (*WIRE, *(f"simulator.resources.{name}" for name in ORDER), *CONTROL)
 
 
 @dataclass(frozen=True)
@@ -47,13 +55,14 @@ _FIND_OUT: Mapping[str, str] = {
     "recurring": "Let a recurring payment run for some days in the real sandbox and follow its events.",
     "history": "Read the order of a known transaction in the real sandbox, field by field.",
     "webhooks": "Register an endpoint with the real sandbox and compare requests, retries and delivery records.",
+    "wire": "Make the call against the real sandbox and read status, headers and body.",
     "control": "Nothing to find out: the control interface is the simulator's own.",
 }
 
 
 def all_assumptions() -> tuple[Assumption, ...]:
     """Every assumption, in the order of the page."""
-    return (*_of_decisions(), *_of_rooms(), *_of_control())
+    return (*_of_decisions(), *_of_wire(), *_of_rooms(), *_of_control())
 
 
 def _of_decisions() -> Iterator[Assumption]:
@@ -62,27 +71,32 @@ def _of_decisions() -> Iterator[Assumption]:
             yield Assumption(identifier, chapter, assumed, why, find_out)
 
 
+def _of_wire() -> Iterator[Assumption]:
+    for module in WIRE:
+        for identifier, text in _assumed(module):
+            yield Assumption(identifier, "Shared by all rooms", _sentence(text), _ROOM_WHY, _FIND_OUT["wire"])
+
+
 def _of_rooms() -> Iterator[Assumption]:
     for name in ORDER:
-        room = import_module(f"{simulator.resources.__name__}.{name}")
-        for identifier, text in room.ASSUMPTIONS:
+        for identifier, text in _assumed(f"simulator.resources.{name}"):
             yield Assumption(identifier, f"Room {name}", _sentence(text), _ROOM_WHY, _FIND_OUT[name])
 
 
 def _of_control() -> Iterator[Assumption]:
     why = "The page of the control interface leaves it open."
-    for module in _modules(simulator.control):
-        for identifier, text in getattr(module, "ASSUMPTIONS", ()):
+    for module in CONTROL:
+        for identifier, text in _assumed(module):
             yield Assumption(identifier, "Control interface", _sentence(text), why, _FIND_OUT["control"])
+
+
+def _assumed(module: str) -> tuple[tuple[str, str], ...]:
+    found: tuple[tuple[str, str], ...] = import_module(module).ASSUMPTIONS
+    return found
 
 
 def _sentence(text: str) -> str:
     return text if text.endswith((".", "…")) else f"{text}."
-
-
-def _modules(package: ModuleType) -> Iterator[ModuleType]:
-    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
-        yield import_module(f"{package.__name__}.{info.name}")
 
 
 def page() -> str:

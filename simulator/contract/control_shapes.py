@@ -1,4 +1,4 @@
-"""What control calls answer, as shapes, and the queries they take: the page of the control interface as tables."""
+"""What control calls answer, as shapes: the page of the control interface as a table."""
 
 from __future__ import annotations
 
@@ -8,13 +8,20 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.contract.schemas import Schema
+from simulator.contract.control_insight import AdviceList, CoverageReport
+from simulator.contract.control_story import (
+    AnyObject,
+    ControlCallList,
+    Envelope,
+    EnvelopeList,
+    Environment,
+    ResourceStory,
+    TriggerAnswer,
+)
 from simulator.resources.webhooks import RecordedDelivery
 from simulator.wire.shapes import AssetText, Count, CurrencyText, FiatText, Format, RateText, Timestamp
 
 Mode = Literal["real", "manual", "scaled"]
-Environment = Literal["sandbox", "production"]
-AnyObject = dict[str, Any]
 
 
 class Health(TypedDict):
@@ -81,6 +88,35 @@ class SnapshotEntry(TypedDict):
 
 class SnapshotList(TypedDict):
     data: list[SnapshotEntry]
+
+
+class DocumentClock(TypedDict):
+    mode: Mode
+    now: Timestamp
+    rate: str
+
+
+class DocumentBlueprint(TypedDict):
+    seed: Count
+    clock: DocumentClock
+    scenarios: list[str]
+    settings: SettingSet
+
+
+class StateDocument(TypedDict):
+    """A whole world. Tables are lists of [key, row], because their order counts."""
+
+    format: Literal["rampsim.state"]
+    version: Literal[1]
+    simulator: str
+    world: str
+    keys_of: str
+    seed: Count
+    clock: DocumentClock
+    started_at: Timestamp
+    blueprint: DocumentBlueprint
+    tables: dict[str, list[tuple[str, Any]]]
+    requests: list[Any]
 
 
 class RateEntry(TypedDict):
@@ -170,22 +206,6 @@ class TimerList(TypedDict):
     data: list[TimerEntry]
 
 
-class EnvelopeData(TypedDict):
-    object: AnyObject
-
-
-class Envelope(TypedDict):
-    id: str
-    type: str
-    created_at: Timestamp
-    livemode: bool
-    data: EnvelopeData
-
-
-class EnvelopeList(TypedDict):
-    data: list[Envelope]
-
-
 class ActionAnswer(TypedDict):
     action: str
     target: str | None
@@ -203,65 +223,6 @@ class ActionEntry(TypedDict):
 
 class ActionList(TypedDict):
     data: list[ActionEntry]
-
-
-class Cause(TypedDict):
-    kind: Literal["request", "law", "action", "rule", "start"]
-    name: str
-    reference: str
-
-
-class HistoryStep(TypedDict):
-    state: str
-    at: Timestamp
-    trigger: str
-    cause: Cause
-
-
-class RefusedAction(TypedDict):
-    action: str
-    reason: str
-
-
-class StoryEvent(TypedDict):
-    id: str
-    type: str
-    at: Timestamp
-    cause: Cause
-
-
-class PostingEntry(TypedDict):
-    account: str
-    currency: str
-    amount: str
-
-
-class LedgerEntry(TypedDict):
-    number: Count
-    at: Timestamp
-    purpose: str
-    postings: list[PostingEntry]
-
-
-class StoryTimer(TypedDict):
-    due_at: Timestamp
-    kind: str
-
-
-class ResourceStory(TypedDict):
-    resource: AnyObject
-    kind: str
-    user_id: str
-    environment: Environment
-    state: str
-    deleted: bool
-    history: list[HistoryStep]
-    allowed: list[str]
-    refused: list[RefusedAction]
-    events: list[StoryEvent]
-    deliveries: list[RecordedDelivery]
-    ledger_entries: list[LedgerEntry]
-    timers: list[StoryTimer]
 
 
 class ShownResource(TypedDict):
@@ -289,15 +250,43 @@ class ActiveNames(TypedDict):
     names: list[str]
 
 
+class LogEntry(TypedDict):
+    """What a rule or step did: its path in the file, `file:line`, and what it was about."""
+
+    at: Timestamp
+    part: str
+    place: str
+
+
+class PendingStep(TypedDict):
+    due_at: Timestamp
+    part: str
+    place: str
+    object: str | None
+    action: str
+
+
 class ScenarioProgress(ScenarioEntry):
-    rules_fired: list[AnyObject]
-    steps_done: list[AnyObject]
-    skipped: list[AnyObject]
-    pending: list[AnyObject]
+    rules_fired: list[LogEntry]
+    steps_done: list[LogEntry]
+    skipped: list[LogEntry]
+    pending: list[PendingStep]
 
 
 class FaultEntry(TypedDict):
+    """A fault as it was given, and how it stands."""
+
     id: str
+    match: NotRequired[AnyObject]
+    respond: NotRequired[AnyObject]
+    delay: NotRequired[str | float]
+    drop: NotRequired[bool]
+    malformed: NotRequired[Literal["truncate", "garbage"]]
+    after_commit: NotRequired[bool]
+    webhook: NotRequired[AnyObject]
+    deliver: NotRequired[AnyObject]
+    times: NotRequired[Count]
+    probability: NotRequired[float]
     times_left: Count | None
     hits: Count
     scenario: str | None
@@ -315,12 +304,14 @@ class JournalEntry(TypedDict):
     operation: str | None
     method: str
     path: str
+    query: str
     headers: dict[str, str]
     body: Any
     status: Count
     response: Any
     duration_ms: float
-    advice: list[Any]
+    advice: list[str]
+    unknown_fields: list[str]
 
 
 class JournalList(TypedDict):
@@ -333,10 +324,6 @@ class DeliveryCount(TypedDict):
 
 class DeliveryList(TypedDict):
     data: list[RecordedDelivery]
-
-
-class AdviceList(TypedDict):
-    data: list[AnyObject]
 
 
 class EmailEntry(TypedDict):
@@ -378,7 +365,9 @@ ANSWERS: Mapping[str, Any] = {
     "reset": WorldObject,
     "take_snapshot": SnapshotEntry,
     "list_snapshots": SnapshotList,
+    "get_snapshot": StateDocument,
     "restore": WorldObject,
+    "get_state": StateDocument,
     "put_state": WorldObject,
     "get_settings": SettingSet,
     "patch_settings": SettingSet,
@@ -390,7 +379,8 @@ ANSWERS: Mapping[str, Any] = {
     "timers": TimerList,
     "list_actions": ActionList,
     "perform": ActionAnswer,
-    "trigger": ActionAnswer,
+    "trigger": TriggerAnswer,
+    "control_calls": ControlCallList,
     "list_resources": ResourceList,
     "get_resource": ResourceStory,
     "list_scenarios": ScenarioList,
@@ -406,6 +396,7 @@ ANSWERS: Mapping[str, Any] = {
     "resend_event": DeliveryCount,
     "deliveries": DeliveryList,
     "advice": AdviceList,
+    "coverage": CoverageReport,
     "list_emails": EmailList,
     "settle": DeliveryCount,
     "inbox_receive": InboxReceipt,
@@ -414,59 +405,3 @@ ANSWERS: Mapping[str, Any] = {
     "inbox_answer": InboxStatuses,
 }
 """The answer of each control call by its name; a call that is not here answers some JSON object."""
-
-_TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ENVIRONMENT: Schema = {"type": "string", "enum": ["sandbox", "production"]}
-_SECONDS: Schema = {"type": "number", "minimum": 0}
-
-QUERIES: Mapping[str, Mapping[str, Schema]] = {
-    "list_resources": {"type": _TEXT, "user_id": _TEXT},
-    "requests": {"method": _TEXT, "path": _TEXT, "status": _WHOLE},
-    "events": {"type": _TEXT, "object_id": _TEXT, "environment": _ENVIRONMENT},
-    "wait_for_event": {"type": _TEXT, "object_id": _TEXT, "environment": _ENVIRONMENT, "timeout": _SECONDS},
-    "deliveries": {
-        "event_id": _TEXT,
-        "endpoint_id": _TEXT,
-        "status": {"type": "string", "enum": ["succeeded", "failed"]},
-    },
-    "inbox_wait": {"timeout": _SECONDS, "count": _WHOLE},
-}
-"""The query parameters of control calls besides `limit`, which every list takes."""
-
-_DURATION: Schema = {
-    "anyOf": [
-        {"type": "string", "examples": ["500ms", "20s", "2h30m", "3d", "PT90S"]},
-        {"type": "number", "minimum": 0, "description": "Seconds."},
-    ]
-}
-
-ADVANCE: Schema = {
-    "title": "Advance",
-    "oneOf": [
-        {"type": "object", "required": ["by"], "properties": {"by": _DURATION}},
-        {"type": "object", "required": ["to"], "properties": {"to": {"type": "string", "format": "date-time"}}},
-        {"type": "object", "required": ["to_next_timer"], "properties": {"to_next_timer": {"const": True}}},
-        {
-            "type": "object",
-            "required": ["until"],
-            "properties": {
-                "until": {
-                    "oneOf": [
-                        {
-                            "type": "object",
-                            "required": ["event"],
-                            "properties": {"event": _TEXT, "object_id": {"type": ["string", "null"]}},
-                        },
-                        {
-                            "type": "object",
-                            "required": ["resource", "status"],
-                            "properties": {"resource": _TEXT, "status": _TEXT},
-                        },
-                    ]
-                }
-            },
-        },
-    ],
-}
-"""The body of POST /_simulator/clock/advance: exactly one way to say how far."""

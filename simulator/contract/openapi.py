@@ -101,7 +101,7 @@ def build(tour: Tour, rows: tuple[Operation, ...] | None = None) -> Schema:
             "schemas": components.schemas,
         },
     }
-    _prune(document)
+    prune(document)
     return document
 
 
@@ -229,7 +229,7 @@ def _error_examples(calls: list[Exchange]) -> Mapping[str, Schema]:
     return examples
 
 
-def _prune(document: Schema) -> None:
+def prune(document: Schema) -> None:
     """Leave out the schemas that nothing refers to, and sort the rest."""
     schemas: dict[str, Schema] = document["components"].pop("schemas")
     used: set[str] = set()

@@ -20,6 +20,7 @@ from simulator.wire.json import JsonObject
 DEFAULT_SIZE = 20
 MAX_SIZE = 100
 MIN_SEARCH = 2
+ASSUMPTIONS = (("list-zone", "Timestamps of `start_date` and `end_date` without a zone are taken as UTC."),)
 
 _WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import simulator
 from simulator.assembly import ROOMS
 from simulator.contract import diagrams
-from simulator.contract.assumptions import all_assumptions, page
+from simulator.contract.assumptions import all_assumptions, collected, page
 from simulator.contract.openapi import operations
 from simulator.contract.reference import kind
 from simulator.contract.reference import page as reference_page
@@ -44,6 +46,19 @@ def test_every_assumption_has_a_reason_and_a_way_to_find_out() -> None:
     text = page()
     assert '<a id="H14"></a>H14' in text
     assert '<a id="listing-price"></a>listing-price' in text
+
+
+def test_what_any_module_assumes_is_on_the_page() -> None:
+    package = Path(simulator.__file__).parent
+    keepers = {
+        ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
+        for path in package.rglob("*.py")
+        if re.search(r"^ASSUMPTIONS\b.* = ", path.read_text("utf-8"), re.MULTILINE)
+    }
+    assert keepers == set(collected())
+    text = page()
+    for identifier in ("list-zone", "webhook-dropped", "snapshot-settles", "stream-slow", "trigger-kyc"):
+        assert f'<a id="{identifier}"></a>' in text, identifier
 
 
 def test_the_bases_of_errors_and_state_tables_are_on_the_page() -> None:

@@ -1,0 +1,167 @@
+"""How the story of an object is told: envelopes, moves and their causes, what followed, what is planned and related."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
+from simulator.resources.webhooks import RecordedDelivery
+from simulator.wire.shapes import Count, Timestamp
+
+Environment = Literal["sandbox", "production"]
+AnyObject = dict[str, Any]
+
+
+class EnvelopeData(TypedDict):
+    object: AnyObject
+
+
+class Envelope(TypedDict):
+    id: str
+    type: str
+    created_at: Timestamp
+    livemode: bool
+    data: EnvelopeData
+
+
+class EnvelopeList(TypedDict):
+    data: list[Envelope]
+
+
+class CauseRequest(TypedDict):
+    id: str
+    method: str
+    path: str
+    status: Count
+
+
+class CauseControl(TypedDict):
+    id: str
+    method: str
+    path: str
+    body: Any
+
+
+class Cause(TypedDict):
+    """Why something happened; `told` in words. A rule has its file and line, a call what was called."""
+
+    kind: Literal["request", "law", "action", "rule", "start"]
+    name: str
+    reference: str
+    told: str
+    file: NotRequired[str]
+    line: NotRequired[Count | None]
+    request: NotRequired[CauseRequest]
+    control: NotRequired[CauseControl]
+
+
+class ResourceOrigin(TypedDict):
+    """What made an object, and the scenario that alone rules it."""
+
+    at: Timestamp
+    cause: Cause | None
+    body: AnyObject | None
+    scenario: str | None
+
+
+class HistoryStep(TypedDict):
+    state: str
+    at: Timestamp
+    trigger: str
+    cause: Cause
+
+
+class RefusedAction(TypedDict):
+    action: str
+    reason: str
+
+
+class StoryEvent(TypedDict):
+    id: str
+    type: str
+    at: Timestamp
+    cause: Cause
+
+
+class PostingEntry(TypedDict):
+    account: str
+    currency: str
+    amount: str
+
+
+class LedgerEntry(TypedDict):
+    number: Count
+    at: Timestamp
+    purpose: str
+    postings: list[PostingEntry]
+
+
+class StoryTimer(TypedDict):
+    """A law with its words, or the step of a scenario."""
+
+    due_at: Timestamp
+    kind: str
+    law: NotRequired[str]
+    scenario: NotRequired[str]
+    part: NotRequired[str]
+    file: NotRequired[str]
+    line: NotRequired[Count | None]
+    action: NotRequired[str]
+    parameters: NotRequired[AnyObject]
+
+
+class RelatedResource(TypedDict):
+    relation: str
+    id: str
+    kind: str | None
+    state: str | None
+
+
+class ResourceStory(TypedDict):
+    resource: AnyObject
+    kind: str
+    user_id: str
+    environment: Environment
+    state: str
+    deleted: bool
+    origin: ResourceOrigin
+    history: list[HistoryStep]
+    allowed: list[str]
+    refused: list[RefusedAction]
+    events: list[StoryEvent]
+    deliveries: list[RecordedDelivery]
+    ledger_entries: list[LedgerEntry]
+    timers: list[StoryTimer]
+    related: list[RelatedResource]
+
+
+class TriggerStep(TypedDict):
+    did: str
+    at: Timestamp
+
+
+class TriggerAnswer(TypedDict):
+    """A walk to an event: the event, what it is about, what was done, and where the clock went (null: nowhere)."""
+
+    event: Envelope
+    target: str
+    steps: list[TriggerStep]
+    events: list[Envelope]
+    advanced_to: Timestamp | None
+
+
+class ControlCallEntry(TypedDict):
+    id: str
+    at: Timestamp
+    ended_at: Timestamp
+    name: str
+    method: str
+    path: str
+    environment: Environment
+    body: Any
+    status: Count
+
+
+class ControlCallList(TypedDict):
+    data: list[ControlCallEntry]

@@ -1,0 +1,235 @@
+"""Every control call is really made once, and its answer is as `control.yaml` says, to the last member."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+import pytest
+from ruamel.yaml import YAML
+
+from simulator.config import Config
+from simulator.contract.conformance import Judge
+from simulator.contract.control import _OPEN
+from simulator.contract.control_shapes import ANSWERS
+from simulator.contract.serving import CONTRACT_ROWS
+from simulator.control.operation import ControlOperation
+from simulator.control.rows import control_rows
+from simulator.host import build
+from simulator.server.app import Application
+from simulator.server.router import Router
+from simulator.wire.json import dumps
+
+NOT_JSON = {"/recording", "/control.yaml", "/openapi.yaml", "/reference.html", "/coverage.html"}
+ENDLESS = {"stream"}
+
+
+class Session:
+    """Makes calls of a simulator in process and remembers what the control calls answered."""
+
+    def __init__(self, application: Application, judge: Judge) -> None:
+        self._application = application
+        self._judge = judge
+        self._router: Router[ControlOperation] = Router(control_rows(CONTRACT_ROWS))
+        self.succeeded: set[str] = set()
+        self.findings: list[str] = []
+
+    async def control(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
+        status, answered, raw = await self._send(method, f"/_simulator{path}", body, headers)
+        bare = path.partition("?")[0]
+        parsed = orjson.loads(raw) if raw and bare not in NOT_JSON else None
+        if bare not in NOT_JSON:
+            found = self._judge.answer(method, f"/_simulator{bare}", status, answered, parsed)
+            self.findings += [str(one) for one in found]
+        rows, _ = self._router.find(bare) or ({}, {})
+        if status == rows[method].status:
+            self.succeeded.add(rows[method].name)
+        return parsed
+
+    async def interface(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
+        headers = {"authorization": f"Bearer {token}"} if token else {}
+        status, _, raw = await self._send(method, f"/v1{path}", body, headers)
+        assert status < 300, raw
+        return orjson.loads(raw)
+
+    async def _send(
+        self, method: str, path: str, body: Any, headers: Mapping[str, str]
+    ) -> tuple[int, dict[str, str], bytes]:
+        sent: list[Any] = []
+        named = {"host": "127.0.0.1", "content-type": "application/json", **headers}
+        scope: dict[str, Any] = {
+            "type": "http",
+            "method": method,
+            "path": path.partition("?")[0],
+            "query_string": path.partition("?")[2].encode(),
+            "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
+            "scheme": "http",
+        }
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b"" if body is None else dumps(body), "more_body": False}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await self._application(scope, receive, send)
+        answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
+        return sent[0]["status"], answered, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+async def _onramp(session: Session) -> str:
+    """An onramp waiting for its payer, made over the interface."""
+    keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+    token = (await session.interface("POST", "/auth/token", keys))["access_token"]
+    wanted = {
+        "type": "onramp",
+        "network": "celo",
+        "asset": "USDC",
+        "fiat_currency": "KES",
+        "amount": "5000",
+        "amount_currency": "KES",
+        "method": "mobile_money",
+    }
+    quote = (await session.interface("POST", "/quotes", wanted, token))["id"]
+    payer = {
+        "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7",
+        "payer": {"phone_number": "+254712345678"},
+        "surprise": 1,
+    }
+    made = await session.interface("POST", f"/quotes/{quote}/confirm", payer, token)
+    await session.interface("GET", "/transactions?page=1", None, token)
+    return str(made["id"])
+
+
+async def _act(session: Session) -> None:
+    """Clock, actions, walks, stories."""
+    call = session.control
+    onramp = await _onramp(session)
+    await call("GET", f"/resources/{onramp}")  # planned: a step of a scenario, and a law
+    await call("POST", "/clock/advance", {"until": {"resource": onramp, "status": "processing"}})
+    await call("POST", "/actions/complete", {"target": onramp})
+    await call("GET", f"/resources/{onramp}")  # moved by a rule and by a control call
+    for event in ("transaction.refunded", "quote.expired", "recurring_payment.run_failed", "deposit.confirmed"):
+        walked = await call("POST", "/trigger", {"event": event})
+        await call("GET", f"/resources/{walked['target']}")
+    await call("POST", "/trigger", {"event": "transaction.completed", "target": onramp})
+    await call("POST", "/trigger", {"event": "no.such_event"})
+    await call("GET", "/resources?limit=5")
+    await call("GET", "/actions")
+    await call("PUT", "/clock", {"mode": "manual"})
+    await call("GET", "/clock")
+    await call("GET", "/timers")
+
+
+async def _see(session: Session) -> None:
+    call = session.control
+    await call("POST", "/settle")
+    events = (await call("GET", "/events"))["data"]
+    await call("GET", "/events/wait?type=transaction.completed&timeout=1")
+    await call("GET", "/events/wait?type=transaction.disputed&timeout=0")
+    await call("GET", f"/events/{events[0]['id']}")
+    await call("POST", f"/events/{events[0]['id']}/resend")
+    for path in ("/requests", "/deliveries", "/emails", "/advice", "/controls", "/recording", "/rates", "/reference"):
+        await call("GET", path)
+    assert (await call("GET", "/advice"))["data"], "no finding was looked at"
+    await call("GET", "/advice?severity=nonsense")
+    for path in ("/coverage", "/coverage?world=*", "/coverage.html", "/health"):
+        await call("GET", path)
+    for path in ("/openapi.yaml", "/openapi.json", "/control.yaml", "/reference.html"):
+        await call("GET", path)
+
+
+async def _steer(session: Session) -> None:
+    """Scenarios, faults, settings, the inbox."""
+    call = session.control
+    await call("GET", "/scenarios")
+    await call("GET", "/scenarios/autopilot")
+    await call("GET", "/scenarios/test-values")
+    await call("POST", "/scenarios", {"name": "calm"})
+    await call("POST", "/scenarios", {"name": "calm", "surprise": 1})
+    await call("PUT", "/scenarios/active", {"names": ["calm"]})
+    respond = {"status": 503, "code": "service_unavailable"}
+    fault = await call("POST", "/faults", {"match": {"path": "/x"}, "respond": respond, "delay": "1s", "times": 2})
+    await call("POST", "/faults", {"match": {}, "malformed": "truncate", "after_commit": True, "probability": 0.5})
+    await call("POST", "/faults", {"webhook": {"event": "quote.expired"}, "deliver": {"copies": 2}})
+    await call("GET", "/faults")
+    await call("DELETE", f"/faults/{fault['id']}")
+    await call("DELETE", "/faults")
+    await call("GET", "/settings")
+    await call("PATCH", "/settings", {"strict": True})
+    await call("POST", "/inbox/shop", {"any": "thing"})
+    await call("GET", "/inbox/shop")
+    await call("GET", "/inbox/shop/wait?count=1&timeout=1")
+    await call("GET", "/inbox/shop/wait?count=9&timeout=0")
+    await call("PUT", "/inbox/shop", {"respond": [500, 200]})
+    await call("DELETE", "/inbox/shop")
+
+
+async def _keep(session: Session) -> None:
+    """Worlds, snapshots, forks, documents."""
+    call = session.control
+    snapshot = await call("POST", "/snapshots", {"name": "before"})
+    await call("GET", "/snapshots")
+    await call("GET", f"/snapshots/{snapshot['id']}")
+    await call("POST", f"/snapshots/{snapshot['id']}/restore")
+    await call("POST", "/worlds", {"id": "fork", "from_snapshot": snapshot["id"]})
+    await call("POST", "/worlds", {"id": "fork"})
+    await call("POST", "/worlds", {"from_snapshot": "nothing"})
+    await call("GET", "/worlds")
+    await call("GET", "/worlds/fork")
+    await call("PUT", "/state", await call("GET", "/state"))
+    await call("PUT", "/state", {"format": "something else"})
+    await call("DELETE", f"/snapshots/{snapshot['id']}")
+    await call("DELETE", "/worlds/fork")
+    await call("POST", "/reset")
+
+
+@pytest.fixture(scope="module")
+def control(files: dict[str, bytes]) -> dict[str, Any]:
+    found: dict[str, Any] = YAML(typ="safe", pure=True).load(io.BytesIO(files["control.yaml"]))
+    return found
+
+
+@pytest.fixture(scope="module")
+def session(control: dict[str, Any]) -> Session:
+    async def go() -> Session:
+        application = build(Config(clock="manual"))
+        made = Session(application, Judge({**control, "webhooks": {}}))
+        for part in (_act, _see, _steer, _keep):
+            await part(made)
+        await application.close()
+        return made
+
+    return asyncio.run(go())
+
+
+def test_every_control_call_succeeded_once(session: Session) -> None:
+    assert {row.name for row in control_rows(CONTRACT_ROWS)} - ENDLESS - session.succeeded == set()
+
+
+def test_every_answer_is_as_the_contract_says(session: Session) -> None:
+    assert session.findings == []
+
+
+def test_every_call_that_answers_json_has_its_shape_written_down() -> None:
+    rows = [row for row in control_rows() if row.status != 204 and row.path not in NOT_JSON]
+    assert {row.name for row in rows} - ENDLESS - ANSWERS.keys() == set()
+    assert ANSWERS.keys() <= {row.name for row in rows}
+
+
+def test_only_a_few_answers_may_carry_members_that_are_not_written_down(control: dict[str, Any]) -> None:
+    schemas = control["components"]["schemas"]
+    assert schemas.keys() >= _OPEN
+    assert all("additionalProperties" not in schemas[name] for name in _OPEN)
+    for name in ("ResourceStory", "Cause", "StoryTimer", "TriggerAnswer", "CoverageReport", "Finding", "FaultEntry"):
+        assert schemas[name]["additionalProperties"] is False, name
+
+
+def test_a_stream_and_a_recording_are_no_json(control: dict[str, Any]) -> None:
+    expected = {"/stream": "text/event-stream", "/recording": "application/yaml", "/coverage.html": "text/html"}
+    for path, media_type in expected.items():
+        answer = control["paths"][f"/_simulator{path}"]["get"]["responses"]["200"]
+        assert list(answer["content"]) == [media_type]
