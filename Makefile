@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test check lint format types imports lock clean
+.PHONY: help run test check lint format types imports contract contracts lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -22,7 +22,7 @@ run: $(VENV)/.run  ## Serve the simulator; ARGS="--port 9000 --clock manual" for
 test: $(VENV)/.dev  ## Run all tests with their coverage; PYTEST_ARGS for pytest
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
-check: lint types imports test  ## All that CI runs
+check: lint types imports contract test  ## All that CI runs
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -38,15 +38,21 @@ types: $(VENV)/.dev  ## Types, strictly
 imports: $(VENV)/.dev  ## Who may import whom
 	$(BIN)/lint-imports
 
+contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, linters, a proxy, a generated client
+	$(BIN)/python -m pytest -n 2 -m "judges or not judges" tests/contract tests/judges $(PYTEST_ARGS)
+
+contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code
+	$(BIN)/python -m simulator.contract write
+
 lock:  ## Renew requirements.lock with the newest versions that fit
 	rm -rf $(VENV)-lock
 	$(PYTHON) -m venv $(VENV)-lock
-	$(VENV)-lock/bin/python -m pip install --quiet hatchling --editable ".[dev]"
+	$(VENV)-lock/bin/python -m pip install --quiet hatchling --editable ".[dev,judges]"
 	$(VENV)-lock/bin/python -m pip freeze --exclude-editable > requirements.lock
 	rm -rf $(VENV)-lock
 
 clean:  ## Remove what these targets made
-	rm -rf $(VENV) $(VENV)-lock .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* dist build
+	rm -rf $(VENV) $(VENV)-lock .judges .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* dist build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -62,3 +68,9 @@ $(VENV)/.run: requirements.lock pyproject.toml | $(BIN)/python
 $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev]"
 	@touch $@ $(VENV)/.run
+
+# Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node.
+$(VENV)/.judges: tests/judges/npm.txt requirements.lock pyproject.toml | $(BIN)/python
+	$(INSTALL) --editable ".[dev,judges]"
+	$(BIN)/python -m tests.judges.tools
+	@touch $@ $(VENV)/.dev $(VENV)/.run

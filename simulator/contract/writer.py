@@ -20,7 +20,7 @@ _HEAD = "# Made from the code by `python -m simulator.contract write`; do not ed
 _README = """\
 # Contracts
 
-The interface in writing, made from the code by `make contract`; a test fails when a file here differs from it.
+The interface in writing, made from the code by `make contracts`; a test fails when a file here differs from it.
 
 | file | what it is |
 | - | - |

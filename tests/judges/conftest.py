@@ -1,0 +1,41 @@
+"""What the judges share: the contract as it is committed, copies that are broken, and generated clients."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import orjson
+import pytest
+
+from tests.judges import tools
+
+Broken: TypeAlias = Callable[[Callable[[dict[str, Any]], None]], Path]
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if tools.HERE in item.path.parents:
+            item.add_marker("judges")
+
+
+@pytest.fixture(scope="session")
+def document() -> dict[str, Any]:
+    found: dict[str, Any] = orjson.loads((tools.CONTRACTS / "openapi.json").read_bytes())
+    return found
+
+
+@pytest.fixture
+def broken(document: dict[str, Any], tmp_path: Path) -> Broken:
+    """Write a copy of the contract in which something is broken deliberately."""
+
+    def write(spoil: Callable[[dict[str, Any]], None]) -> Path:
+        spoilt = copy.deepcopy(document)
+        spoil(spoilt)
+        path = tmp_path / "broken.json"
+        path.write_bytes(orjson.dumps(spoilt))
+        return path
+
+    return write

@@ -1,0 +1,176 @@
+"""An integration on the generated client: an onramp, an offramp, a swap and a recurring payment, each to its end.
+
+`ramp_client` is what openapi-python-client makes of the contract; mypy checks this file against it, strictly. It runs
+against a simulator with a manual clock and the autopilot: `python flows.py http://127.0.0.1:8642`.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import sys
+from typing import TypeVar
+
+from ramp_client import AuthenticatedClient, Client
+from ramp_client.api.authentication import create_token
+from ramp_client.api.beneficiaries import create_beneficiary
+from ramp_client.api.orders_and_transactions import get_transaction
+from ramp_client.api.ramp_quotes_and_ramps import confirm_quote, create_quote
+from ramp_client.api.recurring_payments import (
+    activate_recurring_payment,
+    create_recurring_payment,
+    get_recurring_payment,
+    list_recurring_transactions,
+    review_recurring_payment,
+    set_recurring_schedule,
+)
+from ramp_client.api.swap import quote_swap, swap
+from ramp_client.models import (
+    Activation,
+    Beneficiary,
+    ConfirmQuoteRequestOfframp,
+    ConfirmQuoteRequestOnrampByMobileMoney,
+    ConfirmQuoteRequestOnrampByMobileMoneyPayer,
+    CreateQuoteRequestAmountInKESStellar,
+    CreateQuoteRequestAmountInUSDCOnCeloByMobileMoney,
+    CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDC,
+    CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCRecipient,
+    CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCSource,
+    ExecuteASwapQuote,
+    PhoneNumberBeneficiaryMobileMoneyNumberInKE,
+    PhoneNumberBeneficiaryMobileMoneyNumberInKEPhoneNumber,
+    QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFrom,
+    QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromFrom,
+    QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromToVariant1,
+    RampQuote,
+    RampTransaction,
+    RecurringPayment,
+    RecurringTransactionList,
+    SetRecurringScheduleRequestDaily,
+    SetRecurringScheduleRequestDailyEndAfterSoManyRuns,
+    SwapQuote,
+    SwapTransaction,
+    TokenBody,
+    TokenResponse,
+)
+
+from simulator.client import ControlClient
+
+STELLAR = "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ"
+CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
+PHONE = "+254722123456"
+T = TypeVar("T")
+
+
+def expect(kind: type[T], answer: object) -> T:
+    """The answer as what it has to be; what was refused says so."""
+    if not isinstance(answer, kind):
+        raise SystemExit(f"wanted {kind.__name__}, got {answer}")
+    return answer
+
+
+def sign_in(base_url: str) -> AuthenticatedClient:
+    keys = TokenBody(public_key="pk_test_simulator", secret_key="sk_test_simulator")
+    stranger = Client(base_url=base_url, raise_on_unexpected_status=True)
+    token = expect(TokenResponse, create_token.sync(client=stranger, body=keys))
+    return AuthenticatedClient(base_url=base_url, token=token.access_token, raise_on_unexpected_status=True)
+
+
+def onramp(client: AuthenticatedClient, control: ControlClient) -> RampTransaction:
+    wanted = CreateQuoteRequestAmountInKESStellar(
+        type_="onramp",
+        network="stellar",
+        asset="USDC",
+        fiat_currency="KES",
+        amount="5000",
+        amount_currency="KES",
+        method="mobile_money",
+    )
+    quote = expect(RampQuote, create_quote.sync(client=client, body=wanted, idempotency_key="onramp-quote"))
+    payer = ConfirmQuoteRequestOnrampByMobileMoneyPayer(phone_number=PHONE)
+    confirmation = ConfirmQuoteRequestOnrampByMobileMoney(wallet_address=STELLAR, payer=payer, memo="42")
+    made = expect(RampTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
+    assert made.status == "awaiting_payment", made.status
+    control.post("/clock/advance", {"by": "10m"})
+    return expect(RampTransaction, get_transaction.sync(made.id, client=client))
+
+
+def payee(client: AuthenticatedClient) -> Beneficiary:
+    account = PhoneNumberBeneficiaryMobileMoneyNumberInKEPhoneNumber(phone_number=PHONE, provider="mpesa")
+    body = PhoneNumberBeneficiaryMobileMoneyNumberInKE(
+        type_="phone_number", name="Wanjiru Otieno", country="KE", fiat_currency="KES", phone_number=account
+    )
+    return expect(Beneficiary, create_beneficiary.sync(client=client, body=body))
+
+
+def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> RampTransaction:
+    wanted = CreateQuoteRequestAmountInUSDCOnCeloByMobileMoney(
+        type_="offramp",
+        network="celo",
+        asset="USDC",
+        fiat_currency="KES",
+        amount="30",
+        amount_currency="USDC",
+        method="mobile_money",
+    )
+    quote = expect(RampQuote, create_quote.sync(client=client, body=wanted))
+    confirmation = ConfirmQuoteRequestOfframp(beneficiary_id=beneficiary.id, refund_address=CELO, reference="payout-1")
+    made = expect(RampTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
+    assert made.deposit, "an offramp says where to deposit"
+    control.post("/clock/advance", {"by": "10m"})
+    return expect(RampTransaction, get_transaction.sync(made.id, client=client))
+
+
+def swapped(client: AuthenticatedClient, control: ControlClient) -> SwapTransaction:
+    wanted = QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFrom(
+        from_=QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromFrom(symbol="USDC", network="STELLAR"),
+        to=QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromToVariant1(symbol="XLM", network="STELLAR"),
+        amount="30",
+        amount_side="from",
+    )
+    quote = expect(SwapQuote, quote_swap.sync(client=client, body=wanted))
+    made = expect(SwapTransaction, swap.sync(client=client, body=ExecuteASwapQuote(quote_id=quote.id)))
+    control.post("/clock/advance", {"by": "1m"})
+    return expect(SwapTransaction, get_transaction.sync(made.id, client=client))
+
+
+def recurring(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> RecurringPayment:
+    wanted = CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDC(
+        name="Rent",
+        type_="withdraw",
+        source=CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCSource(symbol="USDC", network="CELO"),
+        amount="20",
+        amount_currency="USDC",
+        recipient=CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCRecipient(beneficiary_id=beneficiary.id),
+    )
+    payment = expect(RecurringPayment, create_recurring_payment.sync(client=client, body=wanted))
+    schedule = SetRecurringScheduleRequestDaily(
+        frequency="daily",
+        start_date=payment.created_at.date() + datetime.timedelta(days=1),
+        end=SetRecurringScheduleRequestDailyEndAfterSoManyRuns(type_="after_occurrences", occurrences=2),
+    )
+    expect(RecurringPayment, set_recurring_schedule.sync(payment.id, client=client, body=schedule))
+    review_recurring_payment.sync(payment.id, client=client)
+    expect(Activation, activate_recurring_payment.sync(payment.id, client=client))
+    control.post("/clock/advance", {"by": "4d"})
+    return payment
+
+
+def main(origin: str) -> None:
+    base_url = f"{origin}/v1"
+    control = ControlClient(origin)
+    client = sign_in(base_url)
+    done: dict[str, str] = {"onramp": onramp(client, control).status}
+    beneficiary = payee(client)
+    done["offramp"] = offramp(client, control, beneficiary).status
+    done["swap"] = swapped(client, control).status
+    payment = recurring(client, control, beneficiary)
+    client = sign_in(base_url)  # four days later the first token is long expired
+    done["recurring payment"] = expect(RecurringPayment, get_recurring_payment.sync(payment.id, client=client)).status
+    runs = expect(RecurringTransactionList, list_recurring_transactions.sync(payment.id, client=client))
+    done["runs"] = " ".join(run.status for run in runs.data)
+    sys.stdout.write(json.dumps(done))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])
