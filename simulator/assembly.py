@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.kernel.clock import Clock, parse_timestamp
+from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, Exchange
 from simulator.kernel.world import Wiring, World
 from simulator.resources import (
@@ -121,7 +122,7 @@ class Simulator:
         self.blueprints: dict[str, Blueprint] = {}
         self.directory: dict[str, str] = {}
         self.snapshots: dict[str, Snapshot] = {}
-        self._snapshots_taken = 0
+        self._snapshots_taken: dict[str, int] = {}
 
     @property
     def default(self) -> World:
@@ -181,6 +182,7 @@ class Simulator:
         world = self.worlds.pop(world_id)
         del self.blueprints[world_id]
         self.snapshots = {key: row for key, row in self.snapshots.items() if row.frozen.world_id != world_id}
+        self._snapshots_taken.pop(world_id, None)
         auth.forget(world)
 
     def freeze(self, world: World) -> Frozen:
@@ -199,9 +201,9 @@ class Simulator:
         )
 
     def keep_snapshot(self, frozen: Frozen, name: str | None) -> Snapshot:
-        """Keep a state under an id that no other snapshot of this server has or had."""
-        self._snapshots_taken += 1
-        snapshot = Snapshot(f"snap_{self._snapshots_taken:06d}", name, frozen)
+        """Keep a state under an id made of its world's and a count there: unique, whatever other worlds do."""
+        number = self._snapshots_taken[frozen.world_id] = self._snapshots_taken.get(frozen.world_id, 0) + 1
+        snapshot = Snapshot("snap_" + text_of(derive("snapshot", frozen.world_id, number)), name, frozen)
         self.snapshots[snapshot.id] = snapshot
         return snapshot
 

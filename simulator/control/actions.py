@@ -36,11 +36,16 @@ async def list_actions(call: ControlCall) -> JsonObject:
                 "name": name,
                 "does": rows[0].does,
                 "targets": table.kinds(name),
-                "parameters": _schema([row.parameters.model_json_schema() for row in rows]),
+                "parameters": _schema([_closed(row.parameters.model_json_schema()) for row in rows]),
             }
             for name, rows in table.rows.items()
         ]
     }
+
+
+def _closed(schema: JsonObject) -> JsonObject:
+    """An action refuses parameters that it does not know."""
+    return schema | {"additionalProperties": False}
 
 
 def _schema(schemas: list[JsonObject]) -> JsonObject:
@@ -103,9 +108,7 @@ def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
 def _is_of_type(record: Any, wanted: str) -> bool:
     is_transaction = record.kind in _FAMILIES["transaction"]
     return (
-        record.kind == wanted
-        or record.kind in _FAMILIES.get(wanted, ())
-        or (is_transaction and record.type == wanted)
+        record.kind == wanted or record.kind in _FAMILIES.get(wanted, ()) or (is_transaction and record.type == wanted)
     )
 
 

@@ -16,6 +16,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, Exchange, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
+from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, loads
 
@@ -36,10 +37,17 @@ async def requests(call: ControlCall) -> JsonObject:
         row
         for row in call.world.journal.requests
         if (method is None or row.method == method.upper())
-        and (path is None or fnmatchcase(row.path.partition("?")[0], path) or row.path == path)
+        and (path is None or _lies_at(row.path.partition("?")[0], path))
         and (status is None or str(row.status) == status)
     ]
     return {"data": [show_exchange(row) for row in newest(found, call.limit())]}
+
+
+def _lies_at(path: str, wanted: str) -> bool:
+    """Whether a full path fits a glob, given in full or below its base."""
+    return fnmatchcase(path, wanted) or any(
+        path.startswith(f"{base}/") and fnmatchcase(path.removeprefix(base), wanted) for base in BASES
+    )
 
 
 def show_exchange(row: Exchange) -> JsonObject:
@@ -50,7 +58,8 @@ def show_exchange(row: Exchange) -> JsonObject:
         "public_key": row.public_key,
         "operation": row.operation or None,
         "method": row.method,
-        "path": row.path,
+        "path": row.path.partition("?")[0],
+        "query": row.path.partition("?")[2],
         "headers": dict(row.headers),
         "body": readable(row.body),
         "status": row.status,
@@ -163,8 +172,9 @@ async def resend_event(call: ControlCall) -> JsonObject:
     """Send an event again to every endpoint now enabled and subscribed (decision W11)."""
     world, event = call.world, _event(call)
     with world.change(Cause("action", "resend", "control")):
-        resend(world, event.id)
-    return {"deliveries": await call.application.courier.settle(world)}
+        count = resend(world, event.id)
+    await call.application.courier.settle(world)
+    return {"deliveries": count}
 
 
 async def deliveries(call: ControlCall) -> JsonObject:

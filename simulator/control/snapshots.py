@@ -14,7 +14,10 @@ from simulator.wire.fields import Body, FreeText
 from simulator.wire.json import JsonObject
 
 ASSUMPTIONS = (
-    ("snapshot-ids", "Ids of snapshots are unique in a server; a snapshot belongs to the world it was taken of."),
+    (
+        "snapshot-ids",
+        "A snapshot's id follows from its world's id and a count there; ids are unique in a server.",
+    ),
     ("snapshot-life", "Snapshots stay when their world is reset, restored or replaced, and go when it is deleted."),
     ("snapshot-other-world", "With the header of another world than the snapshot's it is 404 not_found."),
     ("snapshot-settles", "Taking a snapshot or a document waits until no webhook attempt of the world is in flight."),

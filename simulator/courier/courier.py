@@ -41,6 +41,7 @@ class _Flight:
     tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
+    told: int = 0
     broken: set[str] = field(default_factory=set)
 
 
@@ -93,15 +94,19 @@ class Courier:
         return self._flight(world).made
 
     async def settle(self, world: World) -> int:
-        """Wait until nothing of the world is on its way or may start; answers how many attempts ended meanwhile."""
+        """Wait until nothing of the world is on its way or may start.
+
+        Answers how many attempts were made that no call of this told of before: a count that does not depend on how
+        fast receivers answer.
+        """
         flight = self._flight(world)
-        before = flight.made
         self.pump(world)
         while flight.tasks:
             waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             flight.waiters.append(waiter)
             await waiter
-        return flight.made - before
+        untold, flight.told = flight.made - flight.told, flight.made
+        return untold
 
     async def probe(self, world: World, probe: Probe) -> ProbeOutcome:
         """Send the signed test request of a registration (decision W4)."""

@@ -14,7 +14,8 @@ from pydantic import Field
 from simulator.kernel.clock import SECOND_MS, parse_duration
 from simulator.kernel.world import World
 from simulator.server.messages import Outgoing
-from simulator.wire.errors import invalid, missing
+from simulator.wire.errors import invalid
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, parse
 from simulator.wire.json import JsonObject, dumps
 
@@ -83,17 +84,21 @@ class WebhookFault(Body):
 def check_fault(raw: JsonObject) -> JsonObject:
     """A fault as it will be kept; ApiError 400 with dotted `param` when it is malformed."""
     if "webhook" in raw or "deliver" in raw:
-        webhook = parse(WebhookFault, raw)
+        webhook = parse(WebhookFault, raw, code="invalid_parameter")
+        if webhook.webhook.event is not None and webhook.webhook.event not in EVENT_TYPES:
+            raise invalid("webhook.event", f"there is no event type {webhook.webhook.event!r}")
+        if not webhook.deliver.model_fields_set:
+            raise invalid("deliver", f"it says at least one of {', '.join(Deliver.model_fields)}")
         _check_delay(webhook.deliver.delay, "deliver.delay")
         _refuse_unknown(webhook)
         return webhook.model_dump(exclude_unset=True)
-    fault = parse(InterfaceFault, raw)
+    fault = parse(InterfaceFault, raw, code="invalid_parameter")
     _check_delay(fault.delay, "delay")
     _refuse_unknown(fault)
     if fault.respond is None and fault.delay is None and not fault.drop and fault.malformed is None:
-        raise missing("respond")
+        raise invalid("respond", "a fault responds, delays, drops or malforms")
     if fault.after_commit and fault.respond is None and not fault.drop:
-        raise missing("respond")
+        raise invalid("respond", "after_commit replaces the answer by respond, or loses it with drop")
     return fault.model_dump(exclude_unset=True)
 
 

@@ -53,7 +53,7 @@ def origin() -> Iterator[str]:
 @pytest.fixture(scope="session")
 def guarded() -> Iterator[str]:
     """A server whose control interface needs the token `sesame`."""
-    with running(Config(clock="manual", control_token="sesame")) as address:
+    with running(Config(host="0.0.0.0", clock="manual", control_token="sesame")) as address:
         yield address
 
 

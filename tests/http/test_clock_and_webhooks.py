@@ -101,7 +101,7 @@ def test_a_dead_receiver_gets_eleven_attempts_at_exactly_the_scheduled_instants(
         endpoint = register(world, receiver.url, "transaction.created")
         onramp(world)
         receipt = world.advance(by="3d")
-        assert receipt["deliveries"] == 10
+        assert receipt["deliveries"] == 11
         deliveries = world.control("GET", "/deliveries").body["data"]
         start = 8 * 60
         minutes = [

@@ -106,8 +106,9 @@ def resend(world: World, event_id: str) -> int:
     if event is None:
         raise LookupError(f"there is no event with the id {event_id!r}")
     chosen = recipients(world, event)
+    place = (world.journal.event_count, world.next_sequence("webhook_resend"))
     for endpoint in chosen:
-        _route(world, event, endpoint, Due(event.id, endpoint.id, stage=None))
+        _route(world, event, endpoint, Due(event.id, endpoint.id, stage=None, resent=place))
     return len(chosen)
 
 
@@ -287,7 +288,13 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
     plan = attempt.due.plan or UNDISTURBED
     delivery = Delivery(
         id=attempt.id,
-        sequence=(attempt.started_at_ms, attempt.event_sequence, attempt.endpoint_sequence, attempt.number),
+        sequence=(
+            attempt.started_at_ms,
+            *(attempt.due.resent or (attempt.event_sequence, 0)),
+            attempt.event_sequence,
+            attempt.endpoint_sequence,
+            attempt.number,
+        ),
         created_at_ms=attempt.started_at_ms,
         updated_at_ms=world.now_ms,
         event_id=event.id,

@@ -53,6 +53,7 @@ class Due:
 
     `stage` is its place in the retry schedule (0 the first attempt), None for copies and resends, after which
     nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
+    `resent` places a resend among the events: (the newest event there was then, the number of the resend).
     """
 
     event_id: str
@@ -60,6 +61,7 @@ class Due:
     stage: int | None = 0
     after: int = 0
     plan: DeliveryPlan | None = None
+    resent: tuple[int, ...] = ()
 
     @property
     def is_first(self) -> bool:

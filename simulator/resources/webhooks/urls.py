@@ -41,11 +41,15 @@ _METADATA = (ip_address("169.254.169.254"), ip_address("fd00:ec2::254"), ip_addr
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """The parts of a URL that decide: scheme and host in lower case, the host's address when it is a literal."""
+    """The parts of a URL that decide: scheme and host in lower case, the host's address when it is a literal.
+
+    `numeric`: the host is an address written otherwise than in four plain decimal numbers.
+    """
 
     scheme: str
     host: str
     address: Address | None
+    numeric: bool = False
 
 
 def parse_url(url: str) -> Target:
@@ -80,7 +84,7 @@ def _named(scheme: str, host: str) -> Target:
     labels = host.split(".")
     if _NUMBER.fullmatch(labels[-1]):
         if _PLAIN_IPV4.fullmatch(host) is None:
-            raise ValueError(f"{host!r} is a numeric form of an address; write a name or four plain decimal numbers")
+            return Target(scheme, host, None, numeric=True)
         try:
             return Target(scheme, host, IPv4Address(host))
         except ValueError:
@@ -98,6 +102,8 @@ def check_url(url: str, policy: str) -> str | None:
         return str(error)
     if policy == "any":
         return None
+    if target.numeric:
+        return f"{target.host!r} is a numeric form of an address; write a name or four plain decimal numbers"
     here = policy == "local" and _is_here(target)
     if target.scheme != "https" and not here:
         return "only https is allowed" + (
