@@ -84,6 +84,7 @@ def test_every_call_of_the_page_is_one_of_the_control_interface() -> None:
     assert set(re.findall(r"\bfetch\(([^,]+),", SCRIPT)) == {
         '"/_simulator" + path',
         "`/_simulator/stream?world=${encodeURIComponent(worldId)}`",
+        "link.href",
     }
 
 

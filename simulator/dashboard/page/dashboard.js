@@ -58,10 +58,9 @@ async function api(method, path, body, environment) {
     }),
     body: body === undefined ? undefined : JSON.stringify(body),
   });
-  if (answer.status === 401) askForToken();
   const text = await answer.text(), value = text ? JSON.parse(text) : null;
-  if (!answer.ok) throw new Error(value?.error?.message || `The server answered ${answer.status}.`);
-  return value;
+  if (answer.ok) return value;
+  throw Object.assign(new Error(value?.error?.message || `The server answered ${answer.status}.`), { status: answer.status });
 }
 
 /** Do something for a button or form: it is off meanwhile, and the outcome is told. */
@@ -108,7 +107,8 @@ function askForToken() {
     token = field.value;
     sessionStorage.setItem("control-token", token);
     $("dialog").close();
-    await begin();
+    say("");
+    begin();
   });
 }
 
@@ -171,6 +171,9 @@ function actionButton(action, target, kind) {
 
 function choose(id) {
   chosen = id;
+  $("story").shown = "";
+  if (id && matchMedia("(max-width: 45rem)").matches) $("story-section").scrollIntoView();
+  if (!id) $("story").replaceChildren(h("p", { class: "muted" }, "Choose a resource."));
   history.replaceState(null, "", `?world=${encodeURIComponent(worldId)}#${encodeURIComponent(id)}`);
   changed("story");
   drawResources();
@@ -329,6 +332,11 @@ function changed(...names) {
       try {
         await READ[name]();
       } catch (error) {
+        if (error.status === 401) {
+          stale.clear();
+          askForToken();
+          break;
+        }
         if (name === "story") $("story").replaceChildren(h("p", { class: "muted" }, error.message));
         else say(error.message, true);
       }
@@ -364,7 +372,7 @@ async function follow() {
   }
 }
 
-async function begin() {
+function begin() {
   clock = null;
   $("story").shown = $("keys").shown = "";
   changed(...Object.keys(READ));
@@ -391,15 +399,26 @@ $("fault-form").onsubmit = (event) => {
 $("world").onchange = () => {
   worldId = $("world").value;
   choose("");
-  $("story").replaceChildren();
   begin();
 };
 $("reset").onclick = (event) => {
-  if (confirm(`Reset the world ${worldId}? Its resources, events and requests are lost.`)) doing(event.currentTarget, () => api("POST", "/reset"), "The world is as at its beginning.");
+  if (!confirm(`Reset the world ${worldId}? Its resources, events and requests are lost.`)) return;
+  choose("");
+  doing(event.currentTarget, () => api("POST", "/reset"), "The world is as at its beginning.");
 };
 $("refresh").onclick = () => changed(...Object.keys(READ));
 $("resource-filter").oninput = drawResources;
 $("scenario-filter").oninput = drawScenarios;
+// A link carries no token: with one, the other pages are fetched and shown from memory.
+for (const link of document.querySelectorAll("nav a")) {
+  link.onclick = async (event) => {
+    if (!token) return;
+    event.preventDefault();
+    const tab = window.open("about:blank");
+    const answer = await fetch(link.href, { headers: headers() });
+    tab.location = URL.createObjectURL(new Blob([await answer.text()], { type: "text/html" }));
+  };
+}
 window.onhashchange = () => choose(decodeURIComponent(location.hash.slice(1)));
 setInterval(tick, 1000);
 begin();
