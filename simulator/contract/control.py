@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from simulator.contract.control_shapes import ADVANCE, ANSWERS, QUERIES
+from simulator.contract.control_queries import ADVANCE, QUERIES
+from simulator.contract.control_shapes import ANSWERS
 from simulator.contract.openapi import prune
 from simulator.contract.schemas import REF, Components, Schema, any_of
 from simulator.control.operation import ControlOperation
@@ -16,12 +17,12 @@ from simulator.wire.fields import Body, Nothing
 from simulator.wire.triggers import TriggerTable
 
 _DESCRIPTION = """\
-How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \
+How a person or a test steers the simulator and sees inside. No part of the simulated service. Bound to a \
 loopback address it needs no token; elsewhere it needs the control token. An action has the same name and parameters \
 here, in scenario files and on the command line."""
 
-_OPEN = frozenset({"ShownResource", "FaultEntry", "ScenarioProgress", "ReferenceCurrency", "JournalEntry"})
-"""Answers that carry more members than are written down (the resource's own, the fault's, the scenario's)."""
+_OPEN = frozenset({"ShownResource", "ScenarioProgress", "LogEntry", "ReferenceCurrency"})
+"""Answers that carry more members than are written down (the resource's own, the scenario's, the listing's)."""
 
 _ERRORS = {
     "400": "Missing or malformed: invalid_request, missing_parameter, invalid_parameter, invalid_scenario.",
@@ -93,7 +94,7 @@ _TAGS = {
 _TAG_OF = (
     (("/worlds", "/reset", "/snapshots", "/state", "/settings", "/rates", "/health"), "Worlds"),
     (("/clock", "/timers"), "Clock"),
-    (("/actions", "/resources", "/trigger"), "Actions"),
+    (("/actions", "/resources", "/trigger", "/controls", "/recording"), "Actions"),
     (("/scenarios",), "Scenarios"),
     (("/faults",), "Faults"),
     (("/openapi", "/control.yaml", "/reference.html"), "Contract"),
@@ -135,6 +136,7 @@ _ERROR: Schema = {
                 "message": {"type": "string"},
                 "param": {"type": "string"},
                 "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
+                "steps": {"type": "array", "description": "What a walk had done when it stopped."},
                 "errors": {
                     "type": "array",
                     "description": "Every problem of a scenario file, lines and columns from 1.",
@@ -247,6 +249,9 @@ def _body(row: ControlOperation, components: Components, actions: dict[str, Sche
     if row.name == "upload_scenario":
         media = {"schema": {"type": "object", "description": "A scenario; see scenario.schema.json."}}
         return {"required": True, "content": {"application/yaml": media, "application/json": media}}
+    if row.name == "put_state":
+        schema = components.answer(ANSWERS["get_state"])
+        return {"required": True, "content": {"application/json": {"schema": schema}}}
     if row.takes == "bytes":
         return {"content": {"*/*": {"schema": {}}}}
     if row.takes == "nothing" or row.body is Nothing:
@@ -268,8 +273,9 @@ def _success(row: ControlOperation, components: Components) -> Schema:
 
 def _media_type(row: ControlOperation) -> str:
     endings = {".html": "text/html", ".yaml": "application/yaml"}
+    by_path = {"/stream": "text/event-stream", "/recording": "application/yaml"}
     own = next((media for ending, media in endings.items() if row.path.endswith(ending)), "application/json")
-    return "text/event-stream" if row.path == "/stream" else own
+    return by_path.get(row.path, own)
 
 
 def _anything(row: ControlOperation) -> Schema:
