@@ -121,7 +121,7 @@ def read_outcome(settings: Settings, report: Mapping[str, Any], calls: Path) -> 
         if operations
     ]
     answers: dict[str, Counter[str]] = defaultdict(Counter)
-    known = set(_labels())
+    known = set(operation_ids())
     seen: set[tuple[str, str, str]] = set()
     for operation, call, checks in _recorded(calls):
         answers[operation if operation in known else UNKNOWN_METHODS][_answer(call)] += 1
@@ -229,10 +229,10 @@ def _depending_on_state() -> set[str]:
         for entry in tomllib.loads(contract_file("schemathesis.toml").decode())["operations"]
         for name in entry["include-operation-id"]
     }
-    return {label for label, name in _labels().items() if name in configured}
+    return {label for label, name in operation_ids().items() if name in configured}
 
 
-def _labels() -> dict[str, str]:
+def operation_ids() -> dict[str, str]:
     """The operationId of each operation, by its method and path."""
     return {
         f"{method.upper()} {path}": operation["operationId"]

@@ -17,7 +17,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from simulator.config import Config
-from simulator.conformance.outcome import Outcome, read_outcome
+from simulator.conformance.outcome import Outcome, operation_ids, read_outcome
 from simulator.conformance.settings import Settings, compose
 from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
 from simulator.contract.files import contract_file, contracts_directory
@@ -53,6 +53,9 @@ async def run(settings: Settings, *, contract: Path | None = None, junit: Path |
     """One run of schemathesis; Unusable, Unanswered, Refused."""
     if find_spec("schemathesis") is None:
         raise Unusable("schemathesis is not installed: pip install 'rampsim[conformance]' or pip install schemathesis")
+    unknown = [] if contract else sorted({*settings.operations} - {*operation_ids().values()})
+    if unknown:
+        raise Unusable(f"the contract has no operation {' or '.join(unknown)}")
     await asyncio.to_thread(ask_token, settings)
     with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
         directory = Path(name)

@@ -13,10 +13,11 @@ quotes) has to exist: put your own ids in. Needs the package hypothesis.
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -137,6 +138,10 @@ def _currency_of(body: Schema) -> str | None:
     return found if found in _AMOUNTS else None
 
 
+class _Impossible(Exception):
+    """Nothing fits a schema."""
+
+
 class _Maker:
     """Strategies of schemas, with what a pattern does not say put in by the name of the field."""
 
@@ -175,10 +180,39 @@ class _Maker:
             return self._whole({**target, **{key: value for key, value in schema.items() if key != "$ref"}})
         if "allOf" not in schema:
             return schema
-        merged: dict[str, Any] = {key: value for key, value in schema.items() if key != "allOf"}
+        merged: Schema = {key: value for key, value in schema.items() if key != "allOf"}
         for part in schema["allOf"]:
-            merged = _merged(merged, self._whole(part))
+            merged = self._both(merged, self._whole(part))
         return merged
+
+    def _both(self, one: Schema, other: Schema) -> Schema:
+        """The schema of what fits two; _Impossible when nothing does."""
+        for some, rest in ((one, other), (other, one)):
+            if "anyOf" in some:
+                return {**some, "anyOf": self._possible(some["anyOf"], rest)}
+        merged = {**one, **other}
+        if "properties" in one and "properties" in other:
+            merged["properties"] = {**one["properties"]}
+            for name, member in other["properties"].items():
+                known = self._whole(one["properties"].get(name, {}))
+                merged["properties"][name] = self._both(known, self._whole(member))
+        merged["required"] = [*one.get("required", ()), *other.get("required", ())]
+        chosen = [
+            schema.get("enum", [schema.get("const")]) for schema in (one, other) if schema.keys() & {"enum", "const"}
+        ]
+        if chosen:
+            merged.pop("const", None)
+            merged["enum"] = [value for value in chosen[0] if all(value in values for values in chosen)]
+            if not merged["enum"]:
+                raise _Impossible
+        return merged
+
+    def _possible(self, variants: Sequence[Schema], rest: Schema) -> list[Schema]:
+        possible = []
+        for variant in variants:
+            with contextlib.suppress(_Impossible):
+                possible.append(self._both(self._whole(variant), rest))
+        return possible
 
     def _object(self, schema: Schema, name: str) -> SearchStrategy[Any]:
         required = schema.get("required", ())
@@ -191,18 +225,6 @@ class _Maker:
     def _array(self, schema: Schema, name: str) -> SearchStrategy[Any]:
         least = schema.get("minItems", 0)
         return st.lists(self.make(schema.get("items", {}), name), min_size=least, max_size=max(least, 3))
-
-
-def _merged(one: Schema, other: Schema) -> dict[str, Any]:
-    merged = {**one, **other}
-    for key in ("properties", "$defs"):
-        if key in one and key in other:
-            merged[key] = {**one[key]}
-            for name, member in other[key].items():
-                merged[key][name] = _merged(one[key].get(name, {}), member)
-    if "required" in one and "required" in other:
-        merged["required"] = [*one["required"], *other["required"]]
-    return merged
 
 
 def _string(schema: Schema, name: str) -> SearchStrategy[str]:
