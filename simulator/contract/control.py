@@ -17,7 +17,7 @@ from simulator.wire.fields import Body, Nothing
 from simulator.wire.triggers import TriggerTable
 
 _DESCRIPTION = """\
-How a person or a test steers the simulator and sees inside. No part of the simulated service. Bound to a \
+How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \
 loopback address it needs no token; elsewhere it needs the control token. An action has the same name and parameters \
 here, in scenario files and on the command line."""
 
