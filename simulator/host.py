@@ -8,7 +8,7 @@ from pathlib import Path
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Simulator
 from simulator.config import Config, ConfigError
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.app import ControlApplication
+from simulator.control.app import ControlApplication, is_loopback
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.dashboard import PATH as DASHBOARD_PATH
@@ -35,8 +35,9 @@ def build(config: Config) -> Application:
         Blueprint(DEFAULT_WORLD, config.seed, config.clock, start_ms, config.rate, names, config.settings)
     )
     application = Application(simulator)
+    token = None if is_loopback(config.host) else config.control_token  # on loopback it is open
     rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
-    application.control = ControlApplication(application, rows, token=config.control_token)
+    application.control = ControlApplication(application, rows, token=token)
     application.home = CONTROL_BASE + DASHBOARD_PATH
     return application
 
