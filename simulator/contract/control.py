@@ -136,7 +136,7 @@ _ERROR: Schema = {
                 "message": {"type": "string"},
                 "param": {"type": "string"},
                 "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
-                "steps": {"type": "array", "description": "What a walk had done when it stopped."},
+                "steps": {"type": "array", "items": {}, "description": "What a walk had done when it stopped."},
                 "errors": {
                     "type": "array",
                     "description": "Every problem of a scenario file, lines and columns from 1.",

@@ -143,6 +143,8 @@ def _tidy_one(schema: Schema) -> Schema:
         del schema["default"]
     if schema.get("additionalProperties") is True:
         del schema["additionalProperties"]
+    if "prefixItems" in schema:
+        schema.setdefault("items", {})  # beyond the listed ones, of which maxItems leaves none; linters ask for it
     if isinstance(schema.get("description"), str):
         schema["description"] = " ".join(schema["description"].split())
     return _nullable(schema)
