@@ -186,7 +186,9 @@ def test_a_value_comes_back_as_it_was(value: Any) -> None:
     assert (type(back), repr(back)) == (type(value), repr(value))
 
 
-@pytest.mark.parametrize("value", [{1: 2}, object(), {1, 2}, ("a", complex(1, 2)), Blueprint("x", 1)], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "value", [{1: 2}, object(), {1, 2}, ("a", complex(1, 2)), Blueprint("x", 1)], ids=lambda value: type(value).__name__
+)
 def test_what_no_row_may_hold_is_not_written(value: Any) -> None:
     with pytest.raises(TypeError):
         codec().encode(value)

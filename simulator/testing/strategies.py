@@ -24,8 +24,7 @@ from typing import Any
 import orjson
 
 from simulator.contract.files import contract_document, contract_file
-from simulator.resources.reference.addresses import checksummed, encode_segwit, encode_stellar
-from simulator.resources.reference.phones import is_phone
+from simulator.resources.reference import checksummed, encode_segwit, encode_stellar, is_phone
 
 try:
     from hypothesis import strategies as st

@@ -5,7 +5,16 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 
 from __future__ import annotations
 
-from simulator.resources.reference.addresses import is_address, is_tx_hash, new_address, new_memo, new_tx_hash
+from simulator.resources.reference.addresses import (
+    checksummed,
+    encode_segwit,
+    encode_stellar,
+    is_address,
+    is_tx_hash,
+    new_address,
+    new_memo,
+    new_tx_hash,
+)
 from simulator.resources.reference.networks import TABLE, network, network_status, require_network, standing_network
 from simulator.resources.reference.phones import is_phone
 from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate
@@ -115,8 +124,11 @@ __all__ = [
     "all_rates",
     "asset",
     "bank",
+    "checksummed",
     "convert_mid",
     "currency_of",
+    "encode_segwit",
+    "encode_stellar",
     "fiat",
     "has_method",
     "is_account_number",
