@@ -23,6 +23,7 @@ function h(tag, attributes, ...children) {
 /** Show items in a list; what has not changed keeps its element, so that focus and open details stay. */
 function fill(list, items, draw) {
   const known = list.known || new Map(), fresh = new Map();
+  const [focused] = [...known].find(([, row]) => row.element.contains(document.activeElement)) || [];
   items.forEach((item, index) => {
     const text = JSON.stringify(item), key = item.id || text + index, old = known.get(key);
     fresh.set(key, old && old.text === text ? old : { text, element: h("li", {}, draw(item)) });
@@ -33,6 +34,8 @@ function fill(list, items, draw) {
     if (list.children[index] !== element) list.insertBefore(element, list.children[index] || null);
   });
   list.known = fresh;
+  const row = fresh.get(focused)?.element;
+  if (row && !row.contains(document.activeElement)) row.querySelector("button, input, summary")?.focus({ preventScroll: true });
 }
 
 function more(summary, value) {
@@ -65,14 +68,16 @@ async function api(method, path, body, environment) {
 
 /** Do something for a button or form: it is off meanwhile, and the outcome is told. */
 async function doing(source, work, told) {
-  if (source) source.disabled = true;
+  const hadFocus = document.activeElement === source;
+  source.disabled = true;
   try {
     const answer = await work();
     say(typeof told === "function" ? told(answer) : told);
   } catch (error) {
     say(error.message, true);
   } finally {
-    if (source) source.disabled = false;
+    source.disabled = false;
+    if (hadFocus && source.isConnected) source.focus({ preventScroll: true });
     changed(...Object.keys(READ));
   }
 }
