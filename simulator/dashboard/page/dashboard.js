@@ -404,6 +404,8 @@ $("fault-form").onsubmit = (event) => {
 $("world").onchange = () => {
   worldId = $("world").value;
   choose("");
+  say("");
+  $("answer").hidden = true;
   begin();
 };
 $("reset").onclick = (event) => {
