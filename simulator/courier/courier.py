@@ -185,6 +185,9 @@ class Courier:
 
     async def _send(self, world: World, attempt: Attempt) -> Outcome:
         try:
+            plan = attempt.due.plan
+            if plan is not None and plan.slow_ms:
+                await asyncio.sleep(plan.slow_ms / 1000)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
             return await self._post(world, message.url, message.headers, message.body)
         except Exception as error:

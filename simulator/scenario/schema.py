@@ -133,6 +133,7 @@ class Deliver(Part):
     corrupt_signature: bool = False
     stale_timestamp: bool = False
     alter_body: bool = False
+    slow: DurationMs | None = None
 
 
 class Fault(Part):

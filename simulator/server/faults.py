@@ -70,6 +70,7 @@ class Deliver(Body):
     corrupt_signature: bool = False
     stale_timestamp: bool = False
     alter_body: bool = False
+    slow: Text | float | None = None
 
 
 class WebhookFault(Body):
@@ -90,6 +91,7 @@ def check_fault(raw: JsonObject) -> JsonObject:
         if not webhook.deliver.model_fields_set:
             raise invalid("deliver", f"it says at least one of {', '.join(Deliver.model_fields)}")
         _check_delay(webhook.deliver.delay, "deliver.delay")
+        _check_delay(webhook.deliver.slow, "deliver.slow")
         _refuse_unknown(webhook)
         return webhook.model_dump(exclude_unset=True)
     fault = parse(InterfaceFault, raw, code="invalid_parameter")

@@ -7,6 +7,7 @@ import hmac
 import http.server
 import json
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -267,3 +268,18 @@ def test_under_the_autopilot_an_onramp_completes_by_itself(sunny: Remote) -> Non
         "transaction.processing",
         "transaction.completed",
     ]
+
+
+def test_a_slow_delivery_takes_wall_time_and_no_simulated_time(world: Remote) -> None:
+    with Receiver().listening() as receiver:
+        register(world, receiver.url, "transaction.created")
+        fault = {"webhook": {}, "deliver": {"slow": "300ms"}}
+        assert world.control("POST", "/faults", fault).status == 201
+        onramp(world)
+        began = time.monotonic()
+        assert world.control("POST", "/settle").body == {"deliveries": 1}
+        assert time.monotonic() - began > 0.2
+        delivery = world.control("GET", "/deliveries").body["data"][0]
+        assert (delivery["status"], delivery["attempted_at"]) == ("succeeded", "2026-01-05T08:00:00.000Z")
+    wrong = world.control("POST", "/faults", {"webhook": {}, "deliver": {"slow": "soon"}})
+    assert wrong.refusal == (400, "invalid_parameter", "deliver.slow")

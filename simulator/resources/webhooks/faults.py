@@ -14,6 +14,7 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks.records import UNDISTURBED, DeliveryPlan, Webhook
 
 TABLE = "faults"
+LONGEST_SLOWNESS_MS = 60_000
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
@@ -46,7 +47,7 @@ def _fits(fault: dict[str, Any], event: Event, endpoint: Webhook) -> bool:
 
 
 def _plan(fault_id: str, deliver: dict[str, Any]) -> DeliveryPlan:
-    delay = deliver.get("delay")
+    delay, slow = deliver.get("delay"), deliver.get("slow")
     return DeliveryPlan(
         fault_id=fault_id,
         copies=deliver.get("copies") or 1,
@@ -56,4 +57,5 @@ def _plan(fault_id: str, deliver: dict[str, Any]) -> DeliveryPlan:
         corrupt_signature=bool(deliver.get("corrupt_signature")),
         stale_timestamp=bool(deliver.get("stale_timestamp")),
         alter_body=bool(deliver.get("alter_body")),
+        slow_ms=0 if slow is None else min(parse_duration(slow), LONGEST_SLOWNESS_MS),
     )

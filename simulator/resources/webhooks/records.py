@@ -32,7 +32,10 @@ class Webhook(Record):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been served."""
+    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been served.
+
+    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
+    """
 
     fault_id: str = ""
     copies: int = 1
@@ -42,6 +45,7 @@ class DeliveryPlan:
     corrupt_signature: bool = False
     stale_timestamp: bool = False
     alter_body: bool = False
+    slow_ms: int = 0
 
 
 UNDISTURBED = DeliveryPlan()
