@@ -14,7 +14,7 @@ from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Text, parse
 from simulator.wire.json import JsonObject
-from simulator.wire.records import find
+from simulator.wire.records import find, kind_of
 
 
 class UntilEvent(Body):
@@ -109,6 +109,9 @@ async def _advance_until(call: ControlCall, world: World) -> JsonObject:
         record = find(world, wanted.resource)
         if record is None:
             raise ControlError(404, "not_found", f"There is no resource with the id {wanted.resource!r}.")
+        states = kind_of(world, record).machine.rows
+        if wanted.status not in states:
+            raise wrong("until.status", f"a resource of this kind is {', '.join(states)}")
 
         def reached() -> bool:
             present = find(world, wanted.resource)

@@ -234,6 +234,8 @@ def test_moving_to_the_next_timer_and_until_a_status(world: Remote) -> None:
     assert [(row["due_at"], row["target"]) for row in timers] == [("2026-01-05T08:30:00.000Z", ramp["id"])]
     receipt = world.advance(until={"resource": ramp["id"], "status": "expired"})
     assert (receipt["now"], receipt["reached"]) == ("2026-01-05T08:30:00.000Z", True)
+    typo = world.control("POST", "/clock/advance", {"until": {"resource": ramp["id"], "status": "compleated"}})
+    assert typo.refusal == (400, "invalid_parameter", "until.status")
     dry = world.advance(until={"event": "kyc.approved"})
     assert (dry["reached"], dry["now"]) == (False, "2026-01-05T08:30:00.000Z")
     assert "ran dry" in dry["stopped"]
