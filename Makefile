@@ -38,8 +38,9 @@ types: $(VENV)/.dev  ## Types, strictly
 imports: $(VENV)/.dev  ## Who may import whom
 	$(BIN)/lint-imports
 
-contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, linters, a proxy, a generated client
-	$(BIN)/python -m pytest -n 2 -m "judges or not judges" tests/contract tests/judges $(PYTEST_ARGS)
+contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, a generated client
+	$(BIN)/python -m pytest -n 2 -m "judges or not judges" \
+	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code
 	$(BIN)/python -m simulator.contract write
