@@ -20,6 +20,7 @@ from simulator.control.rows import control_rows
 from simulator.courier.courier import Courier
 from simulator.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer
+from simulator.kernel.journal import STEPS_A_ROW
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
@@ -71,6 +72,8 @@ class Morning:
 def morning() -> Iterator[Morning]:
     inside = Inside()
     busy_morning(inside, "http://127.0.0.1:9/failing", "http://127.0.0.1:9/good")
+    for status in ("degraded", "operational") * STEPS_A_ROW:
+        inside.control("POST", "/actions/set_network", {"network": "bitcoin", "status": status})
     simulator = inside.simulator
     frozen = simulator.freeze(simulator.default)
     raw = json.dumps(document_of(simulator, frozen)).encode()

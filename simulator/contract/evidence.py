@@ -131,7 +131,7 @@ def _endings(world: World) -> list[str]:
     there are none, of whatever was made. A quote that was used is told by its transaction."""
     gone_on: dict[str, None] = {}
     made: dict[str, None] = {}
-    for resource_id, steps in world.store.table("histories").items():
+    for resource_id, steps in world.journal.histories():
         machine, before = _machine(world, resource_id, steps[0])
         state = steps[-1].state
         of_another = getattr(find(world, resource_id), "owner", "") != ""
@@ -157,7 +157,7 @@ def _code(status: int, response: bytes) -> str:
 def edges_of(world: World) -> set[Edge]:
     """Every move that was made in a world, those of its own beginning included."""
     found: set[Edge] = set()
-    for resource_id, steps in world.store.table("histories").items():
+    for resource_id, steps in world.journal.histories():
         machine, before = _machine(world, resource_id, steps[0])
         for step in steps:
             found.add(Edge(machine.name, before, step.trigger, step.state))

@@ -71,6 +71,7 @@ TABLES: Mapping[str, Any] = {
     "faults": dict[str, Any],
     "fee_products": FeeProduct,
     "histories": tuple[Step, ...],
+    "history_lengths": int,
     "idempotency": Stored,
     "index": str,
     "ledger.balances": Decimal,

@@ -15,7 +15,7 @@ from typing import Any
 from simulator.control.operation import ControlCall, ControlOperation, Streamed, wrong
 from simulator.control.worlds import show_clock
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Event, Exchange, Step
+from simulator.kernel.journal import Event, Exchange, Step, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
@@ -125,12 +125,14 @@ def show_call(call: Exchange) -> JsonObject:
     }
 
 
-def _show_move(world: World, resource_id: str, history: tuple[Step, ...], index: int) -> JsonObject:
-    step, record = history[index], find(world, resource_id)
+def _show_move(world: World, row: str, moves: tuple[Step, ...], index: int) -> JsonObject:
+    resource_id = resource_of(row)
+    step, record = moves[index], find(world, resource_id)
+    before = moves[index - 1] if index else world.journal.last_before(row)
     return {
         "id": resource_id,
         "kind": record.kind if record is not None else resource_id.rpartition(":")[2],
-        "from": history[index - 1].state if index else None,
+        "from": None if before is None else before.state,
         "state": step.state,
         "trigger": step.trigger,
         "at": format_timestamp(step.at_ms),

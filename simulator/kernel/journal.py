@@ -76,14 +76,23 @@ class Exchange:
     wall_ms: float = 0.0
 
 
-class Journal:
-    """The journal of one world."""
+STEPS_A_ROW = 64
+"""How many moves one row of histories holds: a move costs a copy of at most so many, however many there were before."""
 
-    __slots__ = ("_events", "_histories", "requests")
+
+class Journal:
+    """The journal of one world.
+
+    A history is one row of moves under the id of its resource; a long one goes on under `<id>#1`, `<id>#2` and so on,
+    and `history_lengths` then says how many moves there are in all.
+    """
+
+    __slots__ = ("_events", "_histories", "_lengths", "requests")
 
     def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
         self._events: Table[Event] = store.table("events")
         self._histories: Table[tuple[Step, ...]] = store.table("histories")
+        self._lengths: Table[int] = store.table("history_lengths")
         self.requests: deque[Exchange] = deque(maxlen=requests_kept)
 
     def keep(self, count: int) -> None:
@@ -109,14 +118,50 @@ class Journal:
         return len(self._events)
 
     def record_step(self, resource_id: str, step: Step) -> None:
-        self._histories.put(resource_id, (*(self._histories.get(resource_id) or ()), step))
+        """Append a move to the history of a resource; inside a change."""
+        length = self._length(resource_id)
+        row = _row_of(resource_id, length // STEPS_A_ROW)
+        self._histories.put(row, (*(self._histories.get(row) or ()), step))
+        if length >= STEPS_A_ROW:
+            self._lengths.put(resource_id, length + 1)
+
+    def _length(self, resource_id: str) -> int:
+        return self._lengths.get(resource_id) or len(self._histories.get(resource_id) or ())
 
     def histories(self) -> Iterator[tuple[str, tuple[Step, ...]]]:
         """The history of every resource by its id, in the order of their first moves."""
-        return iter(self._histories.items())
+        return ((row, self.history(row)) for row in list(self._histories.rows) if resource_of(row) == row)
 
     def history(self, resource_id: str) -> tuple[Step, ...]:
-        return self._histories.get(resource_id) or ()
+        """Every move of a resource, oldest first."""
+        return tuple(step for row in self._rows(resource_id) for step in row)
+
+    def _rows(self, resource_id: str) -> Iterator[tuple[Step, ...]]:
+        for number in range((self._length(resource_id) - 1) // STEPS_A_ROW + 1):
+            yield self._histories.get(_row_of(resource_id, number)) or ()
+
+    def last_before(self, row: str) -> Step | None:
+        """The move before the first one of a row of histories; None where a history begins."""
+        resource_id, _, number = row.partition("#")
+        earlier = self._histories.get(_row_of(resource_id, int(number) - 1)) if number else None
+        return earlier[-1] if earlier else None
+
+    def forget_history(self, resource_id: str) -> None:
+        """Remove the history of what never was in this world (a key of the one it was forked from)."""
+        for number in range((self._length(resource_id) - 1) // STEPS_A_ROW + 1):
+            if (row := _row_of(resource_id, number)) in self._histories:
+                self._histories.delete(row)
+        if resource_id in self._lengths:
+            self._lengths.delete(resource_id)
+
+
+def _row_of(resource_id: str, number: int) -> str:
+    return f"{resource_id}#{number}" if number else resource_id
+
+
+def resource_of(row: str) -> str:
+    """The id of the resource that a row of histories is about."""
+    return row.partition("#")[0]
 
 
 def newest(items: list[Any], limit: int | None) -> list[Any]:

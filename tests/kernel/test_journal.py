@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.kernel.journal import DEFAULT_REQUESTS_KEPT, Cause, Event, Exchange, Journal, Step, newest
+from simulator.kernel.journal import DEFAULT_REQUESTS_KEPT, STEPS_A_ROW, Cause, Event, Exchange, Journal, Step, newest
 from simulator.kernel.store import Store
 from tests.kernel.breaking import broken_off
 
@@ -81,6 +81,65 @@ def test_a_history_is_the_moves_of_one_resource_in_their_order() -> None:
     assert kept.history("qt_2") == (first,)
     assert kept.history("qt_3") == ()
     assert list(kept.histories()) == [("qt_1", (first, second)), ("qt_2", (first,))]
+
+
+def long_history(kept: Journal, store: Store, moves: int) -> list[Step]:
+    steps = [Step("up" if number % 2 else "down", number, "set", BY_LAW) for number in range(moves)]
+    with store.change():
+        for step in steps:
+            kept.record_step("net_celo", step)
+    return steps
+
+
+@pytest.mark.parametrize("moves", [1, STEPS_A_ROW - 1, STEPS_A_ROW, STEPS_A_ROW + 1, 2 * STEPS_A_ROW, 1000])
+def test_a_long_history_comes_back_whole(moves: int) -> None:
+    store, kept = journal()
+    steps = long_history(kept, store, moves)
+    assert kept.history("net_celo") == tuple(steps)
+    assert list(kept.histories()) == [("net_celo", tuple(steps))]
+
+
+def test_a_move_rewrites_no_more_than_one_row_however_long_the_history_is() -> None:
+    store, kept = journal()
+    long_history(kept, store, 1000)
+    written: list[int] = []
+    store.on_commit = lambda writes: written.extend(
+        len(table.rows[key]) for table, key, _ in writes if table.name == "histories"
+    )
+    long_history(kept, store, 1)
+    assert written == [1000 % STEPS_A_ROW + 1]
+
+
+def test_a_history_of_one_row_that_an_older_version_wrote_goes_on() -> None:
+    store, kept = journal()
+    old = tuple(Step("up", number, "set", BY_LAW) for number in range(3 * STEPS_A_ROW + 5))
+    store.replace({"histories": {"net_celo": old}})
+    later = long_history(kept, store, 70)
+    assert kept.history("net_celo") == (*old, *later)
+
+
+def test_the_move_before_a_row_is_the_last_of_the_row_before() -> None:
+    store, kept = journal()
+    steps = long_history(kept, store, STEPS_A_ROW + 1)
+    assert kept.last_before("net_celo") is None
+    assert kept.last_before("net_celo#1") == steps[STEPS_A_ROW - 1]
+
+
+def test_a_forgotten_history_leaves_no_row() -> None:
+    store, kept = journal()
+    long_history(kept, store, 200)
+    with store.change():
+        kept.forget_history("net_celo")
+        kept.forget_history("net_stellar")
+    assert store.tables() == {}
+
+
+def test_moves_of_a_change_that_failed_were_never_made() -> None:
+    store, kept = journal()
+    steps = long_history(kept, store, STEPS_A_ROW)
+    with broken_off(store.change()):
+        kept.record_step("net_celo", steps[0])
+    assert kept.history("net_celo") == tuple(steps)
 
 
 def test_a_cause_needs_no_reference() -> None:

@@ -179,7 +179,8 @@ def rekey(world: World) -> None:
     for environment in ENVIRONMENTS:
         for public_key in _texts(key_pairs(world, environment)):
             key_pairs(world, environment).delete(public_key)
-            for table in ("index", "histories", "origins"):
+            world.journal.forget_history(public_key)
+            for table in ("index", "origins"):
                 if public_key in world.store.table(table):
                     world.store.table(table).delete(public_key)
         for text in _texts(tokens(world, environment)):
