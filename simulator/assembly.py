@@ -15,7 +15,7 @@ from typing import Any
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, Exchange
-from simulator.kernel.world import Wiring, World
+from simulator.kernel.world import Directory, Wiring, World
 from simulator.resources import (
     auth,
     balance,
@@ -120,7 +120,7 @@ class Simulator:
         )
         self.worlds: dict[str, World] = {}
         self.blueprints: dict[str, Blueprint] = {}
-        self.directory: dict[str, str] = {}
+        self.directory = Directory()
         self.snapshots: dict[str, Snapshot] = {}
         self._snapshots_taken: dict[str, int] = {}
 

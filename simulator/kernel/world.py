@@ -53,11 +53,24 @@ _START = Cause("start", "world")
 _NO_ORIGIN = Origin({})
 
 
+class Directory(dict[str, str]):
+    """Which world a public key or a token belongs to, for all worlds of a process.
+
+    `tokens_issued` never goes back, whatever becomes of a world: a text that is made from it is never made twice.
+    """
+
+    __slots__ = ("tokens_issued",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tokens_issued = 0
+
+
 class World:
     """The parts of one simulation. See the modules of the kernel for each.
 
-    `directory` is shared by all worlds of a process: which world a public key or a token belongs to. `keys_of` is the
-    id that keys are derived from: the world's own, but for a world that was imported under another id.
+    `directory` is shared by all worlds of a process. `keys_of` is the id that keys are derived from: the world's own,
+    but for a world that was imported under another id.
     """
 
     def __init__(
@@ -66,7 +79,7 @@ class World:
         seed: int,
         clock: Clock,
         wiring: Wiring,
-        directory: dict[str, str] | None = None,
+        directory: Directory | None = None,
         requests_kept: int = 10_000,
         keys_of: str = "",
     ) -> None:
@@ -76,7 +89,7 @@ class World:
         self.clock = clock
         self.started_at_ms = clock.now_ms
         self.wiring = wiring
-        self.directory = {} if directory is None else directory
+        self.directory = Directory() if directory is None else directory
         self.store = Store()
         self.streams = Streams(self.store, seed)
         self.agenda = Agenda(self.store)

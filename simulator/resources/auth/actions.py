@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.clock import DAY_MS, HOUR_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth.records import (
     PERMISSIONS,
@@ -31,6 +31,7 @@ from simulator.wire.triggers import Push
 
 _FIRST_LABEL = "Default"
 _NEXT_LABEL = "API key"
+_SWEPT = "tokens.hour"
 
 
 def exchange(call: Call) -> JsonObject:
@@ -46,7 +47,14 @@ def exchange(call: Call) -> JsonObject:
     if pair is None or pair.secret_key != secret_key or pair.status != "active":
         raise ApiError("invalid_credentials", "The key pair does not match or is revoked.")
     require_access(world, environment)
-    token = Token(new_token_text(world, environment), public_key, world.now_ms + TOKEN_LIFETIME_SECONDS * SECOND_MS)
+    lifetime_ms = TOKEN_LIFETIME_SECONDS * SECOND_MS
+    token = Token(
+        new_token_text(world, environment),
+        public_key,
+        expires_at_ms=world.now_ms + lifetime_ms,
+        wall_expires_at_ms=call.wall_ms + lifetime_ms if call.wall_ms else 0,
+    )
+    _forget_lapsed(world, call.wall_ms)
     tokens(world, environment).put(token.text, token)
     world.directory[token.text] = world.id
     return render_token(token)
@@ -60,12 +68,38 @@ def _environment_of(key: str, part: str) -> str | None:
     return None
 
 
-def token_holder(world: World, environment: str, token: str) -> KeyPair:
-    """The key pair behind a token; 401 unauthorized for one unknown, expired, revoked or of the other environment."""
+def _forget_lapsed(world: World, wall_ms: int) -> None:
+    """Once an hour, drop the tokens that have long been of no use; inside a change.
+
+    For a day they stay: what is sent with one of them is still seen to be this world's.
+    """
+    sequences, hour = world.store.table("sequences"), world.now_ms // HOUR_MS
+    if sequences.get(_SWEPT) == hour:
+        return
+    sequences.put(_SWEPT, hour)
+    for environment in ENVIRONMENTS:
+        table = tokens(world, environment)
+        for token in list(table.values()):
+            if world.now_ms - token.expires_at_ms >= DAY_MS and _is_expired(world, token, wall_ms):
+                table.delete(token.text)
+                world.directory.pop(token.text, None)
+
+
+def _is_expired(world: World, token: Token, wall_ms: int) -> bool:
+    """From exactly its lifetime on; under a scaled clock not before that much wall time has passed as well."""
+    still_on_the_wall = world.clock.mode == "scaled" and wall_ms < token.wall_expires_at_ms
+    return world.now_ms >= token.expires_at_ms and not still_on_the_wall
+
+
+def token_holder(world: World, environment: str, token: str, wall_ms: int = 0) -> KeyPair:
+    """The key pair behind a token; 401 unauthorized for one unknown, expired, revoked or of the other environment.
+
+    `wall_ms`: the wall clock in milliseconds, by which clients keep tokens while a scaled clock runs (decision H17).
+    """
     issued = tokens(world, environment).get(token)
     if issued is None:
         raise ApiError("unauthorized", "The access token is missing or invalid.")
-    if world.now_ms >= issued.expires_at_ms:
+    if _is_expired(world, issued, wall_ms):
         raise ApiError("unauthorized", "The access token has expired; request a new one.")
     pair = key_pairs(world, environment).get(issued.public_key)
     if pair is None or pair.status != "active":
@@ -166,12 +200,11 @@ def _texts(table: Any) -> list[str]:
 
 
 def forget(world: World) -> None:
-    """Take the keys of a deleted world out of the directory: they are unknown again.
-
-    Its tokens stay there, tied to a world that is no more, so that they are never issued a second time.
-    """
-    for public_key in known_keys(world):
-        world.directory.pop(public_key, None)
+    """Take the keys and tokens of a world that ends out of the directory: they are unknown again."""
+    for environment in ENVIRONMENTS:
+        for text in (*_texts(key_pairs(world, environment)), *_texts(tokens(world, environment))):
+            if world.directory.get(text) == world.id:
+                del world.directory[text]
 
 
 def rekey(world: World) -> None:

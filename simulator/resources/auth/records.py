@@ -42,11 +42,16 @@ class KeyPair(Record):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A Bearer token: the pair it was issued to, and the moment from which on it is expired."""
+    """A Bearer token: the pair it was issued to, and the moment from which on it is expired.
+
+    `wall_expires_at_ms`: the moment of the wall clock up to which a scaled clock does not end it (decision H17); 0 for
+    a token that was issued under another clock.
+    """
 
     text: str
     public_key: str
     expires_at_ms: int
+    wall_expires_at_ms: int = 0
 
 
 def key_pairs(world: World, environment: str) -> Table[KeyPair]:
@@ -75,14 +80,11 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
 
 
 def new_token_text(world: World, environment: str) -> str:
-    """A token text never seen before in this process.
-
-    The count starts anew when a world is reset or restored; a text that was given out before is skipped, so
-    that a token from before stays dead.
-    """
+    """A token text never made before in this process: a token of before a reset or a restore stays dead."""
     while True:
-        number = world.next_sequence("token")
+        world.directory.tokens_issued += 1
+        number = world.directory.tokens_issued
         text = text_of(derive("token", world.id, world.seed, environment, number), _TOKEN_LENGTH)
         token = f"tok_{PREFIXES[environment]}_{text}"
-        if token not in world.directory:
+        if token not in world.directory:  # as a token of an imported world could be
             return token

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import auth, profile, reference
 from simulator.resources.auth import credentials, permits, require_access, token_holder
 from simulator.wire.errors import ApiError
+from simulator.wire.operation import Call
 from tests.support import advance, find_operation, invoke, make_world, push
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
@@ -193,7 +196,7 @@ def test_a_token_from_before_a_reset_is_never_issued_again() -> None:
     before = make_world(*ROOMS)
     token = exchange(before, TEST_PAIR)
     after = make_world(*ROOMS)
-    after.directory.update(before.directory)
+    after.directory = before.directory
     assert exchange(after, TEST_PAIR) != token
     with pytest.raises(ApiError, match="unauthorized"):
         token_holder(after, "sandbox", token)
@@ -236,10 +239,53 @@ def test_an_imported_world_is_entered_into_the_directory() -> None:
     assert imported.directory == dict.fromkeys((token, *auth.known_keys(origin)), "b")
 
 
-def test_a_deleted_world_leaves_its_keys_unknown_and_its_tokens_spent(world: World) -> None:
+def test_a_world_that_ends_leaves_no_key_and_no_token_behind_but_its_tokens_stay_spent(world: World) -> None:
     token = exchange(world, TEST_PAIR)
     auth.forget(world)
-    assert list(world.directory) == [token]
+    assert not world.directory
+    again = make_world(*ROOMS)
+    again.directory = world.directory
+    assert exchange(again, TEST_PAIR) != token
+
+
+def test_a_world_that_ends_takes_no_token_along_that_another_world_holds_by_now(world: World) -> None:
+    token = exchange(world, TEST_PAIR)
+    world.directory[token] = "another"
+    auth.forget(world)
+    assert dict(world.directory) == {token: "another"}
+
+
+def test_expired_tokens_are_dropped_a_day_later(world: World) -> None:
+    old = [exchange(world, TEST_PAIR) for _ in range(50)]
+    advance(world, world.now_ms + 20 * HOUR_MS)
+    recent = exchange(world, TEST_PAIR)
+    advance(world, world.now_ms + 6 * HOUR_MS)
+    fresh = exchange(world, TEST_PAIR)
+    assert [token.text for token in world.store.table("sandbox:tokens").values()] == [recent, fresh]
+    assert not set(old) & set(world.directory)
+    assert {recent, fresh} <= set(world.directory)
+
+
+def test_under_a_scaled_clock_a_token_also_lives_for_an_hour_of_the_wall_clock(world: World) -> None:
+    """Decision H17: clients keep their own clock."""
+    world.clock.mode, began_ms = "scaled", 1_800_000_000_000
+    call = Call(world, "sandbox", {}, body=SimpleNamespace(**TEST_PAIR), wall_ms=began_ms)
+    with world.change(Cause("request", "exchange_token")):
+        token = EXCHANGE.action(call)["access_token"]
+    advance(world, world.now_ms + 50 * HOUR_MS)
+    exchange(world, TEST_PAIR)
+    token_holder(world, "sandbox", token, began_ms + HOUR_MS - 1)
+    for mode, wall_ms in (("scaled", began_ms + HOUR_MS), ("manual", began_ms), ("real", began_ms)):
+        world.clock.mode = mode
+        with pytest.raises(ApiError, match="unauthorized"):
+            token_holder(world, "sandbox", token, wall_ms)
+
+
+def test_under_a_slow_scaled_clock_a_token_lives_for_its_simulated_hour(world: World) -> None:
+    world.clock.mode = "scaled"
+    token = exchange(world, TEST_PAIR)
+    advance(world, world.now_ms + HOUR_MS - 1)
+    token_holder(world, "sandbox", token, wall_ms=2_000_000_000_000)
 
 
 def test_a_fork_gets_keys_of_its_own_and_no_tokens(world: World) -> None:
