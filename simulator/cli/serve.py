@@ -48,6 +48,13 @@ def _option(name: str, variable: str, help_text: str, **more: Any) -> Callable[[
 )
 @_option("--rate-limit", "RATE_LIMIT", "N/SECONDS: so many calls in so many seconds per key pair.  [default: none]")
 @_option(
+    "--rate-limit-clock",
+    "RATE_LIMIT_CLOCK",
+    "Clock of those seconds: simulated or wall.",
+    default="simulated",
+    show_default=True,
+)
+@_option(
     "--webhook-urls", "WEBHOOK_URLS", "Where webhooks may go: public, local or any.", default="local", show_default=True
 )
 @_option(

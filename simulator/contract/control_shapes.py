@@ -59,6 +59,7 @@ class PlatformUserEntry(TypedDict):
 class SettingSet(TypedDict):
     strict: bool
     rate_limit: Annotated[str, Format(pattern="^[1-9][0-9]*/[1-9][0-9]*$")] | None
+    rate_limit_clock: Literal["simulated", "wall"]
     webhook_urls: Literal["public", "local", "any"]
     webhook_timestamp: Literal["wall", "simulated"]
     journal_limit: Count

@@ -22,7 +22,7 @@ from simulator.kernel.world import Origin, World
 from simulator.resources.auth import permits, require_access, token_holder
 from simulator.resources.profile import require_active, require_kyc
 from simulator.server import faults, idempotency
-from simulator.server.driver import Driver
+from simulator.server.driver import Driver, wall_now_ms
 from simulator.server.messages import Incoming, Outgoing
 from simulator.server.ratelimit import count_call
 from simulator.server.router import Router
@@ -113,7 +113,8 @@ class Endpoint:
                 headers={"Allow": ", ".join(allowed)},
             )
         exchange.operation = operation
-        call = Call(world, exchange.environment, variables, trace=method != "HEAD")
+        wall_ms = wall_now_ms() if world.clock.mode == "scaled" else 0
+        call = Call(world, exchange.environment, variables, trace=method != "HEAD", wall_ms=wall_ms)
         if operation.token:
             self._authenticate(exchange, call)
         interference = faults.choose(world, method, exchange.path, exchange.public_key)
@@ -147,9 +148,9 @@ class Endpoint:
         token = _token(exchange.incoming)
         if token is None:
             raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
-        call.caller = token_holder(call.world, call.environment, token)
+        call.caller = token_holder(call.world, call.environment, token, call.wall_ms)
         exchange.public_key = call.caller.public_key
-        count_call(call.world, call.caller.public_key)
+        count_call(call.world, call.caller.public_key, wall_now_ms)
 
     async def _perform(self, exchange: _Exchange, operation: Operation, call: Call) -> Outgoing:
         world, incoming = exchange.world, exchange.incoming

@@ -1,6 +1,12 @@
-"""The rate limit of a world (decision H15): N calls in so many simulated seconds, counted per key pair."""
+"""The rate limit of a world (decision H15): N calls in so many seconds, counted per key pair.
+
+The seconds are simulated ones, or with the setting `rate_limit_clock` those of the wall clock, for clients that sleep
+for real what Retry-After says.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.world import World
@@ -8,19 +14,28 @@ from simulator.wire.errors import ApiError
 from simulator.wire.settings import settings_of
 
 
-def count_call(world: World, public_key: str) -> None:
+def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) -> None:
     """Count one call; 429 rate_limited with Retry-After when the window is full. Windows lapse by comparison."""
-    limit = settings_of(world)["rate_limit"]
+    settings = settings_of(world)
+    limit = settings["rate_limit"]
     if limit is None:
         return
+    on_the_wall = settings["rate_limit_clock"] == "wall"
+    now_ms = wall_now_ms() if on_the_wall else world.now_ms
     calls, seconds = (int(part) for part in limit.split("/"))
-    table = world.store.table("rate_windows")
-    opened_ms, count = table.get(public_key) or (world.now_ms, 0)
-    if world.now_ms - opened_ms >= seconds * SECOND_MS:
-        opened_ms, count = world.now_ms, 0
+    table, window = world.store.table("rate_windows"), f"wall:{public_key}" if on_the_wall else public_key
+    opened_ms, count = table.get(window) or (now_ms, 0)
+    if not 0 <= now_ms - opened_ms < seconds * SECOND_MS:
+        opened_ms, count = now_ms, 0
     if count >= calls:
-        left_ms = opened_ms + seconds * SECOND_MS - world.now_ms
-        wait = str(-(-left_ms // SECOND_MS))
-        raise ApiError("rate_limited", f"At most {calls} calls in {seconds} s.", headers={"Retry-After": wait})
+        wait = str(-((now_ms - opened_ms - seconds * SECOND_MS) // SECOND_MS))
+        message = f"At most {calls} calls in {seconds} s."
+        if world.clock.mode == "manual" and not on_the_wall:
+            message += (
+                f" The clock of this world stands still, so this ends only when it is moved: advance it by {wait}s"
+                " (rampsim clock advance, or POST /_simulator/clock/advance), or count on the wall clock"
+                " with the setting rate_limit_clock."
+            )
+        raise ApiError("rate_limited", message, headers={"Retry-After": wait})
     with world.store.change():
-        table.put(public_key, (opened_ms, count + 1))
+        table.put(window, (opened_ms, count + 1))

@@ -1,6 +1,6 @@
 """The settings of a world: how tolerant it is, how often it may be called, where webhooks may go.
 
-Decisions H6 (strict), H15 (rate_limit), W2 (webhook_timestamp) and W3 (webhook_urls).
+Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls).
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ class Settings(Body):
 
     strict: bool = False
     rate_limit: RateLimit | None = None
+    rate_limit_clock: Literal["simulated", "wall"] = "simulated"
     webhook_urls: Literal["public", "local", "any"] = "local"
     webhook_timestamp: Literal["wall", "simulated"] = "wall"
     journal_limit: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
@@ -35,7 +36,9 @@ DEFAULTS = Settings()
 def settings_of(world: World) -> JsonObject:
     """The settings in force, as shown."""
     stored: JsonObject | None = world.store.table("settings").get("settings")
-    return stored or shown(DEFAULTS)
+    if stored is None or len(stored) < len(DEFAULT_NAMES):  # laid down by a version that had fewer settings
+        return shown(DEFAULTS) | (stored or {})
+    return stored
 
 
 def shown(settings: Settings) -> JsonObject:

@@ -80,6 +80,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "SIMULATOR_CONTROL_TOKEN": "sesame",
         "SIMULATOR_STRICT": "true",
         "SIMULATOR_RATE_LIMIT": "100/60",
+        "SIMULATOR_RATE_LIMIT_CLOCK": "wall",
         "SIMULATOR_WEBHOOK_URLS": "public",
         "SIMULATOR_WEBHOOK_TIMESTAMP": "simulated",
         "SIMULATOR_JOURNAL_LIMIT": "50",
@@ -91,6 +92,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     assert world["settings"] == {
         "strict": True,
         "rate_limit": "100/60",
+        "rate_limit_clock": "wall",
         "webhook_urls": "public",
         "webhook_timestamp": "simulated",
         "journal_limit": 50,

@@ -236,6 +236,25 @@ def test_the_rate_limit_says_how_long_to_wait(world: Remote) -> None:
     assert world.api("GET", "/profile").status == 200
 
 
+def test_a_rate_limit_that_a_standing_clock_never_lifts_says_so(world: Remote) -> None:
+    world.control("PATCH", "/settings", {"rate_limit": "1/10"})
+    assert [world.api("GET", "/profile").status for _ in range(2)] == [200, 429]
+    message = world.api("GET", "/profile").body["error"]["message"]
+    assert "advance it by 10s" in message
+    assert "rate_limit_clock" in message
+    world.control("PUT", "/clock", {"mode": "scaled", "rate": 0.001})
+    assert "stands still" not in world.api("GET", "/profile").body["error"]["message"]
+
+
+def test_a_rate_limit_may_count_on_the_wall_clock(world: Remote) -> None:
+    world.control("PATCH", "/settings", {"rate_limit": "1/1000", "rate_limit_clock": "wall"})
+    assert [world.api("GET", "/profile").status for _ in range(2)] == [200, 429]
+    world.advance(by="50m")
+    refused = world.api("GET", "/profile")
+    assert (refused.status, int(refused.headers["retry-after"]) > 900) == (429, True)
+    assert "stands still" not in refused.body["error"]["message"]
+
+
 @pytest.mark.parametrize("limit", ["0/1", "1/0", "10", "a/b", 5])
 def test_a_malformed_rate_limit_is_refused(world: Remote, limit: Any) -> None:
     assert world.control("PATCH", "/settings", {"rate_limit": limit}).refusal == (

@@ -14,6 +14,7 @@ from tests.wire import toy
 FRESH = {
     "strict": False,
     "rate_limit": None,
+    "rate_limit_clock": "simulated",
     "webhook_urls": "local",
     "webhook_timestamp": "wall",
     "journal_limit": 10_000,
@@ -35,6 +36,7 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
         ("strict", True),
         ("rate_limit", "1/1"),
         ("rate_limit", "999999999/999999999"),
+        ("rate_limit_clock", "wall"),
         ("webhook_urls", "public"),
         ("webhook_urls", "any"),
         ("webhook_timestamp", "simulated"),
