@@ -18,8 +18,8 @@ class Call:
 
     `body` is the validated body, `raw` the JSON object as sent; `query` the validated query (a `ListRequest`
     for lists); `resource` what the path names, already found; `caller` the key pair behind the token. `trace` is False
-    for HEAD, which leaves none (decision S20). `wall_ms` is the wall clock in milliseconds, given only where the clock of
-    the world is scaled: there, what a client times by its own clock must hold for it (decision H17).
+    for HEAD, which leaves none (decision S20). `wall_ms` is the wall clock in milliseconds, given only in worlds with a
+    scaled clock: there, what a client times by its own clock must hold for it (decision H17).
     """
 
     world: World

@@ -68,6 +68,11 @@ ASSUMPTIONS = (
     ("webhook-copies", "Copies made by a fault take the next attempt numbers and are never retried."),
     ("webhook-emit", "`emit` without an object prefers an existing resource in the status the event tells of."),
     ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
+    (
+        "webhook-deleted",
+        "A deleted endpoint still gets the first attempt of every event from before, however slowly it answers; "
+        "nothing is tried again.",
+    ),
     ("webhook-queued", "Changing the subscription does not recall events that already wait for an endpoint."),
     ("webhook-body-limit", "Of a receiver's answer the first 64 KiB are kept; once its status is there it counts."),
     ("webhook-certificates", "The certificate of a receiver on this machine is not verified, any other is."),

@@ -13,7 +13,7 @@ from simulator.kernel.journal import Event
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
-from simulator.resources.webhooks.queue import deliveries_of, endpoints, silence
+from simulator.resources.webhooks.queue import cancel_planned, deliveries_of, endpoints, silence
 from simulator.resources.webhooks.records import ALL_EVENTS, Delivery, Webhook
 from simulator.resources.webhooks.shapes import render_delivery, render_webhook
 from simulator.resources.webhooks.states import WEBHOOK
@@ -99,8 +99,8 @@ def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
 
 
 def delete(call: Call) -> None:
-    """DELETE /webhooks/{id}: nothing is sent there any more."""
-    silence(call.world, call.resource.id)
+    """DELETE /webhooks/{id}: what happens from now on is not sent there, and nothing is tried again."""
+    cancel_planned(call.world, call.resource.id)
     remove(call.world, call.resource, "delete")
 
 

@@ -152,6 +152,8 @@ def _route(world: World, event: Event, endpoint: Webhook, due: Due, *, in_line: 
     if plan is None:
         plan = deliver_plan(world, event, endpoint)
         due = replace(due, plan=None if plan is UNDISTURBED else plan)
+    if plan.delay_ms and endpoint.status == "deleted":
+        return  # it would have been cancelled had the line come to it before the endpoint was deleted
     if plan.delay_ms:
         _plan_timer(world, DELAYED, world.now_ms + plan.delay_ms, served(due, delay_ms=0), event, endpoint)
         return
@@ -277,7 +279,7 @@ def _leave_line(world: World, attempt: Attempt) -> None:
         line = replace(line, front=(*line.front, *line.held), held=())
     _lines(world).put(attempt.endpoint_id, line)
     endpoint: Webhook | None = find(world, attempt.endpoint_id)
-    if endpoint is not None and endpoint.status == "enabled":
+    if endpoint is not None and endpoint.status != "disabled":
         _go_on(world, endpoint)
 
 
@@ -327,7 +329,7 @@ def _give_up(world: World, endpoint: Webhook) -> None:
 
 
 def silence(world: World, endpoint_id: str) -> None:
-    """Drop everything that an endpoint was still to get (decision W9); attempts on their way end by themselves."""
+    """Drop everything that a disabled endpoint was still to get (W9); attempts on their way end by themselves."""
     lines, waiting, ready = _lines(world), _waiting(world), _ready(world)
     line = lines.get(endpoint_id)
     if line is not None:
@@ -338,6 +340,15 @@ def silence(world: World, endpoint_id: str) -> None:
     for key, due in list(ready.items()):
         if due.endpoint_id == endpoint_id:
             ready.delete(key)
+    cancel_planned(world, endpoint_id)
+
+
+def cancel_planned(world: World, endpoint_id: str) -> None:
+    """Drop the retries and delayed attempts of an endpoint that lie ahead.
+
+    For one that is deleted this is all: the first attempts of what had happened before still go out one after another,
+    so that how many it gets does not depend on how quickly it answered.
+    """
     planned, made = _planned(world, endpoint_id), deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):
         world.agenda.cancel_key(plan.timer)

@@ -15,6 +15,7 @@ from simulator.resources.webhooks import Outcome, render_recorded_delivery
 from tests.resources.webhooks.house import (
     BROKEN,
     OK,
+    add_fault,
     call,
     deliver_all_until,
     drain,
@@ -235,6 +236,53 @@ def test_a_resend_leaves_planned_retries_alone() -> None:
     drain(world)
     made = deliver_all_until(world, world.now_ms + MINUTE_MS, OK)
     assert [attempt.number for attempt in made] == [3]
+
+
+FAULTS = {
+    "none": {},
+    "copies": {"deliver": {"copies": 2}},
+    "held": {"webhook": {"event": "kyc.approved"}, "deliver": {"reorder": True}},
+    "delayed": {"webhook": {"event": "kyc.approved"}, "deliver": {"delay": "2m"}},
+    "dropped": {"webhook": {"event": "kyc.approved"}, "deliver": {"drop": True}},
+}
+
+
+@pytest.mark.parametrize("answer", [OK, BROKEN])
+@pytest.mark.parametrize("fault", FAULTS)
+def test_what_a_deleted_endpoint_gets_does_not_depend_on_how_quickly_it_answered(answer: Outcome, fault: str) -> None:
+    def run(answered_before: int) -> list[object]:
+        world = house()
+        endpoint = register(world)
+        if FAULTS[fault]:
+            add_fault(world, **FAULTS[fault])
+        for event_type in ("beneficiary.created", "kyc.approved", "kyc.rejected", "beneficiary.deleted"):
+            happen(world, event_type)
+        waiting = take(world)
+        for _ in range(answered_before):
+            for attempt in waiting:
+                report(world, attempt, answer)
+            waiting = take(world)
+        call(world, "DELETE", "/webhooks/{id}", id=endpoint)
+        happen(world)
+        for attempt in waiting:
+            report(world, attempt, answer)
+        deliver_all_until(world, world.now_ms + 4 * DAY, answer)
+        return [
+            (one.event_type, one.attempt, one.status, one.next_attempt_at_ms) for one in webhooks.all_deliveries(world)
+        ]
+
+    first, *others = [run(answered_before) for answered_before in range(6)]
+    assert first
+    assert others == 5 * [first]
+
+
+def test_a_deleted_endpoint_gets_no_retry() -> None:
+    world = house()
+    endpoint = register(world)
+    happen(world)
+    drain(world, BROKEN)
+    call(world, "DELETE", "/webhooks/{id}", id=endpoint)
+    assert deliver_all_until(world, world.now_ms + 4 * DAY, OK) == []
 
 
 def test_the_event_of_a_test_call_is_sent_again_to_its_endpoint_alone() -> None:
