@@ -164,13 +164,15 @@ def fail_held(push: Push) -> Transaction:
 
 
 def complete_swap(push: Push) -> Transaction:
-    """What is held is spent, the quote's to.amount is credited (decision M8)."""
+    """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
     world, swap = push.world, push.target
     tx_hash = _tx_hash(push, swap.received.network)
+    source = swap.paid.network
+    source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
     world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total)
     pot = available(holder(swap.environment))
     world.ledger.move(world.now_ms, "swap", swap.id, _received(swap).key, swap.received.amount, OUTSIDE, pot)
-    return _move(push, "complete", tx_hash=tx_hash)
+    return _move(push, "complete", tx_hash=tx_hash, source_tx_hash=source_tx_hash)
 
 
 # --- withdraw --------------------------------------------------------------------------------------------

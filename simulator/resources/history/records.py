@@ -22,3 +22,16 @@ ORDER_STATUSES = {
 def order_amount(order: Transaction) -> Decimal:
     """The order's amount in its source asset (of a buy, the fiat)."""
     return order.paid.amount if order.type == "buy" else order.amount
+
+
+def debited(order: Transaction) -> Decimal | None:
+    """What was taken of the customer: the quote's figure while the order may still succeed (decision S18).
+
+    Of an order that came to nothing it is what really came in, None when that is nothing: an unpaid ramp or buy, and a
+    send or swap, whose hold was released.
+    """
+    if order.status not in ("failed", "expired", "refunded"):
+        return order.paid.amount
+    if order.type in ("onramp", "offramp", "buy"):
+        return order.funds_received
+    return order.paid.amount if order.type == "withdraw" else None

@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive
-from simulator.kernel.money import ZERO, format_rate, plain
+from simulator.kernel.money import ZERO, format_rate, inverse_of, plain
 from simulator.kernel.world import World
 from simulator.resources.balance import (
     BuyPaymentInstructions,
@@ -22,7 +22,7 @@ from simulator.resources.balance import (
     SwapTransaction,
     WithdrawTransaction,
 )
-from simulator.resources.history.records import ORDER_STATUSES, order_amount
+from simulator.resources.history.records import ORDER_STATUSES, debited, order_amount
 from simulator.resources.profile import profile_of
 from simulator.resources.ramps import RampPaymentInstructions, RampTransaction
 from simulator.resources.transactions import STATUSES, DepositTransaction, Side, Transaction
@@ -114,12 +114,12 @@ class OrderItem(TypedDict):
     to_asset: CurrencyText
     to_asset_id: BookedAsset
     amount: Number
-    total_amount: Number
+    total_amount: Number | None
     from_amount: Number
     from_asset_amount: Number
     to_amount: Number
     to_asset_amount: Number
-    receive_amount: Number
+    receive_amount: Number | None
     network_fee: Number
     exchange_fee: Number
     total_fees: Number
@@ -185,13 +185,14 @@ def render_item(world: World, order: Transaction) -> JsonObject:
     paid, received, fee = order.paid, order.received, order.fee
     crypto = paid if paid.network is not None else received
     fiat = next((side.code for side in (paid, received) if side.network is None), None)
-    amount, delivered = number(order_amount(order)), number(received.amount)
+    amount, quoted = number(order_amount(order)), number(received.amount)
+    status, rate, total = ORDER_STATUSES[order.status], _rate(order), debited(order)
     return {
         "id": order.order_uuid,
         "order_id": order.order_id,
         "user_id": profile_of(world).user_id,
         "order_type": order.type,
-        "status": ORDER_STATUSES[order.status],
+        "status": status,
         "asset": crypto.code,
         "asset_id": asset_id(crypto),
         "network": paid.network or paid.code.lower(),
@@ -204,17 +205,17 @@ def render_item(world: World, order: Transaction) -> JsonObject:
         "to_asset": received.code,
         "to_asset_id": asset_id(received),
         "amount": amount,
-        "total_amount": number(paid.amount),
+        "total_amount": None if total is None else number(total),
         "from_amount": amount,
         "from_asset_amount": amount,
-        "to_amount": delivered,
-        "to_asset_amount": delivered,
-        "receive_amount": delivered,
+        "to_amount": quoted,
+        "to_asset_amount": quoted,
+        "receive_amount": None if status in ("failed", "expired", "refunded") else quoted,
         "network_fee": number(fee.network_fee),
         "exchange_fee": number(fee.service_fee),
         "total_fees": number(fee.total),
-        "exchange_rate": None if order.rate is None else number(order.rate),
-        "slippage": order.slippage,
+        "exchange_rate": None if rate is None else number(rate),
+        "slippage": None if order.slippage is None else number(order.slippage),
         "sender_address": order.sender_address or "",
         "recipient_address": order.recipient_address or order.lightning or "",
         "memo": order.memo or "",
@@ -238,41 +239,54 @@ def render_item(world: World, order: Transaction) -> JsonObject:
     }
 
 
+def _rate(order: Transaction) -> Decimal | None:
+    """What one unit of the paid asset is worth in the received one: a rate of fiat per crypto unit is turned round."""
+    fiat_is_paid = order.paid.network is None
+    return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
+
+
 def render_order(world: World, order: Transaction) -> JsonObject:
-    """The full order with the customer's leg (what is paid) and the service's (what is delivered)."""
-    customer = _leg(order, "debit", order.paid, profile_of(world).user_id)
-    service = _leg(order, "credit", order.received, SYSTEM_USER)
-    return {**render_item(world, order), "transactions": [customer, service]}
+    """The full order with its two legs: what is paid (debit) and what is delivered (credit)."""
+    return {**render_item(world, order), "transactions": [_leg(world, order, way) for way in ("debit", "credit")]}
 
 
-def _leg(order: Transaction, direction: str, side: Side, user_id: str) -> JsonObject:
+_CREDITED = ("deposit", "buy", "swap")
+"""Orders whose delivery goes to the balance of the customer; of the others it leaves the service."""
+
+
+def _leg(world: World, order: Transaction, direction: str) -> JsonObject:
+    """One leg. The chain's fields stand on legs in tokens, each network's hash on its own (decision S18)."""
     debit = direction == "debit"
-    fee = order.fee
+    side = order.paid if debit else order.received
+    fee, rate = order.fee, _rate(order)
+    of_customer = order.type != "deposit" if debit else order.type in _CREDITED
+    on_chain = side.network is not None
+    tx_hash = order.source_tx_hash if debit and order.source_tx_hash else order.tx_hash
     run = f"{order.recurring_payment_id}-{order.run_number}" if order.recurring_payment_id else ""
     return {
         "id": _leg_id(order, direction),
         "transaction_id": order.id,
         "recurring_payment_invoice_id": run,
         "order_id": order.order_id,
-        "user_id": user_id,
+        "user_id": profile_of(world).user_id if of_customer else SYSTEM_USER,
         "transaction_type": direction,
-        "transfer_type": "token" if side.network is not None else "fiat",
+        "transfer_type": "token" if on_chain else "fiat",
         "amount": number(side.amount),
         "currency": side.code,
         "base_currency": order.paid.code,
         "quote_currency": order.received.code,
         "sell_amount": number(order.paid.amount),
         "buy_amount": number(order.received.amount),
-        "exchange_rate": None if order.rate is None else format_rate(order.rate),
+        "exchange_rate": None if rate is None else format_rate(rate),
         "ico_unit_price": None,
-        "to_wallet": order.recipient_address or order.lightning or "",
-        "from_wallet": order.sender_address or "",
+        "to_wallet": (order.recipient_address or order.lightning or "") if on_chain else "",
+        "from_wallet": (order.sender_address or "") if on_chain else "",
         "account_number": order.account_number,
-        "tx_hash": order.tx_hash,
+        "tx_hash": tx_hash if on_chain else None,
         "status": order.status,
         "transaction_description": order.description or f"{order.type} {order.order_id}",
         "service_type": order.type,
-        "memo": order.memo or "",
+        "memo": (order.memo or "") if on_chain else "",
         "approved_by": None,
         "cancelled_by": None,
         "transaction_fee_system": number(fee.service_fee) if debit else ZERO,

@@ -34,6 +34,7 @@ class Transaction(Record):
 
     `amount` is the figure that lists sort and filter by (decision L3). Networks are canonical names.
     `counted` is what the account limits were charged with: (currency, amount, day, month), None when nothing.
+    `source_tx_hash` is that of the network swapped from, where a swap leads to another one.
     """
 
     type: str
@@ -59,6 +60,7 @@ class Transaction(Record):
     payment_instructions: dict[str, Any] | None = None
     expires_at_ms: int | None = None
     tx_hash: str | None = None
+    source_tx_hash: str | None = None
     failure_code: str | None = None
     funds_received: Decimal | None = None
     counted: tuple[str, Decimal, str, str] | None = None

@@ -255,3 +255,108 @@ def test_ramps_carry_their_addresses_and_memos() -> None:
     bought, sold = onramp(world), offramp(world)
     assert order(world, bought["id"])["recipient_address"] == bought["wallet_address"]
     assert order(world, sold["id"])["recipient_address"] == sold["deposit"]["address"]
+
+
+SYSTEM = "0000-0000-0000-0000"
+
+
+def legs_of(world: Any, transaction: Any) -> Any:
+    return order(world, transaction["id"])["transactions"]
+
+
+def test_s18_the_exchange_rate_leads_from_the_paid_asset_to_the_received_one() -> None:
+    world = fresh()
+    for transaction in (buy(world), onramp(world)):
+        shown = order(world, transaction["id"])
+        worth = shown["to_amount"] / (shown["amount"] - shown["total_fees"])
+        assert abs(shown["exchange_rate"] / worth - 1) < Decimal("0.001")
+        assert len(shown["exchange_rate"].as_tuple().digits) <= 10
+        assert {leg["exchange_rate"] for leg in shown["transactions"]} == {f"{shown['exchange_rate']:f}"}
+        assert {(leg["base_currency"], leg["quote_currency"]) for leg in shown["transactions"]} == {
+            ("KES", shown["to_asset"])
+        }
+    sold = offramp(world)
+    assert order(world, sold["id"])["exchange_rate"] == Decimal(sold["rate"])
+    assert {leg["exchange_rate"] for leg in legs_of(world, sold)} == {sold["rate"]}
+
+
+def totals(world: Any, transaction: Any) -> Any:
+    shown = order(world, transaction["id"])
+    return shown["total_amount"], shown["receive_amount"]
+
+
+def test_s18_an_order_that_came_to_nothing_received_nothing() -> None:
+    world = fresh()
+    unpaid, short, swapped, paid_out = buy(world), buy(world), swap(world), withdraw(world)
+    assert totals(world, unpaid) == (5000, Decimal(unpaid["amount"]))
+    push(world, ROOMS, "payment_declined", unpaid["id"])
+    push(world, ROOMS, "payment_arrives", short["id"], amount="4000")
+    push(world, ROOMS, "fail", swapped["id"])
+    push(world, ROOMS, "fail", paid_out["id"])
+    assert totals(world, unpaid) == (None, None)
+    assert totals(world, short) == (4000, None)
+    assert totals(world, swapped) == (None, None)
+    assert totals(world, paid_out) == (20, None)
+
+
+def test_s18_a_ramp_that_expired_debited_nothing_and_a_refunded_one_did() -> None:
+    world = fresh()
+    bought, sold = onramp(world), offramp(world)
+    push(world, ROOMS, "deposit_arrives", sold["id"])
+    push(world, ROOMS, "refund", sold["id"])
+    go(world, "2026-01-05T08:30:00Z")
+    assert totals(world, bought) == (None, None)
+    assert totals(world, sold) == (50, None)
+
+
+def test_s18_hash_and_wallets_stand_on_the_token_leg() -> None:
+    world = fresh()
+    bought, sold = onramp(world), offramp(world)
+    push(world, ROOMS, "payment_arrives", bought["id"])
+    push(world, ROOMS, "complete", bought["id"])
+    push(world, ROOMS, "deposit_arrives", sold["id"])
+    for made, fiat_leg, token_leg in ((bought, 0, 1), (sold, 1, 0)):
+        legs = legs_of(world, made)
+        assert legs[token_leg]["tx_hash"] == call(world, "GET", "/transactions/{id}", id=made["id"])["tx_hash"]
+        assert legs[token_leg]["to_wallet"] in (made.get("wallet_address"), made.get("deposit", {}).get("address"))
+        assert (legs[fiat_leg]["tx_hash"], legs[fiat_leg]["to_wallet"], legs[fiat_leg]["from_wallet"]) == (None, "", "")
+
+
+def test_s18_each_network_of_a_swap_has_a_hash_of_its_own() -> None:
+    world = fresh()
+    quote = call(
+        world,
+        "POST",
+        "/wallet/swap/quote",
+        {
+            "from": {"symbol": "USDC", "network": "STELLAR"},
+            "to": {"symbol": "CUSD", "network": "CELO"},
+            "amount": "10",
+            "amount_side": "from",
+        },
+    )
+    made = call(world, "POST", "/wallet/swap", {"quote_id": quote["id"]})
+    push(world, ROOMS, "complete", made["id"])
+    sent, received = legs_of(world, made)
+    assert len(sent["tx_hash"]) == 64
+    assert received["tx_hash"].startswith("0x")
+    assert received["tx_hash"] == call(world, "GET", "/transactions/{id}", id=made["id"])["tx_hash"]
+    inside = swap(world)
+    push(world, ROOMS, "complete", inside["id"])
+    assert len({leg["tx_hash"] for leg in legs_of(world, inside)}) == 1
+
+
+def test_s18_the_customer_stands_on_the_legs_that_debit_or_credit_him() -> None:
+    world = fresh()
+    owner = call(world, "GET", "/profile")["user_id"]
+    expected = {
+        "onramp": [owner, SYSTEM],
+        "offramp": [owner, SYSTEM],
+        "send": [owner, SYSTEM],
+        "withdraw": [owner, SYSTEM],
+        "swap": [owner, owner],
+        "buy": [owner, owner],
+        "deposit": [SYSTEM, owner],
+    }
+    made = everything(world)
+    assert {kind: [leg["user_id"] for leg in legs_of(world, row)] for kind, row in made.items()} == expected
