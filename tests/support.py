@@ -45,6 +45,7 @@ def invoke(
     call = Call(world, environment, path, caller=caller)
     dispatch.load(operation, call)
     dispatch.validate(operation, call, body or {}, query or {}, strict=False)
+    dispatch.claim(operation, call)
     with world.change(Cause("request", operation.name), Origin(body or {})):
         answer = operation.action(call)
     world.fire_due()

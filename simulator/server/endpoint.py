@@ -141,7 +141,8 @@ class Endpoint:
             return self._refuse(exchange, error)
 
     def _world_of(self, exchange: _Exchange) -> World:
-        credential = _token(exchange.incoming) or _public_key(exchange)
+        exchanges = exchange.path == "/auth/token"
+        credential = _public_key(exchange) if exchanges else _token(exchange.incoming)
         return (credential and self._simulator.world_of(credential)) or self._simulator.default
 
     def _authenticate(self, exchange: _Exchange, call: Call) -> None:
@@ -220,8 +221,9 @@ class Endpoint:
             done.set_result(None)
 
     async def _act(self, exchange: _Exchange, operation: Operation, call: Call, origin: Origin) -> Outgoing:
-        """Answers of scenarios, then the room's action, in one change."""
+        """The state of the quote that is used, answers of scenarios, then the room's action, in one change."""
         world = exchange.world
+        dispatch.claim(operation, call)
         cause = Cause("request", operation.name, exchange.request_id)
         with world.change(cause, origin):
             ruled = self._simulator.engine.answer_for(
@@ -292,8 +294,8 @@ def _token(incoming: Incoming) -> str | None:
 
 
 def _public_key(exchange: _Exchange) -> str | None:
-    """The public key in the body of a token exchange: it ties even a refused call to a world (decision S26)."""
-    if not exchange.path.startswith("/auth/") or not exchange.incoming.body:
+    """The public key in the body of a token exchange: it alone ties even a refused call to a world (decision S26)."""
+    if not exchange.incoming.body:
         return None
     try:
         body: Any = loads(exchange.incoming.body)

@@ -17,6 +17,12 @@ def load(operation: Operation, call: Call) -> None:
         call.resource = operation.load(call)
 
 
+def claim(operation: Operation, call: Call) -> None:
+    """Look at the state of the quote that is used, after idempotency and before business rules and answers (H2)."""
+    if operation.claim is not None:
+        operation.claim(call)
+
+
 def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[str, str], *, strict: bool) -> list[str]:
     """Fill in the validated body and query; answers the names of unknown fields and parameters (decision H6).
 

@@ -17,9 +17,9 @@ class Call:
     """One interface call as a room sees it: validated input, no HTTP.
 
     `body` is the validated body, `raw` the JSON object as sent; `query` the validated query (a `ListRequest`
-    for lists); `resource` what the path names, already found; `caller` the key pair behind the token. `trace` is False
-    for HEAD, which leaves none (decision S20). `wall_ms` is the wall clock in milliseconds, given only in worlds with a
-    scaled clock: there, what a client times by its own clock must hold for it (decision H17).
+    for lists); `resource` what the path names, or the quote that is used, already found; `caller` the key pair behind
+    the token. `trace` is False for HEAD, which leaves none (decision S20). `wall_ms` is the wall clock in milliseconds,
+    given only in worlds with a scaled clock: there, what a client times by its own clock must hold for it (H17).
     """
 
     world: World
@@ -60,7 +60,8 @@ class Operation:
     """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
 
     `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
-    malformed values (400) that no single field shows. `group` is the
+    malformed values (400) that no single field shows. `claim` finds the quote that is used and refuses one that is used
+    or expired, before any business rule (decision H2). `group` is the
     permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
     `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
     """
@@ -78,6 +79,7 @@ class Operation:
     body_for: Callable[[Call], type[Body]] | None = None
     query: type[Body] | Listing | None = None
     check: Callable[[Call], None] | None = None
+    claim: Callable[[Call], None] | None = None
     load: Callable[[Call], Any] | None = None
     group: str = ""
     reads: bool = False

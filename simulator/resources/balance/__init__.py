@@ -83,7 +83,7 @@ ASSUMPTIONS = (
     ("swap-hash", "The tx_hash of a swap is one of the network that is swapped to."),
     ("no-hash", "A tx_hash given for a buy, a withdrawal or a Lightning send is ignored: they have none."),
     ("gone-beneficiary", "Executing a withdraw quote whose beneficiary was deleted meanwhile: 404 not_found."),
-    ("execution-order", "Executing a quote: found, network up, usable, balance, slippage or account limits."),
+    ("execution-order", "Executing a quote: found, usable, balance, account limits, network up, slippage."),
     ("bank-payer", "A buy by bank transfer needs no payer; its account_number is kept for search when given."),
     ("buy-reference", "The payment reference of a buy is its order number."),
     (

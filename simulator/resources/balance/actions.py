@@ -5,6 +5,7 @@ Chapters "Send", "Swap", "Buy", "Withdraw" of the specification; decisions M5 to
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -36,7 +37,7 @@ from simulator.resources.balance.shapes import (
 )
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
 from simulator.resources.fees import show_app_fee
-from simulator.resources.profile import check_amount, count_usage, profile_of
+from simulator.resources.profile import check_amount, check_usage, count_usage, profile_of
 from simulator.resources.ramps import collection_account
 from simulator.resources.reference import (
     COUNTRY_OF,
@@ -53,13 +54,12 @@ from simulator.resources.transactions import (
     Side,
     Transaction,
     begin,
+    claim_quote,
     credit_deposit,
-    find_quote,
     holder,
     open_quote,
     order_birth,
     quote_birth,
-    require_usable,
     use_quote,
 )
 from simulator.wire.errors import ApiError, invalid
@@ -124,10 +124,9 @@ def _open(world: World, environment: str, type: str, pricing: Pricing, **members
     return open_quote(world, quote)
 
 
-def _quote(call: Call, type: str) -> WalletQuote:
-    """The quote that the body names; 404 quote_not_found, also for a quote of another kind."""
-    quote: WalletQuote = find_quote(call.world, call.environment, QUOTE_TABLES[type], call.body.quote_id, "quote_id")
-    return quote
+def claim(type: str) -> Callable[[Call], None]:
+    """Finds the quote that the body names; 404 quote_not_found, also for a quote of another kind."""
+    return lambda call: claim_quote(call, QUOTE_TABLES[type])
 
 
 def _from_quote(quote: WalletQuote) -> dict[str, Any]:
@@ -293,13 +292,12 @@ def quote_swap(call: Call) -> JsonObject:
 
 def swap(call: Call) -> JsonObject:
     """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
-    world, environment, quote = call.world, call.environment, _quote(call, "swap")
+    world, environment, quote = call.world, call.environment, call.resource
     source = currency_of(quote.paid.code, quote.paid.network)
     target = currency_of(quote.received.code, quote.received.network)
+    require_balance(world, environment, source, quote.paid.amount, "quote_id")
     for currency in (source, target):
         require_network(world, environment, currency.network or "")
-    require_usable(quote, "quote_id")
-    require_balance(world, environment, source, quote.paid.amount, "quote_id")
     rate = swap_rate(world, environment, source, target)
     if swapped(quote.paid.amount, quote.fee.total, rate, target) < quote.minimum_received:
         raise ApiError(
@@ -359,7 +357,7 @@ def pays_by_phone(call: Call) -> bool:
 def buy(call: Call) -> JsonObject:
     """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
     world, environment, body = call.world, call.environment, call.body
-    quote = _quote(call, "buy")
+    quote: WalletQuote = call.resource
     country = COUNTRY_OF[quote.paid.code]
     by_phone = quote.method == "mobile_money"
     phone_number = body.payer.phone_number if by_phone else None
@@ -367,8 +365,8 @@ def buy(call: Call) -> JsonObject:
         raise ApiError(
             "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
         )
+    check_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     require_network(world, environment, quote.received.network or "")
-    require_usable(quote, "quote_id")
     counted = count_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     use_quote(world, quote)
     members = order_birth(world, environment)
@@ -466,8 +464,8 @@ def estimate_withdraw(
 
 def withdraw(call: Call) -> JsonObject:
     """POST /wallet/withdraw."""
-    quote = _quote(call, "withdraw")
-    return render_transaction(call.world, execute_withdraw(call.world, quote, reference=call.body.reference))
+    transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
+    return render_transaction(call.world, transaction)
 
 
 def execute_withdraw(
@@ -481,15 +479,15 @@ def execute_withdraw(
 ) -> Transaction:
     """Use a withdraw quote: the limits are counted, its amount is held, the payout is on its way.
 
-    ApiError 503 network_unavailable, 409 quote_already_used, 422 quote_expired, 404 not_found (the beneficiary is
-    gone), 422 insufficient_balance, 422 amount_too_high.
+    The quote is usable. ApiError 404 not_found (the beneficiary is gone), 422 insufficient_balance, amount_too_high,
+    503 network_unavailable.
     """
     environment = quote.environment
     currency = currency_of(quote.paid.code, quote.paid.network)
-    require_network(world, environment, quote.paid.network or "")
-    require_usable(quote, "quote_id")
     recipient = beneficiary(world, environment, quote.beneficiary_id or "")
     require_balance(world, environment, currency, quote.paid.amount, "quote_id")
+    check_usage(world, environment, quote.received.amount, quote.received.code, "quote_id")
+    require_network(world, environment, quote.paid.network or "")
     counted = count_usage(world, environment, quote.received.amount, quote.received.code, "quote_id")
     use_quote(world, quote)
     details = recipient.details

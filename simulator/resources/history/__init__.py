@@ -17,9 +17,9 @@ ASSUMPTIONS = (
     ("order-ids", "Assets and networks have the ids ast_<code>_<network> and net_<network>; fiat has ast_<code>."),
     (
         "order-amounts",
-        "amount, from_amount and from_asset_amount are what was asked for, fee included (of a buy the fiat). total_amount "
-        "is null once an order that debited nothing has failed or expired (an unpaid ramp or buy; a send or swap, whose "
-        "hold is released), and what came in once a short payment has failed.",
+        "amount, from_amount and from_asset_amount are what was asked for, fee included (of a buy the fiat). "
+        "total_amount is null once an order that debited nothing has failed or expired (an unpaid ramp or buy; a send "
+        "or swap, whose hold is released), and what came in once a short payment has failed.",
     ),
     (
         "order-converted",

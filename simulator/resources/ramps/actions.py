@@ -14,7 +14,7 @@ from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtra
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import Priced, check_limits, price, solve_source
-from simulator.resources.profile import check_amount, count_usage, give_back
+from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.shapes import render_quote, render_ramp
 from simulator.resources.reference import (
@@ -61,6 +61,11 @@ def load_quote(call: Call) -> RampQuote:
     """The quote named in the path; 404 quote_not_found."""
     quote: RampQuote = find_quote(call.world, call.environment, TABLE, call.path["id"])
     return quote
+
+
+def claim_quote(call: Call) -> None:
+    """409 quote_already_used or 422 quote_expired, whatever else is wrong with the call (decision H2)."""
+    require_usable(call.resource)
 
 
 def check_quote(call: Call) -> None:
@@ -221,12 +226,9 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> tuple[str, Decimal, str, str]:
-    """The last checks, then the first changes: limits counted, quote used.
-
-    A quote that was used answers 409 whatever the limits say, so they are looked at last.
-    """
+    """The last checks, then the first changes: limits counted, quote used."""
+    check_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
     require_network(world, quote.environment, quote.network)
-    require_usable(quote)
     counted = count_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
     use_quote(world, quote)
     return counted

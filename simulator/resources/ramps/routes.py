@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.resources.ramps.actions import (
     check_quote,
+    claim_quote,
     confirm_offramp,
     confirm_onramp,
     load_quote,
@@ -124,6 +125,7 @@ OPERATIONS = (
         status=201,
         bodies=(ConfirmOnrampMobileMoney, ConfirmOnrampBankTransfer, ConfirmOfframp),
         body_for=_confirm_body,
+        claim=claim_quote,
         load=load_quote,
         group="ramps",
         money=True,

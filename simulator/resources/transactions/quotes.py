@@ -13,6 +13,7 @@ from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
+from simulator.wire.operation import Call
 from simulator.wire.records import Record, birth, create, find, move, rows
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
@@ -66,6 +67,12 @@ def require_usable(quote: Quote, param: str | None = None) -> None:
         raise ApiError("quote_already_used", "The quote was already used; create a new one.", param)
     if quote.status == "expired":
         raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.", param)
+
+
+def claim_quote(call: Call, table: str) -> None:
+    """Make the quote that a body names the call's resource; errors as `find_quote` and `require_usable`."""
+    call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
+    require_usable(call.resource, "quote_id")
 
 
 def use_quote(world: World, quote: Q) -> Q:

@@ -1,0 +1,146 @@
+"""The order of checks of decision H2, and the world that a call belongs to (S26), seen over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.http.conftest import Answer, Remote
+
+CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+CUSD = {"symbol": "CUSD", "network": "CELO"}
+
+
+def beneficiary(world: Remote) -> str:
+    body = {
+        "type": "phone_number",
+        "name": "Wanjiru Otieno",
+        "country": "KE",
+        "fiat_currency": "KES",
+        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
+    }
+    made: str = world.api("POST", "/beneficiaries", body).body["id"]
+    return made
+
+
+def quote(world: Remote, kind: str) -> str:
+    """A quote of one of the four kinds."""
+    pair = {"fiat_currency": "KES", "amount": "5000", "method": "mobile_money"}
+    bodies: dict[str, tuple[str, dict[str, Any]]] = {
+        "ramp": (
+            "/quotes",
+            {**pair, "type": "onramp", "network": "celo", "asset": "CUSD", "amount_currency": "KES"},
+        ),
+        "buy": ("/wallet/buy/quote", {**pair, **CUSD, "amount_currency": "fiat"}),
+        "swap": (
+            "/wallet/swap/quote",
+            {"from": CUSD, "to": {"symbol": "USDC", "network": "CELO"}, "amount": "20", "amount_side": "from"},
+        ),
+        "withdraw": (
+            "/wallet/withdraw/quote",
+            {**CUSD, "fiat_currency": "KES", "amount": "20", "amount_currency": "CUSD"},
+        ),
+    }
+    path, body = bodies[kind]
+    if kind == "withdraw":
+        body["beneficiary_id"] = beneficiary(world)
+    made: str = world.api("POST", path, body).body["id"]
+    return made
+
+
+def use(world: Remote, kind: str, quote_id: str, phone: str = "+254712345678", **more: Any) -> Answer:
+    payer = {"phone_number": phone}
+    if kind == "ramp":
+        body: dict[str, Any] = {"wallet_address": CELO_ADDRESS, "payer": payer}
+        return world.api("POST", f"/quotes/{quote_id}/confirm", {**body, **more})
+    return world.api("POST", f"/wallet/{kind}", {"quote_id": quote_id, **({"payer": payer} if kind == "buy" else {})})
+
+
+def spoil(world: Remote) -> None:
+    """Make every business rule fail: no balance, no limits, no network, no beneficiary."""
+    world.act("set_balance", symbol="CUSD", network="CELO", amount="0")
+    world.act("set_limits", per_transaction="1.00")
+    world.act("set_network", network="celo", status="down")
+    for row in world.api("GET", "/beneficiaries").body["data"]:
+        world.api("DELETE", f"/beneficiaries/{row['id']}")
+
+
+@pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])
+def test_h2_a_used_quote_says_so_whatever_else_has_changed(world: Remote, kind: str) -> None:
+    quote_id = quote(world, kind)
+    assert use(world, kind, quote_id).status == 201
+    spoil(world)
+    answer = use(world, kind, quote_id, phone="+1")
+    assert (answer.status, answer.code) == (409, "quote_already_used")
+
+
+@pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])
+def test_h2_an_expired_quote_says_so_whatever_else_has_changed(world: Remote, kind: str) -> None:
+    quote_id = quote(world, kind)
+    world.advance(by="30m")
+    spoil(world)
+    answer = use(world, kind, quote_id, phone="+1")
+    assert (answer.status, answer.code) == (422, "quote_expired")
+
+
+def test_h2_a_used_quote_tells_its_state_before_a_beneficiary_or_address_is_looked_at(world: Remote) -> None:
+    body = {
+        "type": "offramp",
+        "network": "celo",
+        "asset": "CUSD",
+        "fiat_currency": "KES",
+        "amount": "20",
+        "amount_currency": "CUSD",
+        "method": "mobile_money",
+    }
+    quote_id = world.api("POST", "/quotes", body).body["id"]
+    path = f"/quotes/{quote_id}/confirm"
+    good = {"beneficiary_id": beneficiary(world), "refund_address": CELO_ADDRESS}
+    assert world.api("POST", path, good).status == 201
+    assert world.api("POST", path, {"beneficiary_id": "ben_none", "refund_address": "x"}).code == "quote_already_used"
+
+
+@pytest.mark.parametrize("kind", ["ramp", "buy"])
+def test_h2_the_answer_of_a_scenario_comes_after_the_state_of_the_quote(sunny: Remote, kind: str) -> None:
+    quote_id = quote(sunny, kind)
+    assert use(sunny, kind, quote_id, phone="+254712340009").code == "payment_failed"
+    assert use(sunny, kind, quote_id).status == 201
+    assert use(sunny, kind, quote_id, phone="+254712340009").code == "quote_already_used"
+
+
+def test_h2_what_is_missing_or_malformed_comes_before_the_state_of_the_quote(world: Remote) -> None:
+    quote_id = quote(world, "ramp")
+    assert use(world, "ramp", quote_id).status == 201
+    path = f"/quotes/{quote_id}/confirm"
+    assert world.api("POST", path, {"wallet_address": 7}).refusal == (400, "missing_parameter", "payer")
+    assert use(world, "ramp", quote_id, memo=7).refusal == (400, "invalid_parameter", "memo")
+
+
+def test_h2_an_id_that_is_not_there_comes_before_a_network_that_is_down(world: Remote) -> None:
+    quote_id = quote(world, "withdraw")
+    world.act("set_network", network="celo", status="down")
+    for row in world.api("GET", "/beneficiaries").body["data"]:
+        world.api("DELETE", f"/beneficiaries/{row['id']}")
+    assert use(world, "withdraw", quote_id).refusal == (404, "not_found", "beneficiary_id")
+
+
+def test_s26_the_token_exchange_looks_at_the_keys_and_at_no_authorization_header(world: Remote) -> None:
+    other = world.another(seed=2, scenarios=[])
+    keys = {name: world.world["credentials"]["sandbox"][name] for name in ("public_key", "secret_key")}
+    for credential in (other.token(), other.world["credentials"]["sandbox"]["public_key"], "nonsense"):
+        headers = {"Authorization": f"Bearer {credential}"}
+        answer = world.call("POST", f"{world.base()}/auth/token", json=keys, headers=headers)
+        assert answer.status == 200
+        world.tokens["sandbox"] = answer.body["access_token"]
+        assert world.api("GET", "/profile").status == 200
+    exchanges = [row["path"] for row in world.control("GET", "/requests").body["data"] if row["method"] == "POST"]
+    assert exchanges == ["/v1/auth/token"] * 3
+
+
+def test_s26_an_unknown_key_belongs_to_the_default_world_whatever_the_header_says(world: Remote) -> None:
+    headers = {"Authorization": f"Bearer {world.token()}"}
+    before = len(world.control("GET", "/requests").body["data"])
+    keys = {"public_key": "pk_test_nobody", "secret_key": "sk_test_nobody"}
+    assert world.call("POST", f"{world.base()}/auth/token", json=keys, headers=headers).code == "invalid_credentials"
+    assert len(world.control("GET", "/requests").body["data"]) == before
