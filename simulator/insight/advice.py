@@ -21,7 +21,10 @@ from simulator.wire.operation import Operation
 MOST_EVIDENCE = 100
 """How many ids a finding shows; `count` counts on."""
 
-_CLAUSES = {"deposit_not_matched": "Ramp quotes and ramps; decision S6"}
+_CLAUSES = {
+    "deposit_not_matched": "Ramp quotes and ramps; decision S6",
+    "payment_not_taken": "Send; decision S9",
+}
 
 
 def findings(world: World, operations: Iterable[Operation]) -> list[JsonObject]:

@@ -43,7 +43,8 @@ R = TypeVar("R", bound=Record)
 class Kind:
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
 
-    `standing` finds, by id, resources that every world has without storing them until they are changed.
+    `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
+    lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Kind:
     render: Callable[[World, Any], JsonObject]
     machine: Machine
     standing: Callable[[World, str], Any] | None = None
+    receives: Callable[[World, Any, Any], bool] | None = None
 
 
 def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:

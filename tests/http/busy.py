@@ -143,7 +143,10 @@ def wallets(world: Remote) -> None:
     ok(world.act("lightning_payment_arrives", address["id"], amount_sats=2100))
     invoice = ok(world.api("POST", path, {"type": "invoice", "amount_sats": 1500}))
     ok(world.act("invoice_paid", invoice["id"]))
-    ok(world.api("POST", path, {"type": "invoice", "amount_sats": 2500}))
+    own = ok(world.api("POST", path, {"type": "invoice", "amount_sats": 2500}))
+    destination = {"type": "lightning", "invoice": own["payment_request"]}
+    paying = {"symbol": "BTC", "network": "BITCOIN", "amount": "0.000025", "destination": destination}
+    ok(world.api("POST", "/wallet/send", paying))
 
 
 def outside(world: Remote) -> None:

@@ -79,7 +79,17 @@ ASSUMPTIONS = (
         "A recipient's phone_number that is no number is invalid_phone_number, an unknown one not_found.",
     ),
     ("custodial-memo", "No stellar address is known as custodial, so a memo is never demanded of a send."),
-    ("own-wallet", "A send to an address or invoice of one's own is an ordinary send; nothing arrives by itself."),
+    (
+        "own-wallet",
+        "A send to an address of one's own is an ordinary send whose net amount arrives when it completes. On stellar "
+        "the memo tells who receives; without one, or with an unknown one, the money leaves the world.",
+    ),
+    (
+        "own-lightning",
+        "A send to a Lightning entry of one's own that is disabled, or whose wallet is, is 409 invalid_state. While a "
+        "send pays an invoice the action invoice_paid is illegal; one that expires before the send completes is not "
+        "credited, and advice says so.",
+    ),
     ("swap-hash", "The tx_hash of a swap is one of the network that is swapped to."),
     ("no-hash", "A tx_hash given for a buy, a withdrawal or a Lightning send is ignored: they have none."),
     ("gone-beneficiary", "Executing a withdraw quote whose beneficiary was deleted meanwhile: 404 not_found."),

@@ -16,6 +16,7 @@ from simulator.resources.balance.destinations import (
     UserDestination,
     check_destination,
     find_user,
+    require_payable,
     resolve_destination,
 )
 from simulator.resources.balance.pricing import (
@@ -59,6 +60,7 @@ from simulator.resources.transactions import (
     holder,
     open_quote,
     order_birth,
+    pay_over_lightning,
     quote_birth,
     use_quote,
 )
@@ -205,7 +207,7 @@ def create_send(
 
     On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
     answered is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
-    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable.
+    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state.
     """
     network = asset.network or ""
     recipient = resolve_destination(world, environment, network, asset, destination, amount)
@@ -213,6 +215,8 @@ def create_send(
     require_balance(world, environment, asset, pricing.paid, "amount")
     if recipient.user_id is None:
         require_network(world, environment, network)
+    if recipient.lightning is not None:
+        require_payable(world, environment, recipient)
     transaction = Transaction(
         **order_birth(world, environment),
         type="send",
@@ -233,6 +237,7 @@ def create_send(
     if recipient.user_id is not None:
         return _transfer(world, transaction, asset, recipient.user_id)
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)
+    pay_over_lightning(world, transaction)
     return begin(world, transaction, "send", "on-chain")
 
 

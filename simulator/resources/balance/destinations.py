@@ -14,9 +14,11 @@ from typing import Annotated, Any, Literal
 
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets import decode_invoice, is_lightning_address
+from simulator.resources.deposit_wallets import decode_invoice, is_lightning_address, is_payable
 from simulator.resources.profile import PlatformUser, is_oneself, platform_user
 from simulator.resources.reference import is_address, is_phone
+from simulator.resources.transactions import IN_FLIGHT, payment_of
+from simulator.wire.arrivals import LIGHTNING, receiver_at
 from simulator.wire.errors import ApiError, invalid, missing
 from simulator.wire.fields import Body, Code, FreeText, Text, parse
 from simulator.wire.shapes import Assumed
@@ -156,6 +158,23 @@ def _invoice(world: World, asset: Currency, text: str, amount: Decimal) -> Recip
     if world.now_ms >= invoice.expires_at_ms:
         raise ApiError("invoice_expired", "The Lightning invoice has expired; ask for a fresh one.")
     return Recipient(lightning=text, invoice=True)
+
+
+def require_payable(world: World, environment: str, recipient: Recipient) -> None:
+    """409 invalid_state for an invoice that is paid or being paid, and for what this world no longer lets be paid.
+
+    Decision S14; an invoice is paid once, a Lightning address any number of times.
+    """
+    text = recipient.lightning or ""
+    payment = payment_of(world, environment, text) if recipient.invoice else None
+    if payment is not None and payment.status == "completed":
+        raise ApiError("invalid_state", f"The invoice was paid by {payment.id}.", "destination.invoice")
+    if payment is not None and payment.status in IN_FLIGHT:
+        raise ApiError("invalid_state", f"The invoice is being paid by {payment.id}.", "destination.invoice")
+    entry = receiver_at(world, environment, LIGHTNING, text)
+    if entry is not None and not is_payable(world, entry):
+        param = "destination.invoice" if recipient.invoice else "destination.lightning_address"
+        raise ApiError("invalid_state", f"It can no longer be paid: {entry.id} is {entry.status}.", param)
 
 
 def _bad(field: str, why: str) -> ApiError:

@@ -196,7 +196,7 @@ OPERATIONS = (
         check=actions.check_send,
         group="wallet",
         money=True,
-        errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable"),
+        errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state"),
     ),
     Operation(
         "POST",

@@ -15,6 +15,7 @@ from simulator.resources.profile import give_back
 from simulator.resources.ramps import FailureCode
 from simulator.resources.reference import currency_of, is_tx_hash, new_tx_hash
 from simulator.resources.transactions import Transaction, holder
+from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
 from simulator.wire.errors import invalid
 from simulator.wire.fields import Amount, Body, Text
 from simulator.wire.records import move
@@ -131,11 +132,19 @@ def broadcast(push: Push) -> Transaction:
 
 
 def complete_send(push: Push) -> Transaction:
-    """The chain has confirmed: what was held is spent. The hash is that of the broadcast unless another is given."""
+    """The chain has confirmed: what was held is spent, and arrives where this world receives (decision S9).
+
+    The hash is that of the broadcast unless another is given.
+    """
     world, send = push.world, push.target
     tx_hash = send.tx_hash if push.parameters.tx_hash is None else _send_hash(push)
     world.ledger.post_hold(world.now_ms, send.id, send.fee.total)
-    return _move(push, "complete", tx_hash=tx_hash)
+    send = _move(push, "complete", tx_hash=tx_hash)
+    network = LIGHTNING if send.lightning is not None else send.received.network or ""
+    address = send.lightning or send.recipient_address or ""
+    arrival = Arrival(send.received.code, send.received.amount, tx_hash, send.id)
+    deliver(world, send.environment, network, address, send.memo, arrival)
+    return send
 
 
 def may_complete_send(world: World, send: Transaction) -> bool:

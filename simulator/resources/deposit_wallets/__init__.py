@@ -5,9 +5,10 @@ Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The
 
 from __future__ import annotations
 
-from simulator.resources.deposit_wallets import lightning
+from simulator.resources.deposit_wallets import actions, lightning
 from simulator.resources.deposit_wallets.actions import default_wallet
 from simulator.resources.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
+from simulator.resources.deposit_wallets.lightning import is_payable
 from simulator.resources.deposit_wallets.records import (
     DEPOSITS,
     LIGHTNING,
@@ -37,9 +38,9 @@ ROOM = Room(
     triggers=TRIGGERS,
     timers={lightning.EXPIRY: lightning.expire_invoice},
     kinds=(
-        Kind("wallet", WALLETS, render_wallet, WALLET),
-        Kind("lightning_address", LIGHTNING, render_entry, LIGHTNING_ADDRESS),
-        Kind("invoice", LIGHTNING, render_entry, INVOICE),
+        Kind("wallet", WALLETS, render_wallet, WALLET, receives=actions.receive),
+        Kind("lightning_address", LIGHTNING, render_entry, LIGHTNING_ADDRESS, receives=lightning.receive),
+        Kind("invoice", LIGHTNING, render_entry, INVOICE, receives=lightning.receive),
         Kind("deposit", DEPOSITS, render_deposit, DEPOSIT),
     ),
 )
@@ -109,5 +110,6 @@ __all__ = [
     "decode_invoice",
     "default_wallet",
     "is_lightning_address",
+    "is_payable",
     "render_deposit",
 ]

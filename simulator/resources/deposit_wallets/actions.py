@@ -19,7 +19,6 @@ from simulator.resources.deposit_wallets.records import (
     deposits,
     entries,
     wallets,
-    wallets_by_memo,
 )
 from simulator.resources.deposit_wallets.shapes import (
     render_deposit,
@@ -27,8 +26,9 @@ from simulator.resources.deposit_wallets.shapes import (
     render_wallet,
     required_confirmations,
 )
-from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address, new_memo, new_tx_hash, require_network
-from simulator.resources.transactions import credit_deposit
+from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address, new_tx_hash, require_network
+from simulator.resources.transactions import credit_deposit, fresh_memo
+from simulator.wire.arrivals import Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
@@ -55,16 +55,16 @@ def create_wallet(call: Call) -> JsonObject:
     if body.lightning and network != "bitcoin":
         raise ApiError("unsupported_network", f"Lightning is not available on {network}.", "network")
     require_network(world, environment, network)
+    address = new_address(world, network, environment)
     wallet = Wallet(
         **birth(world, environment, "wal_", "ids.wallet"),
         network=network,
-        address=new_address(world, network, environment),
-        memo=_fresh_memo(world, environment) if network == "stellar" else None,
+        address=address,
+        memo=fresh_memo(world, environment, address) if network == "stellar" else None,
         label=body.label,
         reference=body.reference,
     )
-    if wallet.memo is not None:
-        wallets_by_memo(world, environment).put(wallet.memo, wallet.id)
+    expect(world, wallet, network, wallet.address, wallet.memo)
     if body.lightning:
         wallet = create(world, wallet, "create", announced=False)
         entry = open_address(world, wallet, announced=False)
@@ -73,13 +73,6 @@ def create_wallet(call: Call) -> JsonObject:
     else:
         wallet = create(world, wallet, "create")
     return render_wallet(world, wallet)
-
-
-def _fresh_memo(world: World, environment: str) -> str:
-    memo = new_memo(world)
-    while memo in wallets_by_memo(world, environment):
-        memo = new_memo(world)
-    return memo
 
 
 def update_wallet(call: Call) -> JsonObject:
@@ -128,15 +121,25 @@ def deposit_arrives(push: Push) -> Deposit:
     amount = _amount(values.amount, values.asset, wallet.network)
     if values.tx_hash is not None and not is_tx_hash(wallet.network, values.tx_hash):
         raise invalid("tx_hash", f"it is not a transaction hash of {wallet.network}")
-    reason = _refusal(wallet, values.asset, values.memo)
+    return _arrive(world, wallet, values.asset, amount, values.memo, values.tx_hash)
+
+
+def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
+    """What the account itself sent to the wallet is seen on its chain (decision S9)."""
+    _arrive(world, wallet, arrival.asset, arrival.amount, wallet.memo, arrival.tx_hash)
+    return True
+
+
+def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str | None, tx_hash: str | None) -> Deposit:
+    reason = _refusal(wallet, code, memo)
     deposit = Deposit(
         **birth(world, wallet.environment, "dep_", "ids.deposit"),
         wallet_id=wallet.id,
         network=wallet.network,
-        asset=values.asset,
+        asset=code,
         amount=amount,
         channel="on_chain",
-        tx_hash=values.tx_hash or new_tx_hash(world, wallet.network),
+        tx_hash=tx_hash or new_tx_hash(world, wallet.network),
         confirmations=0,
         reference=wallet.reference,
         reason=reason,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from hashlib import sha256
+from typing import cast
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
@@ -25,7 +26,8 @@ from simulator.resources.deposit_wallets.records import (
 )
 from simulator.resources.deposit_wallets.shapes import render_entry
 from simulator.resources.reference import ASSETS
-from simulator.resources.transactions import credit_deposit
+from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
+from simulator.wire.arrivals import LIGHTNING, Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
@@ -83,6 +85,7 @@ def open_address(
     taken.put(username, entry.id)
     own = addresses_by_wallet(world, environment)
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
+    expect(world, entry, LIGHTNING, entry.address)
     return create(world, entry, "create", announced=announced)
 
 
@@ -108,6 +111,7 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
         ),
         expires_at_ms=world.now_ms + expires_in * 1000,
     )
+    expect(world, invoice, LIGHTNING, invoice.payment_request)
     invoice = create(world, invoice, "create")
     world.agenda.plan(invoice.expires_at_ms, EXPIRY, invoice.id)
     return invoice
@@ -130,7 +134,14 @@ def expire_invoice(world: World, timer: Timer) -> None:
 
 
 def is_payable(world: World, entry: LightningEntry) -> bool:
-    """Whether a payment can arrive: the entry still takes one, and its wallet is active."""
+    """Whether a payment can arrive: the entry still takes one, and its wallet is active.
+
+    An invoice that the account itself is paying takes no second payment (decision S14).
+    """
+    if entry.kind == "invoice":
+        payment = payment_of(world, entry.environment, cast(Invoice, entry).payment_request)
+        if payment is not None and payment.status in IN_FLIGHT:
+            return False
     machine = kind_of(world, entry).machine
     trigger = "invoice_paid" if entry.kind == "invoice" else "lightning_payment_arrives"
     return (
@@ -140,8 +151,10 @@ def is_payable(world: World, entry: LightningEntry) -> bool:
 
 def invoice_paid(push: Push) -> Invoice:
     """An invoice is paid and credited at once: lightning.invoice_paid, then deposit.confirmed."""
-    world = push.world
-    invoice: Invoice = push.target
+    return _pay_invoice(push.world, push.target)
+
+
+def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
     world.agenda.cancel(EXPIRY, invoice.id)
     deposit = _deposit(world, invoice, invoice.amount_sats)
     invoice = move(world, invoice, "invoice_paid")
@@ -152,13 +165,26 @@ def invoice_paid(push: Push) -> Invoice:
 
 def payment_arrives(push: Push) -> LightningAddress:
     """A payment to a Lightning address, credited at once: deposit.confirmed."""
-    world = push.world
-    address: LightningAddress = push.target
-    deposit = _deposit(world, address, push.parameters.amount_sats)
+    return _pay_address(push.world, push.target, push.parameters.amount_sats)
+
+
+def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> LightningAddress:
+    deposit = _deposit(world, address, amount_sats)
     address = move(world, address, "lightning_payment_arrives")
     _credit(world, deposit, address.address)
     create(world, deposit, "lightning_payment_arrives")
     return address
+
+
+def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
+    """What the account itself paid to an invoice or Lightning address is credited at once (decision S9)."""
+    if not is_payable(world, entry):
+        return False
+    if isinstance(entry, Invoice):
+        _pay_invoice(world, entry)
+    elif isinstance(entry, LightningAddress):
+        _pay_address(world, entry, int(arrival.amount.scaleb(_BTC.decimals)))
+    return True
 
 
 def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:

@@ -99,11 +99,6 @@ def addresses_by_wallet(world: World, environment: str) -> Table[tuple[str, ...]
     return world.store.table(f"{environment}:lightning_addresses")
 
 
-def wallets_by_memo(world: World, environment: str) -> Table[str]:
-    """Stellar memo → the id of its wallet."""
-    return world.store.table(f"{environment}:memos")
-
-
 def addresses_by_username(world: World, environment: str) -> Table[str]:
     """Username → the id of its Lightning address; a disabled one keeps its name."""
     return world.store.table(f"{environment}:lightning_usernames")

@@ -65,7 +65,7 @@ ROOM = Room(
     kinds=(
         Kind("ramp_quote", TABLE, render_quote, QUOTE),
         Kind("onramp", TRANSACTIONS, render_ramp, ONRAMP),
-        Kind("offramp", TRANSACTIONS, render_ramp, OFFRAMP),
+        Kind("offramp", TRANSACTIONS, render_ramp, OFFRAMP, receives=actions.receive),
     ),
 )
 

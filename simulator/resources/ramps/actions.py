@@ -29,7 +29,6 @@ from simulator.resources.reference import (
     is_phone,
     is_tx_hash,
     new_address,
-    new_memo,
     new_tx_hash,
     ramp_rate,
     require_network,
@@ -39,6 +38,7 @@ from simulator.resources.transactions import (
     Transaction,
     begin,
     find_quote,
+    fresh_memo,
     open_quote,
     order_birth,
     quote_birth,
@@ -47,6 +47,7 @@ from simulator.resources.transactions import (
     use_quote,
 )
 from simulator.wire.advice import advise
+from simulator.wire.arrivals import Arrival, deliver, expect
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
@@ -206,18 +207,20 @@ def confirm_offramp(call: Call) -> JsonObject:
         raise _bad_address("refund_address", quote.network)
     used = _use(world, quote)
     details = recipient.details
+    address = new_address(world, quote.network, quote.environment)
     ramp = Transaction(
         **order_birth(world, quote.environment),
         **_from_quote(world, quote, used),
-        memo=new_memo(world) if quote.network == "stellar" else None,
+        memo=fresh_memo(world, quote.environment, address) if quote.network == "stellar" else None,
         paid=Side(quote.asset, quote.network, quote.source_amount),
         received=Side(quote.fiat_currency, None, quote.destination_amount),
         reference=body.reference,
-        recipient_address=new_address(world, quote.network, quote.environment),
+        recipient_address=address,
         refund_address=body.refund_address,
         beneficiary_id=recipient.id,
         account_number=details.get("account_number") or details.get("phone_number"),
     )
+    expect(world, ramp, quote.network, address, ramp.memo)
     return _start(world, ramp)
 
 
@@ -279,18 +282,33 @@ def deposit_arrives(push: Push) -> Transaction:
     wrong_asset = values.asset is not None and values.asset != ramp.paid.code
     wrong_memo = network == "stellar" and values.memo is not None and values.memo != ramp.memo
     if wrong_asset or wrong_memo:
-        what = "asset" if wrong_asset else "memo"
-        advise(
-            world,
-            "deposit_not_matched",
-            "error",
-            f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
-            "Send exactly deposit.amount of deposit.asset, on stellar with deposit.memo.",
-            ramp.id,
-        )
-        return ramp
+        return _unmatched(world, ramp, "asset" if wrong_asset else "memo")
     tx_hash = values.tx_hash or new_tx_hash(world, network)
     return _receive(world, ramp, "deposit_arrives", amount, "insufficient_deposit", tx_hash=tx_hash)
+
+
+def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
+    advise(
+        world,
+        "deposit_not_matched",
+        "error",
+        f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
+        "Send exactly deposit.amount of deposit.asset, on stellar with deposit.memo.",
+        ramp.id,
+    )
+    return ramp
+
+
+def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
+    """What the account itself sent to `deposit.address` is an offramp's deposit, judged as any other (S6, S9)."""
+    if ramp.status != "awaiting_deposit":
+        return False
+    if arrival.asset != ramp.paid.code:
+        _unmatched(world, ramp, "asset")
+    else:
+        tx_hash = arrival.tx_hash
+        _receive(world, ramp, "deposit_arrives", arrival.amount, "insufficient_deposit", tx_hash=tx_hash)
+    return True
 
 
 def _check_tx_hash(network: str, given: str | None) -> None:
@@ -345,7 +363,11 @@ def complete(push: Push) -> Transaction:
         Posting(FEES, key, fee),
         Posting(OUTSIDE, key, subtract(received, fee)),
     )
-    return move(world, ramp, "complete", **changes)
+    ramp = move(world, ramp, "complete", **changes)
+    if ramp.type == "onramp":
+        paid_out = Arrival(ramp.received.code, ramp.received.amount, ramp.tx_hash, ramp.id)
+        deliver(world, ramp.environment, ramp.received.network or "", ramp.recipient_address or "", ramp.memo, paid_out)
+    return ramp
 
 
 def fail(push: Push) -> Transaction:

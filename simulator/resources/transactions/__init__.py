@@ -6,6 +6,9 @@ from simulator.resources.transactions.actions import (
     begin,
     by_order_id,
     credit_deposit,
+    fresh_memo,
+    pay_over_lightning,
+    payment_of,
     require_transaction,
     transaction_of,
     transactions,
@@ -33,7 +36,7 @@ from simulator.resources.transactions.records import (
     order_birth,
 )
 from simulator.resources.transactions.shapes import DepositTransaction, render_deposit
-from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, STATUSES
+from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -47,6 +50,7 @@ ASSUMPTIONS = (("order-number", "Public order numbers are ORD- and eight digits,
 
 __all__ = [
     "ASSUMPTIONS",
+    "IN_FLIGHT",
     "QUOTE",
     "RAMP_TYPES",
     "ROOM",
@@ -63,9 +67,12 @@ __all__ = [
     "claim_quote",
     "credit_deposit",
     "find_quote",
+    "fresh_memo",
     "holder",
     "open_quote",
     "order_birth",
+    "pay_over_lightning",
+    "payment_of",
     "quote_birth",
     "require_transaction",
     "require_usable",

@@ -10,7 +10,9 @@ from simulator.kernel.money import Currency
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.fees import FREE
+from simulator.resources.reference import new_memo
 from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, order_birth
+from simulator.wire.arrivals import LIGHTNING, receiver_at, receiver_key
 from simulator.wire.records import create, find, rows
 
 
@@ -43,6 +45,27 @@ def require_transaction(world: World, transaction_id: str) -> Transaction:
 def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:
     found: Any = find(world, transaction_id) if transaction_id else None
     return found if isinstance(found, Transaction) else None
+
+
+def fresh_memo(world: World, environment: str, address: str) -> str:
+    """A stellar memo under which nothing else receives at the shared address of the environment."""
+    memo = new_memo(world)
+    while receiver_at(world, environment, "stellar", address, memo) is not None:
+        memo = new_memo(world)
+    return memo
+
+
+def pay_over_lightning(world: World, transaction: Transaction) -> None:
+    """Enter which transaction pays an invoice, so that it is paid once (decision S14)."""
+    if transaction.lightning is not None:
+        key = receiver_key(LIGHTNING, transaction.lightning)
+        world.store.table(f"{transaction.environment}:lightning_payments").put(key, transaction.id)
+
+
+def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
+    """The last transaction of the account that pays, or paid, or failed to pay an invoice or Lightning address."""
+    key = receiver_key(LIGHTNING, invoice)
+    return transaction_of(world, world.store.table(f"{environment}:lightning_payments").get(key))
 
 
 def credit_deposit(

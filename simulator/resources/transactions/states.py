@@ -20,3 +20,6 @@ STATUSES = (
     "refunded",
 )
 """Every status a transaction of any type can have."""
+
+IN_FLIGHT = ("pending", "processing")
+"""A transaction of the balance that may still succeed."""
