@@ -102,6 +102,7 @@ def serve(
 def _run(application: Any, host: str, port: int) -> None:
     import asyncio
     import contextlib
+    import gc
 
     import uvloop
 
@@ -113,6 +114,7 @@ def _run(application: Any, host: str, port: int) -> None:
     except (OSError, UnicodeError) as error:
         fail([_cannot_listen(host, port, error)], EXIT_USAGE)
     server = server_of(application)
+    gc.freeze()  # what is here now stays: to look through it again and again would make every call wait
 
     async def run() -> None:
         task = asyncio.create_task(server.serve(sockets=[listener]))

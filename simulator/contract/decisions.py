@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from ruamel.yaml import YAML
+from simulator.scenario.document import read
 
 Row = tuple[str, str, str, str]
 """id, what is assumed, why, how to find out against the real service."""
@@ -13,7 +13,7 @@ Row = tuple[str, str, str, str]
 
 def _read() -> Mapping[str, tuple[Row, ...]]:
     text = Path(__file__).with_suffix(".yaml").read_text("utf-8")
-    chapters = YAML(typ="safe", pure=True).load(text)
+    chapters: dict[str, list[dict[str, str]]] = read(text).value
     return {
         chapter: tuple((row["id"], row["assumed"], row["why"], row["find_out"]) for row in rows)
         for chapter, rows in chapters.items()

@@ -10,10 +10,10 @@ from simulator.assembly import ROOMS
 from simulator.contract import assumptions, control, diagrams, events, openapi
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.contract.tour import action_table, take_tour
-from simulator.contract.yaml_text import yaml_text
 from simulator.control.rows import control_rows
 from simulator.scenario.schema import json_schema
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.yaml_text import yaml_text
 
 _HEAD = "# Made from the code by `python -m simulator.contract write`; do not edit.\n"
 

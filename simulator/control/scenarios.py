@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
 from simulator.scenario.engine import Engine
@@ -27,12 +29,14 @@ async def listing(call: ControlCall) -> JsonObject:
 
 async def upload(call: ControlCall) -> JsonObject:
     """Keep a scenario in the world; 400 invalid_scenario with every problem."""
-    world, engine = call.world, _engine(call)
+    engine = _engine(call)
     loader = Loader(call.application.simulator.triggers)
     try:
-        file = loader.load(call.raw, known=engine.names(world))
+        # Beside the loop: a large file takes a while, and the other worlds go on.
+        file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
     except ScenarioError as error:
         raise ControlError(400, "invalid_scenario", str(error), errors=error.errors) from None
+    world = call.world
     with world.change(_CAUSE):
         engine.upload(world, file)
     call.application.changed(world)

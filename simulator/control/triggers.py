@@ -23,8 +23,8 @@ from simulator.kernel.world import Origin, World
 from simulator.resources.auth import require_access
 from simulator.resources.profile import profile_of, require_active, require_kyc
 from simulator.resources.transactions import holder
+from simulator.scenario.document import nearest
 from simulator.scenario.engine import BINDINGS, STEP
-from simulator.scenario.judge import nearest
 from simulator.scenario.runner import RunFailed, fill
 from simulator.scenario.trigger import paths_to
 from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to

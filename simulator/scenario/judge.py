@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
-from simulator.scenario.document import Document, Path
+from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.parts import Tests
 from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS
@@ -39,21 +39,12 @@ _KINDS_OF: Mapping[str, tuple[str, ...]] = {
 
 def report_unknown(document: Document, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
     """Report an unknown key, with the name that was probably meant."""
-    meant = nearest(str(path[-1]), names)
-    document.report_unknown(path, f"unknown {what} `{path[-1]}`{of}{_hint(str(path[-1]), names)}", meant)
+    name = str(path[-1])
+    meant = document.nearest(name, names)
+    document.report_unknown(path, f"unknown {what} `{shortened(name)}`{of}{_did_you_mean(meant)}", meant)
 
 
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant, or ""."""
-    names = list(names)
-    words = [one for one in names if name and one in name.split("_")]
-    letters = {one.lower(): one for one in reversed(names)}
-    lower = get_close_matches(name.lower(), letters, n=1, cutoff=0.6)
-    return words[0] if words else letters[lower[0]] if lower else ""
-
-
-def _hint(name: str, names: Iterable[str]) -> str:
-    meant = nearest(name, names)
+def _did_you_mean(meant: str) -> str:
     return f"; did you mean `{meant}`?" if meant else ""
 
 
@@ -113,6 +104,9 @@ class Judge:
         for index, name in enumerate(beneath if isinstance(beneath, list) else ()):
             self._scenario(("with", index), name)
 
+    def _hint(self, name: str, names: Iterable[str]) -> str:
+        return _did_you_mean(self._document.nearest(name, names))
+
     def _lacks(self, path: Path, names: tuple[str, ...], message: str) -> None:
         self._document.report_missing(path, path, names, message)
 
@@ -122,7 +116,7 @@ class Judge:
         for index, event in enumerate(listed):
             place = (*path, "on", index) if isinstance(events, list) else (*path, "on")
             if isinstance(event, str) and event not in (*self._events, CREATED, REQUEST):
-                hint = _hint(event, [*self._events, CREATED, REQUEST])
+                hint = self._hint(event, [*self._events, CREATED, REQUEST])
                 self._document.report(place, f"unknown event `{event}`{hint}")
         self._answer(path, rule, is_request=REQUEST in listed)
         groups = self._where((*path, "where"), rule.get("where"))
@@ -142,7 +136,9 @@ class Judge:
             self._document.report((*path, "do"), "a rule `on: request` answers; it has no steps", key=True)
         code = answer.get("code") if isinstance(answer, dict) else None
         if isinstance(code, str) and code not in CATALOGUE:
-            self._document.report((*path, "answer", "code"), f"unknown error code `{code}`{_hint(code, CATALOGUE)}")
+            self._document.report(
+                (*path, "answer", "code"), f"unknown error code `{code}`{self._hint(code, CATALOGUE)}"
+            )
 
     def _where(self, path: Path, where: Any) -> frozenset[str]:
         """Judge the tests; answers the named groups of the patterns."""
@@ -190,18 +186,18 @@ class Judge:
 
     def _scenario(self, path: Path, name: Any) -> None:
         if isinstance(name, str) and name not in self._scenarios:
-            self._document.report(path, f"unknown scenario `{name}`{_hint(name, self._scenarios)}")
+            self._document.report(path, f"unknown scenario `{name}`{self._hint(name, self._scenarios)}")
 
     def _groups(self, path: Path, step: dict[str, Any], groups: Collection[str]) -> None:
         for place, used in _placeholders(step, path):
             if used not in groups:
-                self._document.report(place, f"`${{{used}}}` is no named group of the rule{_hint(used, groups)}")
+                self._document.report(place, f"`${{{used}}}` is no named group of the rule{self._hint(used, groups)}")
 
     def _variables(self, path: Path, value: Any, variables: Collection[str]) -> None:
         for place, used in _placeholders(value, path):
             name = used.partition(".")[0]
             if name not in variables:
-                hint = _hint(name, variables)
+                hint = self._hint(name, variables)
                 self._document.report(place, f"`${{{used}}}`: no earlier step of the drive is named so{hint}")
 
     def _action(
@@ -212,7 +208,7 @@ class Judge:
         self._groups(path, step, groups)
         if name is None:
             for key in step:
-                if key not in fields and nearest(key, fields):
+                if key not in fields and self._document.nearest(key, fields):
                     report_unknown(self._document, (*path, key), fields, "field")
             if "scenario" in fields:
                 self._lacks(path, ("action", "scenario"), "a step needs `action` or `scenario`")
@@ -220,9 +216,9 @@ class Judge:
         if not isinstance(name, str):
             return
         if name not in self._triggers.rows:
-            self._document.report((*path, "action"), f"unknown action `{name}`{_hint(name, self._triggers.rows)}")
+            self._document.report((*path, "action"), f"unknown action `{name}`{self._hint(name, self._triggers.rows)}")
             for key in step:
-                if key not in fields and get_close_matches(key, fields, cutoff=0.8):
+                if key not in fields and len(key) < 20 and get_close_matches(key, fields, cutoff=0.8):
                     report_unknown(self._document, (*path, key), fields, "field")
             return
         parameters = {key: value for key, value in step.items() if key not in fields}
@@ -276,7 +272,9 @@ class Judge:
         webhook = fault.get("webhook")
         event = webhook.get("event") if isinstance(webhook, dict) else None
         if isinstance(event, str) and event not in self._events:
-            self._document.report((*path, "webhook", "event"), f"unknown event `{event}`{_hint(event, self._events)}")
+            self._document.report(
+                (*path, "webhook", "event"), f"unknown event `{event}`{self._hint(event, self._events)}"
+            )
 
     def _drive(self, path: Path, step: dict[str, Any], variables: set[str]) -> None:
         self._variables(path, step, variables)
@@ -295,7 +293,7 @@ class Judge:
             return
         code = content.get("code")
         if isinstance(code, str) and code not in CATALOGUE:
-            self._document.report((*place, "code"), f"unknown error code `{code}`{_hint(code, CATALOGUE)}")
+            self._document.report((*place, "code"), f"unknown error code `{code}`{self._hint(code, CATALOGUE)}")
         if sum(method in content for method in METHODS) != 1:
             message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
             self._lacks(place, (*METHODS, *UNNAMED_STEPS), message)
@@ -304,7 +302,7 @@ class Judge:
         for member in ("event", "delivery"):
             event = expectation.get(member)
             if isinstance(event, str) and event not in self._events:
-                self._document.report((*path, member), f"unknown event `{event}`{_hint(event, self._events)}")
+                self._document.report((*path, member), f"unknown event `{event}`{self._hint(event, self._events)}")
         answer = expectation.get("answer")
         if isinstance(answer, str) and answer not in variables:
             self._document.report((*path, "answer"), f"no step of the drive is named `{answer}`")

@@ -6,18 +6,14 @@ here. No other module knows YAML.
 
 from __future__ import annotations
 
-import json
-import warnings
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path as FilePath
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from simulator.scenario import drive, parts, schema
-from simulator.scenario.document import Document, Path, Problem, build, dotted
+from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
 from simulator.scenario.judge import Judge, names_of, report_unknown
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
 from simulator.wire.events import EVENT_TYPES
@@ -48,20 +44,22 @@ class Loader:
         self._triggers = triggers
         self._events = tuple(events)
 
-    def load(self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = ()) -> ScenarioFile:
+    def load(
+        self, text: str | bytes, source: str = "uploaded", known: Iterable[str] = (), bounds: Bounds = UPLOAD
+    ) -> ScenarioFile:
         """The scenario of a file's text; ScenarioError with every problem. `known`: names of other scenarios."""
-        document, loaded = self._read(text, source)
+        document, loaded = self._read(text, source, bounds)
         self._check(document, known)
         return _finish(document, loaded, source)
 
     def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
         """The scenario of one file; ScenarioError, OSError."""
-        return self.load(path.read_bytes(), str(path), known)
+        return self.load(path.read_bytes(), str(path), known, FILE)
 
     def load_directory(self, directory: FilePath) -> Library:
         """All scenarios of a directory by name, in the order of the file names; ScenarioError of all files together."""
         paths = sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES)
-        read_files = [(path, *self._read(path.read_bytes(), f"{directory.name}/{path.name}")) for path in paths]
+        read_files = [(path, *self._read(path.read_bytes(), f"{directory.name}/{path.name}", FILE)) for path in paths]
         names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
         library = Library()
         errors: list[dict[str, Any]] = []
@@ -79,8 +77,8 @@ class Loader:
             raise ScenarioError(errors, str(directory))
         return library
 
-    def _read(self, text: str | bytes, source: str) -> tuple[Document, Scenario | None]:
-        document = _parse(text if isinstance(text, str) else _decoded(text, source))
+    def _read(self, text: str | bytes, source: str, bounds: Bounds) -> tuple[Document, Scenario | None]:
+        document = read(text if isinstance(text, str) else _decoded(text, source), bounds)
         if document.problems and document.value is None:
             return document, None
         if not isinstance(document.value, dict):
@@ -98,41 +96,6 @@ class Loader:
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
             Judge(document, self._triggers, self._events, scenarios).judge()
-
-
-def _parse(text: str) -> Document:
-    """Parse; a file that is no YAML has its one syntax error among the problems."""
-    document = Document()
-    if text.lstrip().startswith("{") and _is_json(text):
-        # JSON allows tabs where YAML does not, and has none inside its strings.
-        text = text.replace("\t", " ")
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            root = YAML(typ="rt").compose(text)
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        line, column = (1, 1) if mark is None else (mark.line + 1, mark.column + 1)
-        message = error.problem or error.context or "cannot be read"
-        document.problems.append(Problem("", line, column, f"not valid YAML: {message}"))
-        return document
-    except (YAMLError, ValueError, RecursionError) as error:
-        first = (str(error).splitlines() or ["cannot be read"])[0]
-        position = getattr(error, "position", 0)
-        line = text.count("\n", 0, position) + 1
-        column = position - (text.rfind("\n", 0, position) + 1) + 1
-        document.problems.append(Problem("", line, column, f"not valid YAML: {first}"))
-        return document
-    build(root, document)
-    return document
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _decoded(raw: bytes, source: str) -> str:

@@ -13,9 +13,9 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.kernel.clock import format_duration, parse_timestamp
-from simulator.scenario.document import written
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS
 from simulator.wire.json import JsonObject
+from simulator.wire.yaml_text import yaml_text
 
 FIRST_LINE = "# yaml-language-server: $schema=../contracts/scenario.schema.json"
 RUN_STARTS_MS = parse_timestamp("2026-01-05T08:00:00.000Z")
@@ -117,7 +117,7 @@ class _Recorder:
         document["expect"] = expect
         heading = [FIRST_LINE, f"# Recorded with the seed {recording.seed}; run it with --seed {recording.seed}."]
         heading += [f"# Not recorded: {note}" for note in dict.fromkeys(self._notes)]
-        return "\n".join(heading) + "\n" + written({key: value for key, value in document.items() if value != []})
+        return "\n".join(heading) + "\n" + yaml_text({key: value for key, value in document.items() if value != []})
 
     # The drive
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -249,7 +250,70 @@ def test_syntax_errors_are_located() -> None:
 
 
 def test_an_alias_that_contains_itself_is_refused() -> None:
-    assert "too large or too deep" in problems("name: x\nworld: &a {rates: [*a]}")[0][3]
+    assert problems("name: x\nworld: &a {rates: [*a]}")[0][3] == "the file is nested more than 64 deep"
+
+
+def test_a_text_is_bounded_before_it_is_read() -> None:
+    assert problems("#" * (256 * 1024 + 1)) == [(1, 1, "", "the file is larger than 256 KB")]
+    assert problems("name: é" + "é" * (128 * 1024))[0][3] == "the file is larger than 256 KB"
+
+
+def test_a_file_on_disk_may_be_larger_than_an_upload(tmp_path: Path) -> None:
+    (tmp_path / "large.yaml").write_text("name: large\n" + "#" * (256 * 1024))
+    assert LOADER.load_file(tmp_path / "large.yaml").name == "large"
+
+
+@pytest.mark.parametrize("text", ["[" * 2_000, "{" * 200_000, "- " * 100_000, '{"a":' * 40_000])
+def test_depth_is_bounded_while_a_text_is_read(text: str) -> None:
+    began = time.monotonic()
+    assert len(problems(text)) == 1
+    assert time.monotonic() - began < 1
+
+
+def test_values_are_counted_wherever_an_alias_stands() -> None:
+    nine = ", ".join(["{}"] * 9)
+    levels = ["[&a0 [x]"] + [f"&a{level} [{nine.format(*[f'*a{level - 1}'] * 9)}]" for level in range(1, 9)]
+    assert problems(f"name: x\nrules: {', '.join(levels)}]")[0][3] == "the file has more than 20,000 values"
+    assert problems("name: x\nrules: [" + "x, " * 20_001 + "]")[0][3] == "the file has more than 20,000 values"
+
+
+def test_of_very_many_problems_the_first_hundred_are_told() -> None:
+    found = problems("name: x\n" + "".join(f"descriptio{number}: 1\n" for number in range(5_000)))
+    assert len(found) == 101
+    assert found[0] == (2, 1, "descriptio0", "unknown field `descriptio0`; did you mean `description`?")
+    assert found[-1] == (102, 1, "", "and 4,900 more problems")
+
+
+def test_a_name_without_end_is_shortened_in_messages() -> None:
+    ((_, _, path, message),) = problems("name: x\n? " + "k" * 100_000 + "\n: 1")
+    assert (len(path), len(message)) == (101, 117)
+
+
+@pytest.mark.parametrize(
+    "number", ["123456789012345678901234567890", "-9223372036854775809", "0x1ffffffffffffffff", "1e999"]
+)
+def test_a_number_beyond_64_bits_is_refused_where_it_stands(number: str) -> None:
+    assert problems(f"name: x\ndrive:\n  - {{post: /a, body: {{n: {number}}}}}") == [
+        (
+            3,
+            26,
+            "drive[0].body.n",
+            "the number is too large (64 bits at most); write it in quotes to keep it as text",
+        )
+    ]
+
+
+def test_a_reference_that_needs_quotes_says_so() -> None:
+    assert problems("name: x\ndrive:\n  - {get: /quotes/${quote.id}}")[0][3].endswith(
+        'write text with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
+    )
+    assert problems("name: x\nexpect:\n  - {resource: ${quote.id}, where: {status: x}}")[0][3].endswith(
+        'write text with ${…} in quotes inside { } and [ ], as in "/quotes/${quote.id}"'
+    )
+
+
+def test_a_tag_that_would_be_passed_over_is_refused() -> None:
+    assert problems("name: x\ndescription: !include other.yaml")[0][3] == "a scenario has no tags like '!include'"
 
 
 def test_words_of_older_yaml_are_words() -> None:

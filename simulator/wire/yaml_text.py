@@ -13,7 +13,10 @@ from typing import Any
 
 import orjson
 
-_PLAIN = re.compile(r"[A-Za-z/$][A-Za-z0-9_./{}()-]*(?: [A-Za-z0-9(][A-Za-z0-9_./{}();'’-]*)*", re.ASCII)
+_PLAIN = re.compile(r"[A-Za-z/$][A-Za-z0-9_./{}$()-]*(?: [A-Za-z0-9(][A-Za-z0-9_./{}();'’-]*)*", re.ASCII)
+_UNPRINTABLE = re.compile("[^\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]")
+_LONGEST_KEY = 1000
+"""A longer key cannot stand before its colon on a line; YAML allows it behind a question mark."""
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"))
 
 
@@ -26,7 +29,12 @@ def _block(value: Any, indent: int) -> Iterator[str]:
     pad = "  " * indent
     if isinstance(value, dict) and value:
         for name, member in value.items():
-            yield from _entry(f"{pad}{_scalar(str(name))}:", member, indent)
+            key = _scalar(str(name))
+            if len(key) <= _LONGEST_KEY:
+                yield from _entry(f"{pad}{key}:", member, indent)
+            else:
+                yield f"{pad}? {key}"
+                yield from _entry(f"{pad}:", member, indent)
     elif isinstance(value, list | tuple) and value:
         for item in value:
             yield from _item(pad, item, indent)
@@ -75,7 +83,12 @@ def _scalar(value: Any, *, flow: bool = False) -> str:
         plain = _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS
         if plain and not (flow and re.search(r"[{}]", value)):
             return value
-        return orjson.dumps(value).decode()
+        return _UNPRINTABLE.sub(_escaped, orjson.dumps(value).decode())
     if isinstance(value, float):
-        return f"{Decimal(repr(value)):f}"
+        # A number without a point would be read as an integer, and as one that is too large.
+        return f"{Decimal(repr(value)):f}" if abs(value) < 1e16 else f"{value:.17e}"
     return orjson.dumps(value).decode()
+
+
+def _escaped(character: re.Match[str]) -> str:
+    return f"\\u{ord(character[0]):04x}"
