@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
@@ -16,6 +17,7 @@ from pydantic import BaseModel, ValidationError
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.parts import Tests
+from simulator.scenario.pattern import compiled
 from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
@@ -151,10 +153,8 @@ class Judge:
                 self._document.report((*path, name), f"it asks for nothing; write a value or one of {names}")
             pattern = wanted.get("matches")
             if isinstance(pattern, str):
-                try:
-                    groups |= set(re.compile(pattern).groupindex)
-                except re.error:
-                    continue
+                with suppress(ValueError):
+                    groups |= compiled(pattern).groups
         return frozenset(groups)
 
     def _kinds_of(self, events: list[Any], where: Any) -> tuple[str, ...]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import Any, TypeAlias
 
 from simulator.scenario.parts import Tests
+from simulator.scenario.pattern import compiled
 
 Look: TypeAlias = "Callable[[str], Any]"
 """The value at a dotted path, or ABSENT."""
@@ -21,7 +21,7 @@ def dig(value: Any, path: str) -> Any:
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
             value = value[part]
-        elif isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+        elif isinstance(value, list) and part.isdecimal() and len(part) < 10 and int(part) < len(value):
             value = value[int(part)]
         else:
             return ABSENT
@@ -96,10 +96,9 @@ def _passes(tests: Tests, value: Any, groups: dict[str, str], is_scenario: Calla
         return False
     named = value
     if "matches" in given:
-        found = re.search(given["matches"], value)
-        if found is None:
+        captured = compiled(given["matches"]).search(value)
+        if captured is None:
             return False
-        captured = {name: text for name, text in found.groupdict().items() if text is not None}
         groups.update(captured)
         named = captured.get("name", value)
     return "names_scenario" not in given or is_scenario(named) == given["names_scenario"]

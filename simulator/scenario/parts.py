@@ -5,7 +5,6 @@ Durations are validated where they stand and kept as spans of milliseconds.
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeAlias
@@ -24,6 +23,7 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from simulator.kernel.clock import parse_duration
+from simulator.scenario.pattern import compiled
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 
@@ -74,10 +74,7 @@ def _span(value: Any) -> Span:
 
 
 def _regex(text: str) -> str:
-    try:
-        re.compile(text)
-    except re.error as error:
-        raise ValueError(f"not a regular expression: {error}") from None
+    compiled(text)
     return text
 
 
@@ -122,7 +119,9 @@ class Tests(Part):
 
     starts_with: str | None = None
     ends_with: str | None = None
-    matches: Annotated[Regex | None, Field(description="a regular expression; its named groups serve in steps")] = None
+    matches: Annotated[
+        Regex | None, Field(description="a regular expression as RE2 knows them; its named groups serve in steps")
+    ] = None
     gt: Bound | None = None
     gte: Bound | None = None
     lt: Bound | None = None

@@ -110,7 +110,7 @@ rules:
             "unknown event `transaction.awaiting_deposi`; did you mean `transaction.awaiting_deposit`?",
         ),
         (4, 20, "rules[0].where.type.ends_wth", "unknown field `ends_wth`; did you mean `ends_with`?"),
-        (4, 47, "rules[0].where.a.matches", "not a regular expression: unterminated character set at position 1"),
+        (4, 47, "rules[0].where.a.matches", "not a regular expression: missing ]: ["),
         (
             6,
             17,
@@ -367,3 +367,27 @@ def test_a_directory_is_read_whole_and_all_its_files_are_judged(tmp_path: Path) 
 
 def test_the_shipped_directory_is_there() -> None:
     assert (shipped_directory() / "autopilot.yaml").is_file()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "why"),
+    [
+        ("a{99999999999}", "a repetition is at most 1000"),
+        ("a{2,1001}", "a repetition is at most 1000"),
+        ("((a{99}){99}){99}", "invalid repetition size: {99}"),
+        (
+            "a(?=b)",
+            "looking ahead or behind, possessive repetition and references to earlier groups are not possible here",
+        ),
+        (
+            "(a)\\\\1",
+            "looking ahead or behind, possessive repetition and references to earlier groups are not possible here",
+        ),
+        ("a**", "bad repetition operator: **"),
+        ("(?P<n-1>a)", "invalid named capture group: (?P<n-1>"),
+    ],
+)
+def test_a_pattern_that_cannot_be_searched_for_is_refused_with_the_reason(pattern: str, why: str) -> None:
+    rule = f'{{on: created, where: {{a: {{matches: "{pattern}"}}}}, do: []}}'
+    ((_, _, path, message),) = problems(f"name: x\nrules: [{rule}]")
+    assert (path, message) == ("rules[0].where.a.matches", f"not a regular expression: {why}")

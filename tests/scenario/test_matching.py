@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
@@ -95,3 +96,22 @@ def test_a_glob_is_compared_as_one() -> None:
     assert holds(where, lambda _: "/quotes/q/confirm", globs=frozenset({"path"})) == {}
     assert holds(where, lambda _: "/quotes", globs=frozenset({"path"})) is None
     assert holds(where, lambda _: "/quotes/q/confirm") is None
+
+
+@pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(?:a?){30}a{30}$", "(?P<x>a.*a.*a.*)b"])
+def test_a_pattern_takes_time_in_proportion_to_the_value(pattern: str) -> None:
+    began = time.monotonic()
+    assert not fits({"matches": pattern}, "a" * 34 + "!")
+    assert not fits({"matches": pattern}, "a" * 2**20 + "!")
+    assert time.monotonic() - began < 1
+
+
+def test_a_large_pattern_is_not_tried_on_a_value_that_would_take_long() -> None:
+    began = time.monotonic()
+    assert fits({"matches": "[ab]*a[ab]{900}c"}, "ab" * 1_000 + "ac")
+    assert not fits({"matches": "[ab]*a[ab]{900}c"}, "ab" * 2**19 + "c")
+    assert time.monotonic() - began < 1
+
+
+def test_a_number_of_any_length_in_a_path_finds_no_item() -> None:
+    assert dig([1], "9" * 5_000) is ABSENT
