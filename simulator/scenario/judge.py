@@ -240,9 +240,10 @@ class Judge:
                 self._document.report((*path, *place), message)
 
     def _target_given(self, path: Path, step: dict[str, Any]) -> None:
-        rows = self._triggers.rows.get(step.get("action") or "")
+        action = step.get("action")
+        rows = self._triggers.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):
-            self._document.report(path, f"the action {step['action']} needs a `target` here")
+            self._document.report(path, f"the action {action} needs a `target` here")
 
     def _world(self, world: Any) -> None:
         if not isinstance(world, dict):

@@ -87,7 +87,7 @@ def _scalar(value: Any, *, flow: bool = False) -> str:
     if isinstance(value, float):
         # A number without a point would be read as an integer, and as one that is too large.
         return f"{Decimal(repr(value)):f}" if abs(value) < 1e16 else f"{value:.17e}"
-    return orjson.dumps(value).decode()
+    return str(value) if type(value) is int else orjson.dumps(value).decode()
 
 
 def _escaped(character: re.Match[str]) -> str:
