@@ -6,9 +6,10 @@ the same root.
 
 from __future__ import annotations
 
+import dataclasses
 import random
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
@@ -30,9 +31,10 @@ from simulator.resources import (
     transactions,
     webhooks,
 )
+from simulator.scenario.catalogue import row_of
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import shipped_library
-from simulator.scenario.schema import Library
+from simulator.scenario.schema import Library, ScenarioFile
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
 from simulator.wire.settings import Settings, settings_of, shown
@@ -73,6 +75,25 @@ class Blueprint:
 
 
 @dataclass(frozen=True)
+class Inherited:
+    """What a new world has where nobody says otherwise: what its server was started with.
+
+    `now_ms` None means the usual start: `MANUAL_START` under a manual clock, else the present.
+    """
+
+    settings: Mapping[str, Any] = field(default_factory=lambda: shown(Settings()))
+    now_ms: int | None = None
+    rate: Decimal = Decimal(1)
+    scenarios: tuple[str, ...] = DEFAULT_SCENARIOS
+
+    def start_ms(self, mode: str, present_ms: int) -> int:
+        """The moment at which a clock of this mode begins."""
+        if self.now_ms is not None:
+            return self.now_ms
+        return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
+
+
+@dataclass(frozen=True)
 class Frozen:
     """The whole state of a world at one instant. The tables are copies; their rows are never changed anyway."""
 
@@ -104,7 +125,9 @@ class WorldExists(Exception):
 class Simulator:
     """All worlds of a process, and what they share: rooms, operations, actions, scenarios."""
 
-    def __init__(self, rooms: Iterable[Room] = ROOMS, library: Library | None = None) -> None:
+    def __init__(
+        self, rooms: Iterable[Room] = ROOMS, library: Library | None = None, inherited: Inherited | None = None
+    ) -> None:
         self.rooms = tuple(rooms)
         self.triggers = TriggerTable(trigger for room in self.rooms for trigger in room.triggers)
         self.library = library if library is not None else shipped_library(self.triggers)
@@ -118,6 +141,7 @@ class Simulator:
             on_created=(*(listener for room in self.rooms for listener in room.on_created), self.engine.on_created),
             kinds={kind.name: kind for room in self.rooms for kind in room.kinds},
         )
+        self.inherited = inherited or Inherited()
         self.worlds: dict[str, World] = {}
         self.blueprints: dict[str, Blueprint] = {}
         self.directory = Directory()
@@ -129,13 +153,27 @@ class Simulator:
         """The world of requests that no key or token ties to another (decision S26)."""
         return self.worlds[DEFAULT_WORLD]
 
-    def create_world(self, blueprint: Blueprint) -> World:
-        """Make a world; WorldExists when its id or one of its keys is taken, KeyError for an unknown scenario."""
-        if blueprint.id in self.worlds:
-            raise WorldExists(blueprint.id)
-        world = self._build(blueprint)
-        self.install(world, blueprint)
+    def create_world(
+        self, blueprint: Blueprint, uploaded: Iterable[ScenarioFile] = (), *, replace: bool = False
+    ) -> World:
+        """Make a world with these scenarios besides the library's; with `replace` in place of the one of that id.
+
+        WorldExists when its id or one of its keys is taken, UnknownScenario and ControlError when its scenarios cannot
+        become active; then nothing has changed.
+        """
+        self._require_free(blueprint.id, replace)
+        world = self._build(blueprint, {file.name: row_of(file) for file in uploaded})
+        self._begin(world, blueprint)
         return world
+
+    def _require_free(self, world_id: str, replace: bool) -> None:
+        if world_id in self.worlds and not replace:
+            raise WorldExists(world_id)
+
+    def _begin(self, world: World, blueprint: Blueprint) -> None:
+        """Let a new world live; one that it replaces goes with its snapshots."""
+        self.install(world, blueprint)
+        self._forget_snapshots(world.id)
 
     def _build(self, blueprint: Blueprint, uploaded: Mapping[str, Any] | None = None) -> World:
         clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
@@ -181,9 +219,12 @@ class Simulator:
         """Forget a world; its keys and tokens work no more, and its snapshots go along."""
         world = self.worlds.pop(world_id)
         del self.blueprints[world_id]
+        self._forget_snapshots(world_id)
+        auth.forget(world)
+
+    def _forget_snapshots(self, world_id: str) -> None:
         self.snapshots = {key: row for key, row in self.snapshots.items() if row.frozen.world_id != world_id}
         self._snapshots_taken.pop(world_id, None)
-        auth.forget(world)
 
     def freeze(self, world: World) -> Frozen:
         """The state of a world as it is now."""
@@ -221,22 +262,31 @@ class Simulator:
     def put_back(self, frozen: Frozen, world_id: str) -> World:
         """Put this state in place of a world, keys and tokens included; WorldExists as `install`."""
         world = self.thaw(frozen, world_id)
-        self.install(world, replace(frozen.blueprint, id=world_id, keys_of=frozen.keys_of))
+        self.install(world, dataclasses.replace(frozen.blueprint, id=world_id, keys_of=frozen.keys_of))
         return world
 
-    def fork(self, frozen: Frozen, world_id: str, seed: int | None = None) -> World:
+    def fork(
+        self,
+        frozen: Frozen,
+        world_id: str,
+        seed: int | None = None,
+        *,
+        prepare: Callable[[World], None] = lambda world: None,
+        replace: bool = False,
+    ) -> World:
         """Make a new world that begins in this state, with keys of its own and no tokens; WorldExists.
 
-        With another seed, what is drawn from now on differs.
+        With another seed, what is drawn from now on differs. `prepare` changes the world before it lives, inside a
+        change; what it raises leaves everything as it was. `replace` as in `create_world`.
         """
-        if world_id in self.worlds:
-            raise WorldExists(world_id)
+        self._require_free(world_id, replace)
         seed = frozen.seed if seed is None else seed
-        world = self.thaw(replace(frozen, keys_of=world_id, seed=seed), world_id)
+        world = self.thaw(dataclasses.replace(frozen, keys_of=world_id, seed=seed), world_id)
         with world.change(Cause("start", "fork")):
             auth.rekey(world)
             webhooks.lay_keys(world)
-        self.install(world, replace(frozen.blueprint, id=world_id, seed=seed, keys_of=""))
+            prepare(world)
+        self._begin(world, dataclasses.replace(frozen.blueprint, id=world_id, seed=seed, keys_of=""))
         return world
 
     def world_of(self, credential: str) -> World | None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from difflib import get_close_matches
 from pathlib import Path
 
-from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Simulator
+from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Inherited, Simulator
 from simulator.config import Config, ConfigError
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.app import ControlApplication, is_loopback
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.dashboard import PATH as DASHBOARD_PATH
-from simulator.kernel.clock import format_timestamp, parse_timestamp
+from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
@@ -21,16 +21,13 @@ from simulator.server.app import CONTROL_BASE, Application
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 
-MANUAL_START = "2026-01-05T08:00:00.000Z"
-
 
 def build(config: Config) -> Application:
     """The application with its world `default`; ConfigError when a scenario cannot be found or read."""
     simulator = Simulator()
     names = _scenarios(simulator, config)
-    start_ms = config.now_ms
-    if start_ms is None:
-        start_ms = parse_timestamp(MANUAL_START) if config.clock == "manual" else wall_now_ms()
+    simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
+    start_ms = inherited.start_ms(config.clock, wall_now_ms())
     simulator.create_world(
         Blueprint(DEFAULT_WORLD, config.seed, config.clock, start_ms, config.rate, names, config.settings)
     )

@@ -19,7 +19,8 @@ SIMULATOR = "simulator"
 
 WIRE = ("simulator.wire.listing",)
 CONTROL = tuple(
-    f"simulator.control.{name}" for name in ("insight", "recording", "seeing", "snapshots", "stream", "triggers")
+    f"simulator.control.{name}"
+    for name in ("worlds", "insight", "recording", "seeing", "snapshots", "stream", "triggers")
 )
 """The modules besides the rooms that keep a tuple `ASSUMPTIONS`."""
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.control.lookups import Lookups
 from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.scenario.judge import nearest
 from simulator.server.app import Application, Mounted
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Nothing
@@ -103,6 +104,12 @@ class ControlOperation:
     body: type[Body] = Nothing
     takes: str = "json"
     open: bool = False
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """"; did you mean `x`?", or nothing when no name is near."""
+    meant = nearest(name, names)
+    return f"; did you mean `{meant}`?" if meant else ""
 
 
 def wrong(param: str, why: str) -> ControlError:

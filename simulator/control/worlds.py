@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, StringConstraints
+import orjson
+from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
+from pydantic_core import PydanticCustomError
 
 from simulator import __version__
-from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, MANUAL_START, Blueprint, WorldExists
-from simulator.control.operation import ControlCall, ControlOperation, wrong
+from simulator.assembly import DEFAULT_WORLD, Blueprint, WorldExists
+from simulator.control.operation import ControlCall, ControlOperation, did_you_mean, wrong
 from simulator.kernel.clock import LAST_MS, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -18,13 +21,22 @@ from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
 from simulator.resources.reference import all_rates, reference_data
 from simulator.resources.webhooks import webhook_key
+from simulator.scenario.loader import Loader, ScenarioError
+from simulator.scenario.schema import ScenarioFile
 from simulator.server.app import Application
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
-from simulator.wire.settings import Settings, change_settings, settings_of, shown
+from simulator.wire.settings import Settings, change_settings, settings_of
+
+ASSUMPTIONS = (
+    ("world-rate", "A new world that is scaled and names no rate runs at the rate that the server was started with."),
+    ("world-documents", "A scenario document in `scenarios` hides one that ships under its name, as an upload does."),
+    ("world-replaced", "A world that is replaced takes its snapshots along; one whose clock is moving is clock_busy."),
+    ("world-default", "The world default may be replaced, too: it keeps its well-known keys, and can not be deleted."),
+)
 
 Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
 
@@ -35,15 +47,41 @@ class ClockBody(Body):
     rate: Rate | None = None
 
 
+def _scenario_choice(value: Any) -> str | JsonObject:
+    if isinstance(value, dict) or (isinstance(value, str) and value):
+        return value
+    raise PydanticCustomError("scenario_choice", "each is the name of a scenario or a whole scenario document")
+
+
+ScenarioChoice = Annotated[
+    Any,
+    PlainValidator(_scenario_choice),
+    WithJsonSchema(
+        {
+            "anyOf": [
+                {"type": "string", "minLength": 1, "description": "The name of a scenario."},
+                {"type": "object", "description": "A whole scenario; see scenario.schema.json."},
+            ]
+        }
+    ),
+]
+
+
 class WorldBody(Body):
-    """`from_snapshot`: the world begins in the state of that snapshot, with keys of its own."""
+    """What is left out comes from the flags of the server; the mode of the clock alone is manual.
+
+    `scenarios`: the active ones, later ones winning; a whole document is uploaded to the world first. `replace`: a
+    world that has this id already ends, whatever it holds. `from_snapshot`: the world begins in the state of that
+    snapshot, with keys of its own; clock, scenarios and settings are then the snapshot's where they are left out.
+    """
 
     from_snapshot: Text | None = None
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = None
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     clock: ClockBody | None = None
-    scenarios: list[Text] | None = None
+    scenarios: list[ScenarioChoice] | None = None
     settings: Settings | None = None
+    replace: bool = False
 
 
 def show_clock(world: World) -> JsonObject:
@@ -106,36 +144,100 @@ async def create_world(call: ControlCall) -> JsonObject:
     simulator, body = call.application.simulator, call.body
     if body.from_snapshot is not None:
         return await _fork(call)
-    _require_scenarios(call)
-    clock = body.clock or ClockBody()
+    chosen = _choose_scenarios(call)
+    inherited, clock = simulator.inherited, body.clock or ClockBody()
     mode = clock.mode or "manual"
-    start = MANUAL_START if mode == "manual" else format_timestamp(wall_now_ms())
-    scenarios = DEFAULT_SCENARIOS if body.scenarios is None else tuple(body.scenarios)
     blueprint = Blueprint(
         id=body.id if body.id is not None else simulator.draw_world_id(),
         seed=body.seed if body.seed is not None else simulator.draw_seed(),
         mode=mode,
-        now_ms=moment("clock.now", clock.now or start),
-        rate=rate_of(clock.rate),
-        scenarios=scenarios,
-        settings=shown(body.settings or Settings()),
+        now_ms=inherited.start_ms(mode, wall_now_ms()) if clock.now is None else moment("clock.now", clock.now),
+        rate=inherited.rate if clock.rate is None else rate_of(clock.rate),
+        scenarios=inherited.scenarios if chosen is None else chosen.names,
+        settings={**inherited.settings, **_given(body.settings)},
     )
+    old = _replaced(call)
     try:
-        world = simulator.create_world(blueprint)
+        world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     except WorldExists as error:
         raise _exists(error) from None
-    call.application.begin(world)
+    _succeed(call, old, world)
     return show_world(call, world)
 
 
+def _given(settings: Settings | None) -> JsonObject:
+    """The settings that the body names."""
+    return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
+
+
 def _exists(error: WorldExists) -> ControlError:
-    return ControlError(409, "already_exists", f"The world {error} lives already, or holds the same keys.", "id")
+    return ControlError(
+        409,
+        "already_exists",
+        f"The world {error} lives already, or holds the same keys; with `replace: true` the one of that id ends first.",
+        "id",
+    )
 
 
-def _require_scenarios(call: ControlCall, uploaded: Mapping[str, Any] | None = None) -> None:
-    for name in call.body.scenarios or ():
-        if name not in call.application.simulator.library and name not in (uploaded or {}):
-            raise ControlError(404, "not_found", f"There is no scenario {name!r}.", "scenarios")
+def _replaced(call: ControlCall) -> World | None:
+    """The world that the new one is to replace; it may not be in the middle of an advance."""
+    old = call.application.simulator.worlds.get(call.body.id or "") if call.body.replace else None
+    if old is not None:
+        require_idle(call.application, old)
+    return old
+
+
+def _succeed(call: ControlCall, old: World | None, world: World) -> None:
+    if old is not None:
+        call.application.end(old)
+    call.application.begin(world)
+
+
+@dataclass(frozen=True)
+class _Chosen:
+    """Scenarios as a body names them: the active names, and the documents among them."""
+
+    names: tuple[str, ...]
+    files: tuple[ScenarioFile, ...]
+
+
+def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
+    """What `scenarios` says, None when it is left out; 400 invalid_scenario with every problem, 404 for a name.
+
+    `uploaded`: names of the scenarios that the world is going to have besides the library's.
+    """
+    given: list[str | JsonObject] | None = call.body.scenarios
+    if given is None:
+        return None
+    simulator = call.application.simulator
+    written = [one["name"] for one in given if isinstance(one, dict) and isinstance(one.get("name"), str)]
+    known = list(dict.fromkeys([*simulator.library, *uploaded, *written]))
+    names: list[str] = []
+    files: list[ScenarioFile] = []
+    errors: list[JsonObject] = []
+    for index, one in enumerate(given):
+        if isinstance(one, str):
+            if one not in known:
+                hint = did_you_mean(one, known)
+                raise ControlError(404, "not_found", f"There is no scenario {one!r}{hint}.", "scenarios")
+            names.append(one)
+            continue
+        try:
+            text = orjson.dumps(one, option=orjson.OPT_INDENT_2)
+            file = Loader(simulator.triggers).load(text, known=known)
+        except ScenarioError as error:
+            errors += [
+                {**row, "path": ".".join(filter(None, (f"scenarios[{index}]", row["path"])))} for row in error.errors
+            ]
+            continue
+        if file.name in (other.name for other in files):
+            raise wrong("scenarios", f"two of its documents have the name {file.name!r}")
+        names.append(file.name)
+        files.append(file)
+    if errors:
+        first = f"{errors[0]['path']}: {errors[0]['message']}"
+        raise ControlError(400, "invalid_scenario", f"The scenarios are not valid: {first}", "scenarios", errors=errors)
+    return _Chosen(tuple(names), tuple(files))
 
 
 async def _fork(call: ControlCall) -> JsonObject:
@@ -144,26 +246,33 @@ async def _fork(call: ControlCall) -> JsonObject:
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None:
         raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
-    _require_scenarios(call, snapshot.frozen.tables.get("uploaded_scenarios"))
+    chosen = _choose_scenarios(call, snapshot.frozen.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
     if target is not None and target < snapshot.frozen.now_ms:
         raise wrong("clock.now", "the clock never moves back")
-    try:
-        world = simulator.fork(snapshot.frozen, body.id or simulator.draw_world_id(), body.seed)
-    except WorldExists as error:
-        raise _exists(error) from None
-    with world.change(Cause("start", "fork")):
-        if body.scenarios is not None:
-            simulator.engine.activate(world, body.scenarios)
+
+    def prepare(world: World) -> None:
+        if chosen is not None:
+            for file in chosen.files:
+                simulator.engine.upload(world, file)
+            simulator.engine.activate(world, chosen.names)
         if body.settings is not None:
             change_settings(world, body.settings)
+
+    old = _replaced(call)
+    try:
+        world = simulator.fork(
+            snapshot.frozen, body.id or simulator.draw_world_id(), body.seed, prepare=prepare, replace=body.replace
+        )
+    except WorldExists as error:
+        raise _exists(error) from None
     world.journal.keep(settings_of(world)["journal_limit"])
     world.clock.mode = clock.mode or world.clock.mode
     world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
+    _succeed(call, old, world)
     if target is not None:
         await call.application.driver.advance(world, target)
-    call.application.begin(world)
     return show_world(call, world)
 
 

@@ -66,8 +66,12 @@ class Catalogue:
     @staticmethod
     def keep(world: World, file: ScenarioFile) -> None:
         """Keep an uploaded scenario in its world; inside a change."""
-        row = {"document": file.document, "source": file.source, "lines": dict(file.lines)}
-        world.store.table(UPLOADED).put(file.name, row)
+        world.store.table(UPLOADED).put(file.name, row_of(file))
+
+
+def row_of(file: ScenarioFile) -> dict[str, Any]:
+    """A scenario as the plain data that a world keeps of it."""
+    return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
 def _from_row(row: Mapping[str, Any]) -> ScenarioFile:

@@ -1,0 +1,191 @@
+"""Making worlds: what they inherit from their server, scenario documents, and taking the place of another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
+import httpx
+import pytest
+
+from simulator.config import Config
+from simulator.wire.settings import Settings, shown
+from tests.cli.conftest import running
+from tests.http.conftest import Remote
+
+FLAGS = {"strict": True, "rate_limit": "5/10", "webhook_urls": "any", "webhook_timestamp": "simulated"}
+DEGRADED = {
+    "name": "celo-limps",
+    "description": "The network is slow for a while.",
+    "timeline": [{"at": "1m", "action": "set_network", "network": "celo", "status": "degraded"}],
+}
+
+
+@pytest.fixture(scope="module")
+def flagged(http: httpx.Client) -> Iterator[Remote]:
+    """A server that was started with a flag of every sort."""
+    config = Config(
+        now_ms=1_780_272_000_000,
+        rate=Decimal(60),
+        scenarios=("autopilot", "payout-fails-and-refunds"),
+        settings=shown(Settings.model_validate(FLAGS)),
+    )
+    with running(config) as origin:
+        yield Remote(origin, http)
+
+
+def test_a_world_has_what_the_server_was_started_with(flagged: Remote) -> None:
+    made = flagged.another().world
+    assert made["settings"] == shown(Settings.model_validate(FLAGS))
+    assert made["scenarios"] == ["autopilot", "payout-fails-and-refunds"]
+    assert made["created_at"] == "2026-06-01T00:00:00.000Z"
+    assert (made["clock"]["mode"], made["clock"]["now"]) == ("manual", "2026-06-01T00:00:00.000Z")
+
+
+def test_what_the_body_says_replaces_single_flags(flagged: Remote) -> None:
+    settings = {"strict": False, "rate_limit": None}
+    made = flagged.another(
+        settings=settings, scenarios=[], clock={"mode": "scaled", "now": "2027-01-01T00:00:00Z"}
+    ).world
+    assert made["settings"] == shown(Settings.model_validate(FLAGS | settings))
+    assert made["scenarios"] == []
+    assert (made["clock"]["mode"], made["clock"]["rate"], made["created_at"]) == (
+        "scaled", 60.0, "2027-01-01T00:00:00.000Z",
+    )  # fmt: skip
+
+
+def test_a_strict_server_has_strict_worlds(flagged: Remote) -> None:
+    assert flagged.another().api("GET", "/profile?surprise=1").refusal == (400, "invalid_parameter", "surprise")
+
+
+def test_a_reset_keeps_what_was_inherited(flagged: Remote) -> None:
+    made = flagged.another(seed=4)
+    made.control("PATCH", "/settings", {"strict": False})
+    assert made.control("POST", "/reset").body == made.world
+
+
+def test_without_flags_a_world_is_manual_and_begins_in_january(world: Remote) -> None:
+    made = world.another().world
+    assert made["settings"] == shown(Settings())
+    assert made["scenarios"] == ["autopilot", "test-values"]
+    assert (made["clock"]["mode"], made["clock"]["now"]) == ("manual", "2026-01-05T08:00:00.000Z")
+
+
+def test_a_whole_scenario_may_stand_among_the_names(server: Remote) -> None:
+    made = server.another(scenarios=["autopilot", DEGRADED])
+    assert made.world["scenarios"] == ["autopilot", "celo-limps"]
+    assert made.control("GET", "/scenarios/celo-limps").body["active"] is True
+    made.advance(by="1m")
+    assert "network.status_changed" in made.event_types()
+    assert made.control("POST", "/reset").body["scenarios"] == ["autopilot", "celo-limps"]
+    assert server.control("GET", "/scenarios/celo-limps").status == 404
+
+
+def test_scenario_documents_may_name_each_other(server: Remote) -> None:
+    first = {"name": "first", "rules": [{"on": "created", "do": [{"scenario": "second"}]}]}
+    made = server.another(scenarios=[first, {"name": "second", "rules": []}])
+    assert made.world["scenarios"] == ["first", "second"]
+
+
+def test_every_problem_of_every_document_is_told(server: Remote) -> None:
+    broken = {"name": "broken", "timeline": [{"at": "1m", "action": "fly"}, {"at": "x", "action": "set_network"}]}
+    answer = server.control("POST", "/worlds", {"id": "never", "scenarios": [DEGRADED, broken, {"nam": "x"}]})
+    assert answer.refusal == (400, "invalid_scenario", "scenarios")
+    errors = answer.body["error"]["errors"]
+    assert {row["path"].split(".")[0] for row in errors} == {"scenarios[1]", "scenarios[2]"}
+    assert all(row["line"] >= 1 and row["column"] >= 1 and row["message"] for row in errors)
+    assert server.control("GET", "/worlds/never").status == 404
+
+
+@pytest.mark.parametrize(
+    ("scenarios", "refusal"),
+    [
+        (["autopilott"], (404, "not_found", "scenarios")),
+        ([""], (400, "invalid_parameter", "scenarios")),
+        ([7], (400, "invalid_parameter", "scenarios")),
+        ("autopilot", (400, "invalid_parameter", "scenarios")),
+        ([DEGRADED, DEGRADED], (400, "invalid_parameter", "scenarios")),
+    ],
+)
+def test_scenarios_that_cannot_be_taken_make_no_world(
+    server: Remote, scenarios: Any, refusal: tuple[int, str, str]
+) -> None:
+    answer = server.control("POST", "/worlds", {"id": "never", "scenarios": scenarios})
+    assert answer.refusal == refusal
+    assert server.control("GET", "/worlds/never").status == 404
+
+
+def test_a_misspelt_scenario_is_told_the_near_one(server: Remote) -> None:
+    answer = server.control("POST", "/worlds", {"scenarios": ["autopilott"]})
+    assert "did you mean `autopilot`?" in answer.body["error"]["message"]
+
+
+def test_a_taken_id_is_refused_without_replace(world: Remote) -> None:
+    answer = world.control("POST", "/worlds", {"id": world.world["id"]})
+    assert answer.refusal == (409, "already_exists", "id")
+    assert "replace" in answer.body["error"]["message"]
+
+
+def test_a_world_takes_the_place_of_the_one_with_its_id(world: Remote) -> None:
+    world.api("GET", "/profile")
+    snapshot = world.control("POST", "/snapshots", {}).body["id"]
+    fresh = world.another(id=world.world["id"], seed=2, scenarios=[], replace=True)
+    assert fresh.world["seed"] == 2
+    assert fresh.control("GET", "/requests").body["data"] == []
+    assert world.api("GET", "/profile").status == 401
+    assert fresh.control("GET", f"/snapshots/{snapshot}").status == 404
+    assert fresh.api("GET", "/profile").status == 200
+
+
+def test_replace_needs_nothing_to_replace(server: Remote) -> None:
+    assert server.another(id="first-of-its-name", replace=True).world["id"] == "first-of-its-name"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {"scenarios": ["nowhere"]},
+        {"scenarios": [{"name": "x", "surprise": 1}]},
+        {"scenarios": [{"name": "x", "world": {"balances": [{"symbol": "XXX", "network": "CELO", "amount": "1"}]}}]},
+        {"clock": {"now": "yesterday"}},
+        {"settings": {"strict": "yes"}},
+        {"surprise": 1},
+        {"from_snapshot": "snap_nowhere"},
+    ],
+)
+def test_a_body_that_is_refused_leaves_the_old_world(world: Remote, body: dict[str, Any]) -> None:
+    world.api("GET", "/profile")
+    before = world.control("GET", "/state").raw
+    answer = world.control("POST", "/worlds", {"id": world.world["id"], "replace": True, **body})
+    assert answer.status in (400, 404), answer.body
+    assert world.control("GET", "/state").raw == before
+    assert world.api("GET", "/profile").status == 200
+
+
+def test_a_fork_may_replace_the_world_of_its_snapshot(world: Remote) -> None:
+    wanted = {"url": f"{world.origin}/_simulator/inbox/fork-replaces", "events": ["*"]}
+    assert world.api("POST", "/webhooks", wanted).status == 201
+    snapshot = world.control("POST", "/snapshots", {}).body["id"]
+    fork = world.another(id=world.world["id"], from_snapshot=snapshot, scenarios=[DEGRADED], replace=True)
+    assert fork.world["scenarios"] == ["celo-limps"]
+    assert len(fork.api("GET", "/webhooks").body["data"]) == 1
+    assert world.control("GET", "/snapshots").body["data"] == []
+
+
+def test_a_fork_that_is_refused_makes_no_world(world: Remote) -> None:
+    snapshot = world.control("POST", "/snapshots", {}).body["id"]
+    poor = {"name": "x", "world": {"balances": [{"symbol": "XXX", "network": "CELO", "amount": "1"}]}}
+    answer = world.control("POST", "/worlds", {"id": "stillborn", "from_snapshot": snapshot, "scenarios": [poor]})
+    assert answer.status == 400
+    assert world.control("GET", "/worlds/stillborn").status == 404
+
+
+def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client) -> None:
+    with running(Config()) as origin:
+        server = Remote(origin, http)
+        fresh = server.another(id="default", seed=3, scenarios=[], replace=True)
+        assert fresh.world["credentials"]["sandbox"]["public_key"] == "pk_test_simulator"
+        assert fresh.world["clock"]["mode"] == "manual"
+        assert fresh.api("GET", "/profile").status == 200
+        assert server.control("GET", "/health").body["worlds"] == 1
