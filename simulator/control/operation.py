@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from simulator.control.lookups import Lookups
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.scenario.judge import nearest
+from simulator.scenario.document import nearest
 from simulator.server.app import Application, Mounted
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Nothing
