@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from simulator.kernel.clock import LAST_MS, MODES, parse_timestamp
-from simulator.wire.fields import dotted
+from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
+from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import Settings, shown
 
 DEFAULT_HOST = "127.0.0.1"
@@ -100,8 +100,7 @@ def _settings(given: dict[str, Any], problems: list[str]) -> Settings:
 def _plain(detail: Any) -> str:
     if detail["loc"][0] == "rate_limit":
         return "it is written N/SECONDS, for example 100/60: so many calls in so many seconds"
-    message: str = detail["msg"].removeprefix("Input ")
-    return f"it {message}".replace("it should be", "it must be").replace("a valid integer", "a whole number")
+    return in_words(detail)
 
 
 def _rate(text: str, problems: list[str]) -> Decimal:
@@ -109,8 +108,8 @@ def _rate(text: str, problems: list[str]) -> Decimal:
         rate = Decimal(text)
     except InvalidOperation:
         rate = Decimal(0)
-    if not (rate.is_finite() and 0 < rate <= 1_000_000):
-        problems.append(f"--rate: {text!r} is not a number above 0 and up to 1000000")
+    if not (rate.is_finite() and SLOWEST <= rate <= FASTEST):
+        problems.append(f"--rate: {text!r} is not a number from {SLOWEST} to {FASTEST}")
         return Decimal(1)
     return rate
 

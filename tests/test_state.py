@@ -15,7 +15,16 @@ import pytest
 
 from simulator.assembly import Blueprint, Frozen, Simulator
 from simulator.control.app import ControlApplication
-from simulator.control.documents import CLASSES, TABLES, base_name, codec, document_of, read_document
+from simulator.control.documents import (
+    CLASSES,
+    MAX_BYTES,
+    TABLES,
+    base_name,
+    codec,
+    document_of,
+    document_text,
+    read_document,
+)
 from simulator.control.rows import control_rows
 from simulator.courier.courier import Courier
 from simulator.courier.transport import FakeTransport
@@ -287,7 +296,31 @@ def test_what_is_no_document_is_refused(morning: Morning, raw: bytes, code: str,
     assert refusal(morning, raw) == (400, code, param)
 
 
-EDITS: list[tuple[Any, str]] = [
+ADVICE = {
+    "kind": "x",
+    "severity": "info",
+    "message": "m",
+    "what_to_do": "w",
+    "requests": [],
+    "at": "2026-01-05T08:00:00.000Z",
+}
+FAULT = {"id": "flt_1", "match": {}, "drop": True, "times_left": None, "hits": 0, "scenario": None}
+CONTROLLED = {
+    "id": "ctl_000001",
+    "at_ms": 0,
+    "ended_ms": 0,
+    "after": ["", 0],
+    "name": "perform",
+    "method": "POST",
+    "path": "/actions/x",
+    "environment": "sandbox",
+    "body": {},
+    "status": 200,
+    "answer": None,
+}
+
+
+EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d.update(seed="1"), "seed"),
     (lambda d: d.update(seed=-1), "seed"),
     (lambda d: d.update(world=""), "world"),
@@ -331,6 +364,52 @@ EDITS: list[tuple[Any, str]] = [
     ),
     (lambda d: d["tables"]["scenario.active"][0].__setitem__(1, ["nowhere"]), "tables.scenario.active"),
     (lambda d: d["tables"]["uploaded_scenarios"][0].__setitem__(1, {}), None),
+    (lambda d: d["clock"].update(rate="1e-150"), "clock.rate"),
+    *[
+        (
+            lambda d, table=table, row=row: d["tables"].update({table: [[row.get("id", "1"), row]]}),
+            f"tables.{table}.{at}",
+        )
+        for table, row, at in (
+            ("advice", {"id": "1", **ADVICE, "requests": "req_1"}, "1.requests"),
+            ("advice", {"id": "1", **ADVICE, "at": "soon"}, "1.at"),
+            ("advice", {"id": "1", **ADVICE, "severity": 5}, "1.severity"),
+            ("advice", {"kind": "x"}, "1.id"),
+            ("scenario.log", {"scenario": "x", "what": "done"}, "1.entry"),
+            ("scenario.log", {"scenario": "x", "what": "gone", "entry": {}}, "1.what"),
+            ("scenario.log", {"scenario": "x", "what": "done", "entry": {"at": 5}}, "1.entry.at"),
+            ("faults", FAULT | {"hits": "1"}, "flt_1.hits"),
+            ("faults", FAULT | {"times_left": -1}, "flt_1.times_left"),
+            ("faults", FAULT | {"match": 5}, "flt_1.match"),
+            ("faults", FAULT | {"respond": {"status": 9999, "code": "a"}}, "flt_1.respond.status"),
+            ("faults", FAULT | {"delay": "soon"}, "flt_1.delay"),
+            ("faults", FAULT | {"probability": "often"}, "flt_1.probability"),
+            ("control.calls", CONTROLLED | {"at_ms": 10**17}, "ctl_000001.at_ms"),
+            ("control.calls", CONTROLLED | {"after": [1, 2]}, "ctl_000001.after"),
+            ("control.calls", CONTROLLED | {"body": "text"}, "ctl_000001.body"),
+            ("control.calls", CONTROLLED | {"path": None}, "ctl_000001.path"),
+            ("settings", {"strict": True}, "1"),
+            ("uploaded_scenarios", {"document": [], "source": "", "lines": {}}, "1.document"),
+        )
+    ],
+    (lambda d: d["requests"][0].update(environment="moon"), "requests[0].environment"),
+    (lambda d: d["requests"][0].update(id="req_1\r\nX-Other: 1"), "requests[0].id"),
+    (
+        lambda d: d["requests"][0].update(
+            headers={"$": "tuple", "items": [{"$": "tuple", "items": ["accept", "a\nb"]}]}
+        ),
+        "requests[0].headers",
+    ),
+    (lambda d: d["tables"]["idempotency"][0][1].update(request_id="a\nb"), None),
+    (
+        lambda d: d["tables"]["sandbox:beneficiaries"][0][1]["details"].update(name={"$": "text", "value": "bytes"}),
+        None,
+    ),
+    (
+        lambda d: d["tables"]["sandbox:beneficiaries"][0][1]["details"].update(n={"$": "int", "value": "9" * 30}),
+        None,
+    ),
+    (lambda d: d["tables"]["coverage"][0][1].update(hits={"$": "int", "value": "9" * 30}), None),
 ]
 
 
@@ -355,6 +434,22 @@ def test_timers_that_cannot_fire_are_refused(morning: Morning) -> None:
 def test_a_table_from_elsewhere_is_kept(morning: Morning) -> None:
     raw = edited(morning, lambda d: d["tables"].update(tomorrow=[["a", {"b": 1}]]))
     assert read_document(morning.simulator, raw).tables["tomorrow"] == {"a": {"b": 1}}
+
+
+def test_a_slow_clock_goes_into_a_document_and_back() -> None:
+    inside = Inside()
+    assert inside.control("PUT", "/clock", {"rate": 1e-150}).refusal == (400, "invalid_parameter", "rate")
+    assert inside.control("PUT", "/clock", {"rate": 0.001}).status == 200
+    assert inside.control("PUT", "/state", inside.control("GET", "/state").body).status == 200
+    inside.close()
+
+
+def test_a_document_is_bounded(morning: Morning) -> None:
+    assert refusal(morning, b" " * (MAX_BYTES + 1)) == (400, "invalid_request", None)
+
+
+def test_a_document_written_row_by_row_is_the_document(morning: Morning) -> None:
+    assert json.loads(document_text(morning.simulator, morning.frozen)) == json.loads(morning.raw)
 
 
 def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) -> None:

@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
 import orjson
-from pydantic import ValidationError
 
 from simulator import __version__
 from simulator.assembly import Blueprint, Frozen, Simulator
+from simulator.control import plain_rows
 from simulator.control.journal import calls_of, show_call
-from simulator.insight import Hits
+from simulator.control.plain_rows import check_row
+from simulator.control.seeing import show_exchange
+from simulator.insight import Hits, findings
 from simulator.kernel.agenda import Timer
-from simulator.kernel.clock import LAST_MS, MODES, format_timestamp, parse_timestamp
+from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause, Event, Exchange, Step
 from simulator.kernel.ledger import Entry, Hold, Posting
 from simulator.kernel.money import Currency
@@ -46,14 +49,14 @@ from simulator.resources.webhooks.records import Attempt, Delivery, DeliveryPlan
 from simulator.server.idempotency import Stored
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, dumps
 from simulator.wire.operation import Call
 from simulator.wire.records import Record, find, render
-from simulator.wire.settings import Settings
 from simulator.wire.state import LAST_TIMESTAMP_MS, Codec, StateError, checker
 
 FORMAT = "rampsim.state"
 VERSION = 1
+MAX_BYTES = 64 * 1024**2
 MAX_FIRED = 2_000
 """How many timers are tried out before a document is taken."""
 
@@ -146,11 +149,7 @@ def base_name(table: str) -> str:
 
 def document_of(simulator: Simulator, frozen: Frozen) -> JsonObject:
     """The whole state as plain JSON. Tables are lists of [key, row], because their order counts."""
-    encode, tables = codec().encode, dict(frozen.tables)
-    own = _scenarios_not_shipped(simulator, frozen)
-    if own:
-        tables["uploaded_scenarios"] = {**tables.get("uploaded_scenarios", {}), **own}
-    blueprint = frozen.blueprint
+    encode, tables, blueprint = codec().encode, _tables(simulator, frozen), frozen.blueprint
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -175,6 +174,28 @@ def document_of(simulator: Simulator, frozen: Frozen) -> JsonObject:
     }
 
 
+def document_text(simulator: Simulator, frozen: Frozen) -> bytes:
+    """The document as JSON, written row by row: it may be large, and is written beside the loop."""
+    head = document_of(simulator, replace(frozen, tables={}, requests=()))
+    encode, tables = codec().encode, _tables(simulator, frozen)
+    del head["tables"], head["requests"]
+    parts = [dumps(head)[:-1], b',"tables":{']
+    for number, (name, rows) in enumerate(tables.items()):
+        parts += [b"," if number else b"", dumps(name), b":["]
+        parts.append(b",".join([dumps([key, encode(row)]) for key, row in rows.items()]))
+        parts.append(b"]")
+    parts += [b'},"requests":[', b",".join([dumps(encode(row)) for row in frozen.requests]), b"]}"]
+    return b"".join(parts)
+
+
+def _tables(simulator: Simulator, frozen: Frozen) -> dict[str, Any]:
+    tables = dict(frozen.tables)
+    own = _scenarios_not_shipped(simulator, frozen)
+    if own:
+        tables["uploaded_scenarios"] = {**tables.get("uploaded_scenarios", {}), **own}
+    return tables
+
+
 def _scenarios_not_shipped(simulator: Simulator, frozen: Frozen) -> dict[str, Any]:
     """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
     uploaded = frozen.tables.get("uploaded_scenarios", {})
@@ -190,6 +211,8 @@ def _scenarios_not_shipped(simulator: Simulator, frozen: Frozen) -> dict[str, An
 
 def read_document(simulator: Simulator, raw: bytes) -> Frozen:
     """The state that a document holds; ControlError 400 that says where it is wrong."""
+    if len(raw) > MAX_BYTES:
+        raise ControlError(400, "invalid_request", f"The document is larger than {MAX_BYTES // 1024**2} MB.")
     try:
         document = orjson.loads(raw)
     except ValueError as error:
@@ -269,32 +292,23 @@ def _clock(parent: JsonObject, at: str) -> tuple[str, int, Decimal]:
     if clock.get("mode") not in MODES:
         raise StateError(f"{at}clock.mode", f"it is one of {', '.join(MODES)}")
     rate = codec().decode({"$": "decimal", "value": _text(clock, "rate", f"{at}clock.")}, f"{at}clock.rate")
-    if not 0 < rate <= 1_000_000:
-        raise StateError(f"{at}clock.rate", "it is a number above 0 and up to 1000000")
+    if not SLOWEST <= rate <= FASTEST:
+        raise StateError(f"{at}clock.rate", f"it is a number from {SLOWEST} to {FASTEST}")
     return clock["mode"], _moment(clock, "now", f"{at}clock."), rate
 
 
 def _settings(blueprint: JsonObject) -> JsonObject:
     settings = _object(blueprint, "settings", "blueprint.")
-    _check_settings(settings, "blueprint.settings")
+    check_row("settings", "settings", settings, "blueprint.settings")
     return settings
-
-
-def _check_settings(settings: JsonObject, at: str) -> None:
-    if settings.keys() != Settings.model_fields.keys():
-        raise StateError(at, f"the settings are {', '.join(Settings.model_fields)}")
-    try:
-        Settings.model_validate(settings)
-    except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        raise StateError(f"{at}.{detail['loc'][0]}", detail["msg"]) from None
 
 
 def _table(name: str, pairs: Any) -> dict[str, Any]:
     """The rows of one table. One that this version does not know is kept: nothing here reads it."""
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
-    fits = checker(TABLES.get(base_name(name), Any))
+    base = base_name(name)
+    fits = checker(TABLES.get(base, object))
     rows: dict[str, Any] = {}
     for index, pair in enumerate(pairs):
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
@@ -305,6 +319,8 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
             raise StateError(path, "the key is there twice")
         if not fits(row):
             raise StateError(path, "this table does not hold such rows")
+        if base in plain_rows.TABLES:
+            check_row(base, key, row, path)
         rows[key] = row
     return rows
 
@@ -316,6 +332,8 @@ def _requests(rows: Any) -> Iterator[Exchange]:
         exchange = codec().decode(row, f"requests[{index}]")
         if not isinstance(exchange, Exchange):
             raise StateError(f"requests[{index}]", "it is not an Exchange")
+        if exchange.environment not in ("", *ENVIRONMENTS):
+            raise StateError(f"requests[{index}].environment", f"it is one of {', '.join(ENVIRONMENTS)}")
         yield exchange
 
 
@@ -324,7 +342,8 @@ def _requests(rows: Any) -> Iterator[Exchange]:
 
 def _try_out(simulator: Simulator, frozen: Frozen) -> None:
     """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
-    _check_settings(frozen.tables.get("settings", {}).get("settings", {}), "tables.settings")
+    if "settings" not in frozen.tables.get("settings", {}):
+        raise StateError("tables.settings", "a world has settings")
     stage = "tables"
     try:
         for name, rows in frozen.tables.items():
@@ -385,11 +404,14 @@ def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
         record = find(world, resource_id)
         if record is None:
             raise StateError(f"tables.index.{resource_id}", "there is no such resource")
-        render(world, record)
+        dumps(render(world, record))
     for delivery in all_deliveries(world):
-        render_recorded_delivery(world, delivery)
+        dumps(render_recorded_delivery(world, delivery))
     for row in calls_of(world):
-        show_call(row)
+        dumps(show_call(row))
+    for exchange in frozen.requests:
+        dumps(show_exchange(exchange))
+    dumps(findings(world, simulator.operations))
     credentials(world)
     for environment in ENVIRONMENTS:
         webhook_key(world, environment)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from simulator.assembly import Frozen, Snapshot, WorldExists
-from simulator.control.documents import document_of, read_document
-from simulator.control.operation import WORLD_HEADER, ControlCall, ControlOperation
+from simulator.control.documents import document_text, read_document
+from simulator.control.operation import WORLD_HEADER, ControlCall, ControlOperation, Raw
 from simulator.control.worlds import require_idle, show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
@@ -87,8 +89,13 @@ def _named(call: ControlCall) -> Snapshot:
     return snapshot
 
 
-async def document(call: ControlCall) -> JsonObject:
-    return document_of(call.application.simulator, _named(call).frozen)
+async def document(call: ControlCall) -> Raw:
+    return await _written(call, _named(call).frozen)
+
+
+async def _written(call: ControlCall, frozen: Frozen) -> Raw:
+    """A state as its document, written beside the loop: what is frozen changes no more."""
+    return Raw(await asyncio.to_thread(document_text, call.application.simulator, frozen))
 
 
 async def delete(call: ControlCall) -> None:
@@ -100,15 +107,15 @@ async def restore(call: ControlCall) -> JsonObject:
     return _put_back(call, call.application.simulator.worlds[frozen.world_id], frozen)
 
 
-async def read_state(call: ControlCall) -> JsonObject:
-    return document_of(call.application.simulator, (await _freeze(call))[1])
+async def read_state(call: ControlCall) -> Raw:
+    return await _written(call, (await _freeze(call))[1])
 
 
 async def write_state(call: ControlCall) -> JsonObject:
     """Replace the world of the header by a document; with one that is refused nothing changes."""
-    world = call.world
-    require_idle(call.application, world)
-    return _put_back(call, world, read_document(call.application.simulator, call.raw))
+    require_idle(call.application, call.world)
+    frozen = await asyncio.to_thread(read_document, call.application.simulator, call.raw)
+    return _put_back(call, call.world, frozen)
 
 
 def _put_back(call: ControlCall, old: World, frozen: Frozen) -> JsonObject:

@@ -14,7 +14,7 @@ from pydantic_core import PydanticCustomError
 from simulator import __version__
 from simulator.assembly import DEFAULT_WORLD, Blueprint, WorldExists
 from simulator.control.operation import ControlCall, ControlOperation, did_you_mean, wrong
-from simulator.kernel.clock import LAST_MS, format_timestamp, parse_timestamp
+from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
@@ -38,7 +38,7 @@ ASSUMPTIONS = (
     ("world-default", "The world default may be replaced, too: it keeps its well-known keys, and can not be deleted."),
 )
 
-Rate = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+Rate = Annotated[float, Field(ge=float(SLOWEST), le=float(FASTEST), allow_inf_nan=False)]
 
 
 class ClockBody(Body):

@@ -18,6 +18,8 @@ HOUR_MS = 60 * MINUTE_MS
 DAY_MS = 24 * HOUR_MS
 
 MODES = ("real", "manual", "scaled")
+SLOWEST, FASTEST = Decimal("0.001"), Decimal(1_000_000)
+"""The bounds of a scaled clock's rate."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMESTAMP = re.compile(

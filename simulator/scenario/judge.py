@@ -18,9 +18,10 @@ from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
-from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS
+from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Deliver
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.fields import Wrong, wrongs_of
 from simulator.wire.triggers import Trigger, TriggerTable
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -266,6 +267,9 @@ class Judge:
             self._lacks(path, ("match", "webhook"), "a fault needs either `match` (calls) or `webhook` (deliveries)")
         elif about_webhooks and "deliver" not in fault:
             self._lacks(path, ("deliver",), "`deliver` is missing")
+        elif about_webhooks and fault["deliver"] == {}:
+            names = ", ".join(names_of(Deliver))
+            self._document.report((*path, "deliver"), f"it says nothing; write at least one of {names}")
         elif about_calls and not any(fault.get(name) for name in ("respond", "delay", "drop", "malformed")):
             self._lacks(path, ("respond", "delay", "drop"), "a fault needs `respond`, `delay` or `drop`")
         elif about_calls and fault.get("after_commit") and not (fault.get("respond") or fault.get("drop")):
@@ -318,23 +322,19 @@ def _wrong(row: Trigger, given: dict[str, Any]) -> list[tuple[Path, str, str]]:
     try:
         row.parameters.model_validate(given)
     except ValidationError as error:
-        for detail in error.errors(include_url=False):
-            if "${" in str(detail["input"]):
+        for one in wrongs_of(error, given):
+            if "${" in str(one.value):
                 continue
-            place: Path = tuple(part for part in detail["loc"] if not isinstance(part, int))
-            while len(place) > 1 and place[0] in given and not isinstance(given[place[0]], dict):
-                place = place[:-1]
-            kind = "missing" if detail["type"] == "missing" else "value"
-            wrong.append((place, kind, _words(dict(detail), place)))
+            place: Path = tuple(part for part in one.path if not isinstance(part, int))
+            kind = "missing" if one.kind == "missing" else "value"
+            wrong.append((place, kind, _words(one, place)))
     return wrong
 
 
-def _words(detail: Mapping[str, Any], place: Path) -> str:
+def _words(one: Wrong, place: Path) -> str:
     name = place[-1] if place else ""
-    if detail["type"] == "missing":
+    if one.kind == "missing":
         return f"the parameter `{name}` is missing"
-    given = detail["input"]
-    if detail["type"] == "string_type" and isinstance(given, int | float) and not isinstance(given, bool):
-        return f"`{name}` must be a string; write it in quotes: '{given}'"
-    message = str(detail["msg"]).removeprefix("Value error, ").removeprefix("Input ")
-    return f"`{name}`: {message[:1].lower()}{message[1:]}"
+    if one.kind == "string_type" and isinstance(one.value, int | float) and not isinstance(one.value, bool):
+        return f"`{name}` must be a string; write it in quotes: '{one.value}'"
+    return f"`{name}`: {one.why}"

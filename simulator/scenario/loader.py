@@ -17,6 +17,7 @@ from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, Path, do
 from simulator.scenario.judge import Judge, names_of, report_unknown
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.fields import in_words
 from simulator.wire.triggers import TriggerTable
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -121,7 +122,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
 def _report(document: Document, detail: Mapping[str, Any]) -> None:
     """One finding of the models, put where it belongs in the file and into plain words."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
-    kind, message = detail["type"], str(detail["msg"])
+    kind = detail["type"]
     if kind == "extra_forbidden":
         report_unknown(document, path, _fields_at(detail["loc"]), "field")
     elif kind == "missing":
@@ -131,8 +132,7 @@ def _report(document: Document, detail: Mapping[str, Any]) -> None:
     elif kind == "string_type" and isinstance(detail["input"], int | float) and not isinstance(detail["input"], bool):
         document.report(path, f"it must be a string; write it in quotes: '{detail['input']}'")
     else:
-        message = message.removeprefix("Value error, ").removeprefix("Input ")
-        document.report(path, message[:1].lower() + message[1:])
+        document.report(path, in_words(detail))
 
 
 _MODEL_AT: Mapping[str, type[BaseModel]] = {

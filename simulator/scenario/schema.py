@@ -19,6 +19,7 @@ from simulator.scenario.drive import DriveStep, Expectation
 from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.fields import FreeText, Text
 from simulator.wire.triggers import TriggerTable
 
 CREATED = "created"
@@ -108,21 +109,21 @@ WORLD_ACTIONS: Mapping[str, str] = {
 
 
 class FaultMatch(Part):
-    method: str | None = None
-    path: str | None = None
-    public_key: str | None = None
+    method: Text | None = None
+    path: Text | None = None
+    public_key: Text | None = None
 
 
 class FaultRespond(Part):
     status: Annotated[int, Field(ge=200, le=599)]
-    code: Annotated[str, Field(min_length=1)]
-    message: str | None = None
+    code: Text
+    message: FreeText | None = None
     retry_after: Annotated[int | None, Field(ge=0)] = None
 
 
 class WebhookFaultMatch(Part):
-    event: str | None = None
-    endpoint_id: str | None = None
+    event: Text | None = None
+    endpoint_id: Text | None = None
 
 
 class Deliver(Part):

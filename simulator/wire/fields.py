@@ -7,6 +7,7 @@ H7 (amounts) are applied here, once for every operation.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
@@ -53,24 +54,122 @@ def parse(model: type[Model], raw: Mapping[str, Any], *, patch: bool = False, co
 
 
 def _first(error: ValidationError, raw: Mapping[str, Any], patch: bool, code: str) -> ApiError:
-    details = error.errors(include_url=False)
-    for detail in details:
-        if detail["type"] == "missing" or (detail["input"] is None and not patch and not _in_list(detail["loc"])):
-            param = dotted(detail["loc"])
+    found = wrongs_of(error, raw)
+    for one in found:
+        if one.kind == "missing" or (one.value is None and not patch and not _in_list(one.path)):
+            param = dotted(one.path)
             return ApiError(code, f"The required parameter `{param}` is missing.", param) if code else missing(param)
-    detail = details[0]
-    param = dotted(detail["loc"])
-    why = detail["msg"][:1].lower() + detail["msg"][1:]
+    param, why = dotted(found[0].path), found[0].why
     return ApiError(code, f"The parameter `{param}` is not valid: {why}.", param) if code else invalid(param, why)
 
 
-def _in_list(loc: tuple[int | str, ...]) -> bool:
-    return bool(loc) and isinstance(loc[-1], int)
+def _in_list(path: tuple[int | str, ...]) -> bool:
+    return bool(path) and isinstance(path[-1], int)
 
 
-def dotted(loc: tuple[int | str, ...]) -> str:
+def dotted(path: tuple[int | str, ...]) -> str:
     """`payer.phone_number`; an item of an array goes by the array's own name (decision H5)."""
-    return ".".join(part for part in loc if isinstance(part, str))
+    return ".".join(part for part in path if isinstance(part, str))
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """Something that a model finds wrong: where in what was given, pydantic's word for it, ours, and the value."""
+
+    path: tuple[int | str, ...]
+    kind: str
+    why: str
+    value: Any
+
+
+def wrongs_of(error: ValidationError, raw: Any) -> list[Wrong]:
+    """What is wrong, place by place; what the members of a union say of one value is one sentence."""
+    places: dict[tuple[int | str, ...], list[Mapping[str, Any]]] = {}
+    for detail in error.errors(include_url=False):
+        places.setdefault(_within(raw, detail), []).append(detail)
+    found = []
+    for path, details in places.items():
+        # A value of the right type is told what else is wrong with it, not which other types there are.
+        told = [detail for detail in details if detail["type"] not in _TYPES] or details
+        words = list(dict.fromkeys(map(in_words, told)))
+        why = words[0]
+        if all(word.startswith(_MUST_BE) for word in words):
+            why = _MUST_BE + " or ".join(word.removeprefix(_MUST_BE) for word in words)
+        found.append(Wrong(path, told[0]["type"], why, told[0]["input"]))
+    return found
+
+
+def _within(raw: Any, detail: Mapping[str, Any]) -> tuple[int | str, ...]:
+    """The place in what was given; pydantic puts the names of a union's members between."""
+    path: list[int | str] = []
+    for number, part in enumerate(detail["loc"], 1):
+        is_there = part in raw if isinstance(raw, Mapping) else isinstance(raw, list) and isinstance(part, int)
+        if is_there:
+            raw = raw[part]
+            path.append(part)
+        elif detail["type"] == "missing" and number == len(detail["loc"]):
+            path.append(part)
+    return tuple(path)
+
+
+def in_words(detail: Mapping[str, Any]) -> str:
+    """What one finding of a model says, for people: "it must be a whole number"."""
+    kind, context = detail["type"], detail.get("ctx") or {}
+    if kind == "value_error":
+        return str(context["error"])
+    if kind == "string_pattern_mismatch":
+        return _PATTERNS.get(context["pattern"], f"it must have the form {context['pattern']}")
+    if kind in ("string_too_short", "too_short") and context["min_length"] == 1:
+        return "it must not be empty"
+    sentence = _WORDS.get(kind)
+    if sentence is None:
+        return "it is not possible here"
+    return sentence.format_map(context)
+
+
+_MUST_BE = "it must be "
+_PATTERNS = {
+    AMOUNT_PATTERN: 'it must be a decimal number in quotes, such as "12.50"',
+    r"^[^\x00]+$": "it must not hold the character NUL",
+    r"^[^\x00]*$": "it must not hold the character NUL",
+    r"^[0-9]{1,18}(\.[0-9]{1,2})?$": 'it must be a decimal number in quotes with at most two decimals, such as "12.50"',
+    r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "it must be a date such as 2026-01-31",
+    r"^([01][0-9]|2[0-3]):[0-5][0-9]$": "it must be a time of day such as 08:30",
+    r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$": "it must be N/SECONDS, such as 100/60",
+    r"^[a-z0-9._-]{1,64}$": "it must have 1 to 64 small letters, digits and `._-`",
+    r"^[A-Za-z0-9._-]{1,64}$": "it must have 1 to 64 letters, digits and `._-`",
+}
+"""The patterns of the interface in words."""
+_TYPES = {
+    "bool_type": "it must be true or false",
+    "dict_type": "it must be an object",
+    "float_type": "it must be a number",
+    "int_from_float": "it must be a whole number",
+    "int_type": "it must be a whole number",
+    "list_type": "it must be a list",
+    "mapping_type": "it must be an object",
+    "model_attributes_type": "it must be an object",
+    "model_type": "it must be an object",
+    "string_type": "it must be a string",
+}
+_WORDS = _TYPES | {
+    "extra_forbidden": "there is no such member",
+    "finite_number": "it must be a finite number",
+    "greater_than": "it must be above {gt}",
+    "greater_than_equal": "it must be at least {ge}",
+    "int_parsing_size": "it must be a smaller number",
+    "less_than": "it must be below {lt}",
+    "less_than_equal": "it must be at most {le}",
+    "literal_error": "it must be {expected}",
+    "missing": "it is missing",
+    "none_required": "it must be null",
+    "string_too_long": "it must have at most {max_length} characters",
+    "string_too_short": "it must have at least {min_length} characters",
+    "string_unicode": "it must be text",
+    "too_long": "it must have at most {max_length} items",
+    "too_short": "it must have at least {min_length} items",
+}
+"""By pydantic's name of a finding, with what it knows about it."""
 
 
 def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:

@@ -22,6 +22,7 @@ LAST_TIMESTAMP_MS = 253_402_300_799_999
 
 _MAX_DIGITS = 120
 _INT64 = range(-(1 << 63), 1 << 63)
+_JSON_INTS = range(-(1 << 63), 1 << 64)
 
 Check: TypeAlias = "Callable[[Any], bool]"
 
@@ -181,10 +182,41 @@ def _shape(made: type[Any]) -> _Shape:
     hints, checks, required = get_type_hints(made), {}, set()
     for field in fields(made):
         check = checker(hints[field.name])
-        checks[field.name] = _moment(check) if field.name.endswith("_ms") else check
+        checks[field.name] = _named(field.name, check)
         if field.default is MISSING and field.default_factory is MISSING:
             required.add(field.name)
     return _Shape(made, checks, frozenset(required))
+
+
+def _named(name: str, check: Check) -> Check:
+    """A field's name says more than its type: what a moment is, and what goes into headers."""
+    if name.endswith("_ms"):
+        return _moment(check)
+    if name == "headers" or name.endswith("_headers"):
+        return lambda value: check(value) and all(map(_is_line, _texts(value)))
+    return (lambda value: check(value) and _is_line(value)) if name == "id" or name.endswith("_id") else check
+
+
+def _texts(value: Any) -> Iterable[Any]:
+    items = value.items() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
+    return (text for item in items for text in (item if isinstance(item, tuple) else (item,)))
+
+
+def _is_line(value: Any) -> bool:
+    """No text, or one without control characters."""
+    return not isinstance(value, str) or not any(character < " " or character == "\x7f" for character in value)
+
+
+def is_plain(value: Any) -> bool:
+    """Whether a value can be written as JSON: numbers of 64 bits, and text that is text."""
+    kind = type(value)
+    if kind is str:
+        return value.isascii() or not any("\ud800" <= character <= "\udfff" for character in value)
+    if kind is dict:
+        return all(type(key) is str and is_plain(key) and is_plain(item) for key, item in value.items())
+    if kind is list:
+        return all(map(is_plain, value))
+    return value is None or kind is bool or (kind is int and value in _JSON_INTS) or (kind is float and isfinite(value))
 
 
 def _moment(check: Check) -> Check:
@@ -195,8 +227,12 @@ def _moment(check: Check) -> Check:
 def checker(hint: Any) -> Check:
     """Whether a value is what an annotation says; TypeError for an annotation that rows do not use."""
     origin, arguments = get_origin(hint), get_args(hint)
-    if hint is Any:
+    if hint is object:
         return lambda value: True
+    if hint is Any:
+        return is_plain
+    if hint is int:
+        return lambda value: type(value) is int and value in _JSON_INTS
     if origin in (types.UnionType, Union):
         checks = [checker(argument) for argument in arguments]
         return lambda value: any(check(value) for check in checks)
@@ -207,10 +243,10 @@ def checker(hint: Any) -> Check:
         return lambda value: type(value) is list and all(map(item, value))
     if origin in (dict, Mapping):
         member = checker(arguments[1])
-        return lambda value: type(value) is dict and all(map(member, value.values()))
+        return lambda value: type(value) is dict and all(map(is_plain, value)) and all(map(member, value.values()))
     if hint is float:
         return lambda value: type(value) in (int, float)
-    if hint in (str, int, bool, bytes, Decimal, types.NoneType):
+    if hint in (str, bool, bytes, Decimal, types.NoneType):
         return lambda value: type(value) is hint
     if is_dataclass(hint):
         return lambda value: isinstance(value, hint)  # type: ignore[arg-type]

@@ -140,7 +140,7 @@ rules:
         ("{action: Complete}", "rules[0].do[0].action: unknown action `Complete`; did you mean `complete`?"),
         (
             "{action: fail, failure_code: nope}",
-            "rules[0].do[0].failure_code: `failure_code`: should be 'payout_failed', 'network_unavailable' or "
+            "rules[0].do[0].failure_code: `failure_code`: it must be 'payout_failed', 'network_unavailable' or "
             "'internal_error'",
         ),
         (

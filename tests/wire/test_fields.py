@@ -153,7 +153,7 @@ def test_one_code_stands_for_both_where_the_specification_says_so() -> None:
 def test_the_message_says_what_is_wrong_and_never_carries_a_link() -> None:
     with pytest.raises(ApiError) as caught:
         parse(Order, GOOD | {"kind": "huge"})
-    assert caught.value.message == "The parameter `kind` is not valid: input should be 'big' or 'small'."
+    assert caught.value.message == "The parameter `kind` is not valid: it must be 'big' or 'small'."
     with pytest.raises(ApiError) as caught:
         parse(Order, {})
     assert caught.value.message == "The required parameter `kind` is missing."
