@@ -260,7 +260,10 @@ class LogEntry(TypedDict):
 
 
 class PendingStep(TypedDict):
-    due_at: Timestamp
+    """A step to come. While it waits for networks that are down it has no due time, and names them."""
+
+    due_at: Timestamp | None
+    waiting_for: NotRequired[list[str]]
     part: str
     place: str
     object: str | None

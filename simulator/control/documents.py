@@ -46,6 +46,7 @@ from simulator.resources.reference.records import Network
 from simulator.resources.transactions.records import Side, Transaction
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
 from simulator.resources.webhooks.records import Attempt, Delivery, DeliveryPlan, Due, Email, Line, Planned, Webhook
+from simulator.scenario.holding import Held
 from simulator.server.idempotency import Stored
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError, ControlError
@@ -99,6 +100,7 @@ TABLES: Mapping[str, Any] = {
     "scenario.active": list[str],
     "scenario.bindings": str,
     "scenario.counts": int,
+    "scenario.held": Held,
     "scenario.log": dict[str, Any],
     "sequences": int,
     "settings": dict[str, Any],

@@ -7,9 +7,9 @@ control interface and "Rules of evaluation" of the scenario language.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
@@ -18,7 +18,9 @@ from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import TimerHandler, World
 from simulator.resources.reference import network_status
+from simulator.scenario import holding
 from simulator.scenario.catalogue import Catalogue, UnknownScenario
+from simulator.scenario.holding import STEP, TIMELINE, NetworkStatus
 from simulator.scenario.logbook import note, notes
 from simulator.scenario.matching import dig, holds
 from simulator.scenario.parts import Span
@@ -43,11 +45,6 @@ ACTIVE = "scenario.active"
 BINDINGS = "scenario.bindings"
 COUNTS = "scenario.counts"
 FAULTS = "faults"
-
-STEP = "scenario.step"
-TIMELINE = "scenario.timeline"
-
-NetworkStatus: TypeAlias = "Callable[[World, str, str], str]"
 
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 _PATH = frozenset({"path"})
@@ -175,10 +172,12 @@ class Engine:
                 environment=step.environment or "sandbox",
                 hand_to=None,
             )
+        holding.hold(world, self._network_status)
 
     def _withdraw(self, world: World, name: str) -> None:
         for timer in self._pending(world, name):
             world.agenda.cancel_key(timer.key)
+        holding.forget(world, scenario=name)
         faults = world.store.table(FAULTS)
         for row in [row for row in faults.values() if row.get("scenario") == name]:
             faults.delete(row["id"])
@@ -195,6 +194,8 @@ class Engine:
 
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
         """Offer an emitted event to the scenarios; inside the change that emitted it."""
+        if event.type == "network.status_changed":
+            holding.release(world, self._network_status)
         self._dispatch(world, _Happening(event.environment, event.type, subject, event.object_id))
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
@@ -288,6 +289,8 @@ class Engine:
                 **_work(step, groups),
                 environment=step.environment or happening.environment,
             )
+        if rule.do:
+            holding.hold(world, self._network_status)
 
     def _factor(self, world: World, scenario: Scenario, happening: _Happening) -> float:
         """How much the steps are stretched by the status of the object's networks now."""
@@ -385,6 +388,7 @@ class Engine:
         for timer in world.agenda.in_firing_order():
             if timer.kind == STEP and timer.target == happening.object_id:
                 world.agenda.cancel_key(timer.key)
+        holding.forget(world, target=happening.object_id)
         world.store.table(BINDINGS).put(happening.object_id, successor)
         note(world, name, "done", part, place, object=happening.object_id, action=action)
         passed = _Happening(happening.environment, happening.trigger, happening.subject, happening.object_id, chain)
@@ -440,7 +444,10 @@ class Engine:
         return {**self.file(world, name).document, **self.summary(world, name), **self.progress(world, name)}
 
     def progress(self, world: World, name: str) -> JsonObject:
-        """Rules fired, steps done, steps skipped (the newest of each kind), and what is pending, in firing order."""
+        """Rules fired, steps done, steps skipped (the newest of each kind), and what is pending, in firing order.
+
+        At the end of what is pending stand the steps that wait for a network, without due time (decision S22).
+        """
         if not self.knows(world, name):
             raise UnknownScenario(name)
         pending = [
@@ -452,6 +459,16 @@ class Engine:
                 "action": timer.arguments["action"] or f"scenario {timer.arguments['hand_to']}",
             }
             for timer in self._pending(world, name)
+        ] + [
+            {
+                "due_at": None,
+                "waiting_for": list(held.networks),
+                "part": held.arguments["part"],
+                "place": held.arguments["place"],
+                "object": held.target,
+                "action": held.arguments["action"] or f"scenario {held.arguments['hand_to']}",
+            }
+            for held in holding.held_steps(world, name)
         ]
         return {
             "rules_fired": notes(world, name, "fired"),
@@ -490,4 +507,4 @@ def _filled(value: Any, groups: Mapping[str, str]) -> Any:
     return [_filled(item, groups) for item in value] if isinstance(value, list) else value
 
 
-__all__ = ["Answer", "Engine", "UnknownScenario"]
+__all__ = ["STEP", "TIMELINE", "Answer", "Engine", "UnknownScenario"]

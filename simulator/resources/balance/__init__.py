@@ -18,6 +18,7 @@ from simulator.resources.balance.actions import (
 )
 from simulator.resources.balance.destinations import (
     DESTINATIONS,
+    TRANSFER_PRODUCTS,
     AddressDestination,
     AnyDestination,
     LightningDestination,
@@ -115,6 +116,7 @@ __all__ = [
     "ROOM",
     "SEND",
     "SWAP",
+    "TRANSFER_PRODUCTS",
     "WITHDRAW",
     "WITHDRAWABLE",
     "AddressDestination",

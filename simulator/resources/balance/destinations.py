@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets import decode_invoice, is_lightning_address, is_payable
+from simulator.resources.deposit_wallets import LightningEntry, Wallet, decode_invoice, is_lightning_address, is_payable
 from simulator.resources.profile import PlatformUser, is_oneself, platform_user
 from simulator.resources.reference import is_address, is_phone
 from simulator.resources.transactions import IN_FLIGHT, payment_of
@@ -24,6 +24,7 @@ from simulator.wire.fields import Body, Code, FreeText, Text, parse
 from simulator.wire.shapes import Assumed
 
 LIGHTNING_NETWORK = "bitcoin"
+TRANSFER_PRODUCTS = ("internal_transfer", "deposit")
 MSATS_PER_BTC = Decimal(100_000_000_000)
 
 
@@ -69,13 +70,17 @@ DESTINATIONS: Mapping[str, type[Body]] = {
 
 @dataclass(frozen=True, slots=True)
 class Recipient:
-    """A destination that was found good: an address with its memo, another user's id, or where Lightning pays to."""
+    """A destination that was found good: an address with its memo, another user's id, or where Lightning pays to.
+
+    `free_products` are the fee products that must be in force besides that of the send (decision M15).
+    """
 
     address: str | None = None
     memo: str | None = None
     user_id: str | None = None
     lightning: str | None = None
     invoice: bool = False
+    free_products: tuple[str, ...] = ()
 
 
 def destination_type(raw: Mapping[str, Any]) -> str:
@@ -130,23 +135,31 @@ def resolve_destination(
     """
     check_destination(world, destination)
     if isinstance(destination, UserDestination):
-        return Recipient(user_id=find_user(world, destination).user_id)
+        return Recipient(user_id=find_user(world, destination).user_id, free_products=TRANSFER_PRODUCTS)
     if isinstance(destination, AddressDestination):
         if not is_address(network, destination.address):
             raise _bad("address", f"it is not a valid {network} address")
-        return Recipient(address=destination.address, memo=destination.memo or None)
+        memo = destination.memo or None
+        own = receiver_at(world, environment, network, destination.address, memo)
+        return Recipient(address=destination.address, memo=memo, free_products=_products_of(own))
     assert isinstance(destination, LightningDestination)
     if network != LIGHTNING_NETWORK:
         raise ApiError("unsupported_network", "Lightning payments are made on BITCOIN.", "network")
     if destination.invoice is not None:
-        return _invoice(world, asset, destination.invoice, amount)
+        return _invoice(world, environment, asset, destination.invoice, amount)
     address = destination.lightning_address or ""
     if not is_lightning_address(address):
         raise _bad("lightning_address", "it is not of the form name@domain")
-    return Recipient(lightning=address)
+    own = receiver_at(world, environment, LIGHTNING, address)
+    return Recipient(lightning=address, free_products=_products_of(own))
 
 
-def _invoice(world: World, asset: Currency, text: str, amount: Decimal) -> Recipient:
+def _products_of(own: object | None) -> tuple[str, ...]:
+    """What arrives at a wallet of this world, or over Lightning at one, is a deposit; an offramp's deposit is not."""
+    return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
+
+
+def _invoice(world: World, environment: str, asset: Currency, text: str, amount: Decimal) -> Recipient:
     try:
         invoice = decode_invoice(text)
     except ValueError:
@@ -157,7 +170,8 @@ def _invoice(world: World, asset: Currency, text: str, amount: Decimal) -> Recip
             raise invalid("amount", f"the invoice asks for {asset.format(asked)} {asset.code}")
     if world.now_ms >= invoice.expires_at_ms:
         raise ApiError("invoice_expired", "The Lightning invoice has expired; ask for a fresh one.")
-    return Recipient(lightning=text, invoice=True)
+    own = receiver_at(world, environment, LIGHTNING, text)
+    return Recipient(lightning=text, invoice=True, free_products=_products_of(own))
 
 
 def require_payable(world: World, environment: str, recipient: Recipient) -> None:

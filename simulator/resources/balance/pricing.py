@@ -1,6 +1,6 @@
 """The arithmetic of wallet operations: what is paid, what it costs, what arrives.
 
-Decisions M1, M2, M5 to M9, M13; rounding as H9 says. Nothing here changes anything.
+Decisions M1, M2, M5 to M9, M13, M15; rounding as H9 says. Nothing here changes anything.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance.destinations import Recipient
-from simulator.resources.fees import FREE, Fee, FeeProduct, check_limits, formula, match, price, solve_source
-from simulator.resources.reference import listing, ramp_rate, swap_rate
+from simulator.resources.fees import FREE, Fee, FeeProduct, check_limits, formula, match, solve_source
+from simulator.resources.reference import ramp_rate, swap_rate
 from simulator.resources.transactions import holder
 from simulator.wire.errors import ApiError
 
@@ -94,23 +94,32 @@ def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> 
 
 
 def price_send(world: World, environment: str, asset: Currency, amount: Decimal, recipient: Recipient) -> SendPricing:
-    """Decision M7, within the listing's bounds (decision M13). An invoice's fee comes on top of its amount."""
-    record = listing(asset.code, asset.network or "")
-    if amount < record.min_withdraw or amount == 0:
-        raise too_low(f"At least {asset.format(record.min_withdraw)} {asset.code} can be sent.")
-    if amount > record.max_withdraw:
-        raise ApiError(
-            "amount_too_high", f"At most {asset.format(record.max_withdraw)} {asset.code} can be sent.", "amount"
-        )
+    """Decision M7, within the bounds of the currency listing (M13), by products in force (M15).
+
+    An invoice's fee comes on top of its amount.
+    """
+    for name in recipient.free_products:
+        match(world, environment, name, asset)
     if recipient.user_id is not None:
+        check_limits(_listed(world, environment, asset), amount)
         return SendPricing(amount, amount, FREE(asset))
-    fee = price(world, environment, "send", amount, asset).fee
+    product = match(world, environment, "send", asset)
+    check_limits(product, amount)
+    fee = formula(world, environment, product, asset)(amount)
     if recipient.invoice:
         return SendPricing(add(amount, fee.total), amount, fee)
     net = subtract(amount, fee.total)
     if net <= 0:
         raise too_low("The fee leaves nothing to send.")
     return SendPricing(amount, net, fee)
+
+
+def _listed(world: World, environment: str, asset: Currency) -> FeeProduct:
+    """The product whose limits hold for a transfer: that of sends, or its own while there is none in force."""
+    try:
+        return match(world, environment, "send", asset)
+    except ApiError:
+        return match(world, environment, "internal_transfer", asset)
 
 
 def require_balance(world: World, environment: str, asset: Currency, paid: Decimal, param: str) -> None:

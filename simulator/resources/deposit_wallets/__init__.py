@@ -16,6 +16,7 @@ from simulator.resources.deposit_wallets.records import (
     Deposit,
     Invoice,
     LightningAddress,
+    LightningEntry,
     Wallet,
 )
 from simulator.resources.deposit_wallets.routes import OPERATIONS, TRIGGERS
@@ -105,6 +106,7 @@ __all__ = [
     "InvoiceShape",
     "LightningAddress",
     "LightningAddressShape",
+    "LightningEntry",
     "Wallet",
     "WalletShape",
     "decode_invoice",

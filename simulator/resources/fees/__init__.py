@@ -1,11 +1,12 @@
-"""Fee products, the fee calculator, and what every money-moving room needs to price an operation.
+"""Fee products, the fee calculator, the currency listing, and what every money-moving room needs to price an operation.
 
-Chapter "Fees" of the specification, decisions L5, M2, M9, M13, R9.
+Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 """
 
 from __future__ import annotations
 
 from simulator.resources.fees.catalogue import find_product, product_of, products
+from simulator.resources.fees.currencies import LIST_CURRENCIES
 from simulator.resources.fees.pricing import (
     Breakdown,
     Priced,
@@ -25,7 +26,7 @@ from simulator.wire.room import Room
 
 ROOM = Room(
     "fees",
-    operations=OPERATIONS,
+    operations=(LIST_CURRENCIES, *OPERATIONS),
     triggers=TRIGGERS,
     kinds=(Kind("fee_product", TABLE, render_product, FEE_PRODUCT, standing=find_product),),
 )
@@ -49,7 +50,16 @@ ASSUMPTIONS = (
         "fee-methods",
         "Only Zambian kwacha onramps and buys cost differently by payment method; there payment_method is required.",
     ),
-    ("fee-send-limits", "The limits of send and internal_transfer products are those of the currency listing."),
+    (
+        "fee-send-limits",
+        "The limits of sends, to other users too, are those of the send product in force, which the currency listing "
+        "shows; while there is none, transfers have those of the internal_transfer product.",
+    ),
+    (
+        "fee-free-products",
+        "A transfer to another user needs an active internal_transfer and deposit product of its asset, a send to a "
+        "deposit wallet of one's own an active deposit product. Deposits from outside are credited all the same.",
+    ),
     (
         "fee-filters",
         "Only the network filter also lists products with null; the others compare the field as shown; status takes a "
@@ -59,6 +69,23 @@ ASSUMPTIONS = (
         "fee-changes",
         "A changed product must stay consistent: its currencies are that of the amount, its bounds do not cross; its "
         "id and updated_at cannot be set; unknown fields are refused.",
+    ),
+    (
+        "listing-price",
+        "The price of a currency record is in US dollars, the common measure of all rates; moving the rates moves it, "
+        "pinning a fiat rate does not.",
+    ),
+    (
+        "listing-fees",
+        "In a currency record send_fees and deposit_fees are amounts of the asset (send_fees is what the least send "
+        "costs); swap_fees and buy_fees are percent, as slippage is, buy_fees those of the Kenyan shilling by mobile "
+        "money. slippage is a number, as on the swap quote; the other figures are decimal strings, null while no "
+        "product for them is in force.",
+    ),
+    (
+        "listing-search",
+        "The currency listing is searched by symbol, name and network; every record exists since the start of the "
+        "world.",
     ),
     ("fee-unreachable", "An amount that no source amount can deliver is 422 amount_too_high."),
 )

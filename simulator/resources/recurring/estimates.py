@@ -12,8 +12,9 @@ from typing import TypeAlias
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World
+from simulator.resources.balance import TRANSFER_PRODUCTS
 from simulator.resources.beneficiaries import any_beneficiary
-from simulator.resources.fees import FREE, Fee, price, solve_source
+from simulator.resources.fees import FREE, Fee, match, price, solve_source
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.reference import FIATS, ramp_rate
@@ -84,6 +85,8 @@ def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
 def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
     destination, source, amount = payment.destination or {}, payment.source, payment.amount
     if destination.get("type") == "platform_user":
+        for product in TRANSFER_PRODUCTS:
+            match(world, payment.environment, product, source)
         return Decimal(1), amount, amount, FREE(source), None
     fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
     on_top = destination.get("type") == "lightning" and destination.get("invoice") is not None

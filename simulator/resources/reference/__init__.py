@@ -17,7 +17,7 @@ from simulator.resources.reference.addresses import (
 )
 from simulator.resources.reference.networks import TABLE, network, network_status, require_network, standing_network
 from simulator.resources.reference.phones import is_phone
-from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate
+from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate, usd_price
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -58,22 +58,6 @@ ROOM = Room(
 )
 
 ASSUMPTIONS = (
-    (
-        "listing-price",
-        "The price of a currency record is in US dollars, the common measure of all rates; moving the rates moves it, "
-        "pinning a fiat rate does not.",
-    ),
-    (
-        "listing-fees",
-        "In a currency record send_fees and deposit_fees are amounts of the asset (send_fees is the network fee of an "
-        "on-chain send); swap_fees and buy_fees are percent, as slippage is, buy_fees those of the Kenyan shilling. "
-        "slippage is a number, as on the swap quote; the other figures are decimal strings.",
-    ),
-    (
-        "listing-search",
-        "The currency listing is searched by symbol, name and network; every record exists since the start of the "
-        "world.",
-    ),
     (
         "network-stats",
         "The figures are taken anew for every answer, so updated_at is the present; latest_block follows from time "
@@ -147,4 +131,5 @@ __all__ = [
     "reference_data",
     "require_network",
     "swap_rate",
+    "usd_price",
 ]

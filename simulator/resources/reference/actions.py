@@ -1,6 +1,6 @@
 """What the operations and actions of reference data do.
 
-Subsection "Reference data" of the endpoints, decisions M1, S22 and R7; the actions set_network, set_rate, move_rates.
+Subsection "Reference data" of the endpoints, decisions M1 and S22; the actions set_network, set_rate, move_rates.
 """
 
 from __future__ import annotations
@@ -9,21 +9,16 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from simulator.kernel.money import Currency, rate_of
-from simulator.kernel.store import Store, Table
-from simulator.kernel.world import World
 from simulator.resources.reference import networks, rates
 from simulator.resources.reference.records import (
     ASSET_CODES,
     FIATS,
-    LISTINGS,
     NETWORK_ASSETS,
     NETWORKS,
     RAMP_NETWORKS,
     asset,
 )
 from simulator.resources.reference.shapes import (
-    CurrencyRow,
-    render_listing,
     render_network,
     render_pair,
     render_rate,
@@ -31,7 +26,6 @@ from simulator.resources.reference.shapes import (
 )
 from simulator.wire.errors import ApiError, invalid, missing
 from simulator.wire.json import JsonObject
-from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
 from simulator.wire.spelling import upper
 from simulator.wire.triggers import Push
@@ -58,25 +52,6 @@ def show_rate(call: Call) -> JsonObject:
         message = f"{wanted.fiat_currency!r} is not a supported fiat currency."
         raise ApiError("unsupported_pair", message, "fiat_currency")
     return render_rate(call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency)
-
-
-def list_currencies(call: Call) -> JsonObject:
-    """{data, pagination} of the currency listing, by default in the order of the data file."""
-    world = call.world
-    return page_of(call.query, _currency_table(world), lambda row: render_listing(world, call.environment, row.listing))
-
-
-def _currency_table(world: World) -> Table[CurrencyRow]:
-    # Lists show the newest first, so the table is filled from the end of the data file.
-    store = Store()
-    table: Table[CurrencyRow] = store.table("currencies")
-    start_ms = world.started_at_ms
-    with store.change():
-        for sequence, row in enumerate(reversed(LISTINGS.values())):
-            shown_network = upper(row.network)
-            key = f"{row.symbol}.{row.network}"
-            table.put(key, CurrencyRow(row, row.symbol, shown_network, row.status, sequence, start_ms, start_ms))
-    return table
 
 
 def set_network(push: Push) -> JsonObject:

@@ -81,6 +81,11 @@ def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) ->
     return _value(world, environment, f"mid:{asset_code}:{fiat_code}")
 
 
+def usd_price(world: World, environment: str, asset_code: str) -> Decimal:
+    """What an asset costs in US dollars now, as the currency listing shows it."""
+    return mid_rate(world, environment, asset_code, USD)
+
+
 def swap_rate(world: World, environment: str, source: Currency, target: Currency) -> Decimal:
     """Target per unit of source, as printed; KeyError when one is no asset or both are the same."""
     return _value(world, environment, _swap_key(source, target))

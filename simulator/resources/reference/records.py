@@ -53,8 +53,8 @@ class NetworkFacts:
 class CurrencyListing:
     """One row of the currency listing (decision R7); `network` is the canonical name.
 
-    `min_withdraw`, `max_withdraw`, `send_fees` (the network fee of a send) and `deposit_fees` are amounts of the
-    asset; `swap_fees`, `buy_fees` and `slippage` are percent.
+    `min_withdraw` and `max_withdraw` are the limits of sends in a fresh world, `deposit_fees` is an amount of the
+    asset, `slippage` is percent. The fees of sends, swaps and purchases are those of the fee products.
     """
 
     symbol: str
@@ -63,13 +63,9 @@ class CurrencyListing:
     decimals: int
     min_withdraw: Decimal
     max_withdraw: Decimal
-    send_fees: Decimal
     deposit_fees: Decimal
-    swap_fees: Decimal
-    buy_fees: Decimal
     slippage: Decimal
     confirmations: int
-    status: str = "active"
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +99,11 @@ class Network(Record):
         return "network"
 
 
-LISTED_AMOUNTS = ("min_withdraw", "max_withdraw", "send_fees", "deposit_fees", "swap_fees", "buy_fees")
-"""The figures of a listing that are shown as decimal strings, in that order."""
+_LISTED_FIGURES = ("min_withdraw", "max_withdraw", "deposit_fees", "slippage")
 
 
 def _listing(row: dict[str, Any]) -> CurrencyListing:
-    return CurrencyListing(**row | {name: Decimal(row[name]) for name in (*LISTED_AMOUNTS, "slippage")})
+    return CurrencyListing(**row | {name: Decimal(row[name]) for name in _LISTED_FIGURES})
 
 
 _DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))

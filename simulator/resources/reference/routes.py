@@ -1,6 +1,7 @@
 """The operations of reference data and the parameters of its actions.
 
-Subsection "Reference data" of the endpoints; `GET /wallet/assets` belongs to the room of balances.
+Subsection "Reference data" of the endpoints; `GET /currencies` belongs to the room of fees, `GET /wallet/assets` to
+that of balances.
 """
 
 from __future__ import annotations
@@ -10,12 +11,9 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from simulator.resources.reference import actions
-from simulator.resources.reference.records import ASSET_CODES
-from simulator.resources.reference.shapes import CurrencyList, NetworkStats, RateAnswer
+from simulator.resources.reference.shapes import NetworkStats, RateAnswer
 from simulator.wire.fields import Amount, Body, Text
-from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Operation
-from simulator.wire.spelling import WALLET
 from simulator.wire.triggers import Trigger
 
 TAG = "Reference data"
@@ -57,15 +55,6 @@ class RateMove(Body):
     percent: Annotated[float, Field(allow_inf_nan=False, description="May be negative; above -100.")]
 
 
-_CURRENCIES = Listing(
-    filters=(
-        by_field("symbol", ASSET_CODES),
-        by_field("network", tuple(WALLET)),
-        Filter("status", lambda row, values: row.status in values, ("active", "inactive"), many=True),
-    ),
-    search=lambda row: (row.symbol, row.listing.name, row.network),
-)
-
 OPERATIONS = (
     Operation(
         "GET",
@@ -89,17 +78,6 @@ OPERATIONS = (
         query=RateQuery,
         refuses_with="invalid_request",
         errors=("invalid_request", "unsupported_pair"),
-    ),
-    Operation(
-        "GET",
-        "/currencies",
-        "list_currencies",
-        TAG,
-        "The currency listing: assets by network with their limits and fees",
-        actions.list_currencies,
-        CurrencyList,
-        query=_CURRENCIES,
-        basis="R7",
     ),
 )
 

@@ -1,11 +1,10 @@
-"""How reference data is shown: network stats, rates, the currency listing, and the overviews of the control interface.
+"""How reference data is shown: network stats, rates, and the overviews of the control interface.
 
-Subsections "Network stats entry" and "Rate" of the specification; decision R7 for the currency listing.
+Subsections "Network stats entry" and "Rate" of the specification.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, cast
 
 from typing_extensions import TypedDict
@@ -16,7 +15,6 @@ from simulator.kernel.world import World
 from simulator.resources.reference.networks import confirmation_seconds, latest_block
 from simulator.resources.reference.rates import (
     RAMP_TYPES,
-    USD,
     changed_at_ms,
     mid_rate,
     ramp_rate,
@@ -30,16 +28,14 @@ from simulator.resources.reference.records import (
     COUNTRIES,
     FIAT_FACTS,
     FIATS,
-    LISTED_AMOUNTS,
     LISTINGS,
     NETWORK_ASSETS,
     NETWORK_FACTS,
     PROVIDERS,
-    CurrencyListing,
     Network,
 )
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Format, Number, Pagination, RateText, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Format, RateText, Timestamp
 from simulator.wire.spelling import upper
 
 FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
@@ -85,46 +81,6 @@ class RateAnswer(TypedDict):
     updated_at: Timestamp
 
 
-class Price(TypedDict):
-    currency: Annotated[str, Assumed("R7")]
-    amount: Annotated[AmountText, Assumed("R7")]
-
-
-class CurrencyRecord(TypedDict):
-    symbol: Annotated[AssetText, Assumed("R7")]
-    network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("R7")]
-    name: Annotated[str, Assumed("R7")]
-    decimals: Annotated[Count, Assumed("R7")]
-    status: Annotated[Literal["active", "inactive"], Assumed("R7")]
-    price: Annotated[Price, Assumed("R7")]
-    min_withdraw: Annotated[AmountText, Assumed("R7")]
-    max_withdraw: Annotated[AmountText, Assumed("R7")]
-    send_fees: Annotated[AmountText, Assumed("R7")]
-    deposit_fees: Annotated[AmountText, Assumed("R7")]
-    swap_fees: Annotated[AmountText, Assumed("R7")]
-    buy_fees: Annotated[AmountText, Assumed("R7")]
-    slippage: Annotated[Number, Assumed("R7")]
-    confirmations: Annotated[Count, Assumed("R7")]
-
-
-class CurrencyList(TypedDict):
-    data: Annotated[list[CurrencyRecord], Assumed("R7")]
-    pagination: Annotated[Pagination, Assumed("L6")]
-
-
-@dataclass(frozen=True, slots=True)
-class CurrencyRow:
-    """A row of the currency listing as the list code sees it; all exist since the start of the world."""
-
-    listing: CurrencyListing
-    symbol: str
-    network: str
-    status: str
-    sequence: int
-    created_at_ms: int
-    updated_at_ms: int
-
-
 def render_network(world: World, record: Network) -> JsonObject:
     """The network stats entry at this instant; it is taken anew for every answer, so updated_at is now."""
     facts = NETWORK_FACTS[record.name]
@@ -152,26 +108,6 @@ def render_rate(world: World, environment: str, type: str, network: str, asset: 
         "updated_at": format_timestamp(changed_at_ms(world, environment, type, asset, fiat_currency)),
     }
     return cast(JsonObject, shape)
-
-
-def render_listing(world: World, environment: str, row: CurrencyListing) -> JsonObject:
-    price = mid_rate(world, environment, row.symbol, USD)
-    shape: CurrencyRecord = {
-        "symbol": row.symbol,
-        "network": cast(Any, upper(row.network)),
-        "name": row.name,
-        "decimals": row.decimals,
-        "status": cast(Any, row.status),
-        "price": {"currency": USD, "amount": format_decimal(price)},
-        **_listed_amounts(row),  # type: ignore[typeddict-item]
-        "slippage": row.slippage,
-        "confirmations": row.confirmations,
-    }
-    return cast(JsonObject, shape)
-
-
-def _listed_amounts(row: CurrencyListing) -> dict[str, str]:
-    return {name: format_decimal(getattr(row, name)) for name in LISTED_AMOUNTS}
 
 
 def _side(currency: Currency) -> JsonObject:
@@ -260,7 +196,6 @@ def reference_data() -> JsonObject:
             ),
             *(
                 {"symbol": row.symbol, "network": upper(row.network), "name": row.name, "decimals": row.decimals}
-                | _listed_amounts(row)
                 | {"slippage": row.slippage, "confirmations": row.confirmations}
                 for row in LISTINGS.values()
             ),

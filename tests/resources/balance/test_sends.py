@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from simulator.resources import fees
 from simulator.resources.profile import platform_user, profile_of
 from simulator.resources.transactions import transactions
 from simulator.wire.records import find
@@ -340,3 +341,41 @@ def test_a_bitcoin_send_has_a_hash_of_64_digits() -> None:
     house = House()
     made = house.post("/wallet/send", **BTC, amount="0.001", destination=TO_BITCOIN)
     assert len(house.act("broadcast", made["id"])["tx_hash"]) == 64
+
+
+def product_of(house: House, product: str) -> str:
+    """The id of the fee product for CUSD on celo."""
+    table = fees.products(house.world, house.environment).values()
+    return next(row.id for row in table if row.product == product and row.asset == "CUSD")
+
+
+@pytest.mark.parametrize("product", ["internal_transfer", "deposit"])
+def test_m15_a_transfer_needs_its_products_in_force(product: str) -> None:
+    house = House()
+    house.act("set_fee_product", product_of(house, product), status="inactive")
+    for path in ("/wallet/send", "/wallet/send/estimate"):
+        assert refusal(house.post, path, **CUSD, amount="10", destination=TO_AMINA)[1] == "unsupported_pair"
+    assert house.send()["status"] == "pending"
+    house.act("set_fee_product", product_of(house, product), status="active")
+    assert house.send(destination=TO_AMINA)["status"] == "processing"
+
+
+def test_m15_a_send_to_an_own_wallet_needs_deposits_in_force() -> None:
+    house = House()
+    wallet = house.post("/wallets", network="celo")
+    house.act("set_fee_product", product_of(house, "deposit"), status="inactive")
+    own = {"type": "address", "address": wallet["address"]}
+    assert refusal(house.send, destination=own)[1] == "unsupported_pair"
+    assert house.act("deposit_arrives", wallet["id"], asset="CUSD", amount="10")["status"] == "detected"
+
+
+def test_m15_the_limits_of_sends_and_transfers_are_those_of_the_product_in_force() -> None:
+    house = House()
+    house.act("set_fee_product", product_of(house, "send"), limits={"min_amount": "5", "max_amount": "20"})
+    for destination in (TO_CELO, TO_AMINA):
+        assert refusal(house.send, "4.99", destination=destination)[1] == "amount_too_low"
+        assert refusal(house.send, "20.01", destination=destination)[1] == "amount_too_high"
+        assert house.send("5", destination=destination)["amount"] == "5.00"
+    house.act("set_fee_product", product_of(house, "send"), status="inactive")
+    assert refusal(house.send)[1] == "unsupported_pair"
+    assert house.send("4", destination=TO_AMINA)["status"] == "processing"

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import tomllib
 from decimal import Decimal
-from importlib.resources import files
 from typing import Any
 
 import pytest
 
 from simulator.kernel.world import World
-from simulator.resources.reference import ROOM, listing
+from simulator.resources import fees, reference
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from tests.support import find_operation, invoke, make_world, push
 
-ROOMS = (ROOM,)
+ROOMS = (reference.ROOM, fees.ROOM)
 CURRENCIES = find_operation(ROOMS, "GET", "/currencies")
 IN_ORDER = [
     ("XLM", "STELLAR"),
@@ -30,7 +28,7 @@ IN_ORDER = [
 
 @pytest.fixture
 def world() -> World:
-    return make_world(ROOM)
+    return make_world(*ROOMS)
 
 
 def listed(world: World, **query: str) -> list[tuple[str, str]]:
@@ -107,35 +105,69 @@ def test_prices_move_with_the_rates(world: World) -> None:
     assert prices(world) == {key: price * Decimal("1.5") for key, price in before.items()}
 
 
-def test_a_network_that_is_down_stays_active_in_the_listing(world: World) -> None:
+def test_s22_a_network_that_is_down_makes_its_assets_inactive(world: World) -> None:
     push(world, ROOMS, "set_network", network="celo", status="down")
-    assert listed(world, status="active") == IN_ORDER
+    on_celo = [row for row in IN_ORDER if row[1] == "CELO"]
+    assert listed(world, status="inactive") == on_celo
+    assert listed(world, status="active") == [row for row in IN_ORDER if row not in on_celo]
+    assert "inactive" not in {row["status"] for row in invoke(world, CURRENCIES, environment="production")["data"]}
+
+
+def record(world: World, symbol: str = "USDC", network: str = "CELO") -> Any:
+    (found,) = invoke(world, CURRENCIES, query={"symbol": symbol, "network": network})["data"]
+    return found
 
 
 @pytest.mark.parametrize(("symbol", "network"), IN_ORDER)
-def test_what_is_shown_is_what_the_rooms_work_with(world: World, symbol: str, network: str) -> None:
-    (record,) = invoke(world, CURRENCIES, query={"symbol": symbol, "network": network})["data"]
-    row = listing(symbol, network.lower())
-    for name in ("min_withdraw", "max_withdraw", "send_fees", "deposit_fees", "swap_fees", "buy_fees"):
-        assert Decimal(record[name]) == getattr(row, name)
-    assert (record["slippage"], record["decimals"]) == (row.slippage, row.decimals)
+def test_m13_the_least_send_costs_less_than_it_sends(world: World, symbol: str, network: str) -> None:
+    shown = record(world, symbol, network)
+    assert Decimal(shown["min_withdraw"]) > Decimal(shown["send_fees"])
+    assert Decimal(shown["max_withdraw"]) > Decimal(shown["min_withdraw"])
 
 
-def fee_products(product: str) -> list[dict[str, Any]]:
-    """The active entries of the fee table for one product, as its data file has them."""
-    data = tomllib.loads((files("simulator.resources.fees") / "fees.toml").read_text("utf-8"))
-    return [row for row in data["products"] if row["product"] == product and row.get("status", "active") == "active"]
+def product_id(world: World, product: str, *, asset: str = "", fiat_currency: str = "") -> str:
+    table = fees.products(world, "sandbox").values()
+    return next(
+        row.id
+        for row in table
+        if row.product == product and (row.asset or "") == asset and (row.fiat_currency or "") == fiat_currency
+        if row.network in (None, "celo")
+    )
 
 
-@pytest.mark.parametrize(("symbol", "network"), IN_ORDER)
-def test_the_fees_shown_are_those_of_the_fee_table(symbol: str, network: str) -> None:
-    row = listing(symbol, network.lower())
-    spelling = "btc" if network == "BITCOIN" else network.lower()
-    for product, shown in (("send", row.send_fees), ("swap", row.swap_fees)):
-        (priced,) = (
-            entry for entry in fee_products(product) if symbol in entry["assets"] and spelling in entry["networks"]
-        )
-        charged = priced["network_fee"]["amount"] if product == "send" else priced["percentage"]
-        assert Decimal(charged) == shown
-    (bought,) = (entry for entry in fee_products("buy") if entry["fiat_currencies"] == ["KES"])
-    assert Decimal(bought["percentage"]) == row.buy_fees
+def test_m15_the_listing_follows_the_products_in_force(world: World) -> None:
+    network_fee = {"amount": "0.25", "currency": "USDC"}
+    limits = {"min_amount": "3", "max_amount": "500"}
+    push(
+        world,
+        ROOMS,
+        "set_fee_product",
+        product_id(world, "send", asset="USDC"),
+        network_fee=network_fee,
+        limits=limits,
+    )
+    push(world, ROOMS, "set_fee_product", product_id(world, "swap", asset="USDC"), percentage="0.75")
+    push(world, ROOMS, "set_fee_product", product_id(world, "buy", fiat_currency="KES"), percentage="2.5")
+    shown = record(world)
+    assert [shown[name] for name in ("min_withdraw", "max_withdraw", "send_fees", "swap_fees", "buy_fees")] == [
+        "3.00",
+        "500.00",
+        "0.25",
+        "0.75",
+        "2.50",
+    ]
+    assert record(world, network="STELLAR")["min_withdraw"] == "1.00"
+
+
+def test_m15_what_no_product_in_force_allows_has_no_figure(world: World) -> None:
+    for product, inputs in (
+        ("send", {"asset": "USDC"}),
+        ("swap", {"asset": "USDC"}),
+        ("buy", {"fiat_currency": "KES"}),
+    ):
+        push(world, ROOMS, "set_fee_product", product_id(world, product, **inputs), status="inactive")
+    shown = record(world)
+    assert [shown[name] for name in ("min_withdraw", "max_withdraw", "send_fees", "swap_fees", "buy_fees")] == [
+        None
+    ] * 5
+    assert record(world, network="STELLAR")["send_fees"] == "0.01"

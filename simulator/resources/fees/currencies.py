@@ -1,0 +1,164 @@
+"""GET /currencies: what each asset costs to move, and how much may be sent, by the fee products in force.
+
+Decisions R7, M13 and M15. The names, decimals and confirmations of the assets are reference data; the fees and the
+limits are those of the products that are active now, so the listing belongs to the fees.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Literal, cast
+
+from typing_extensions import TypedDict
+
+from simulator.kernel.money import Currency, format_decimal
+from simulator.kernel.store import Store, Table
+from simulator.kernel.world import World
+from simulator.resources import reference
+from simulator.resources.fees.pricing import formula, match
+from simulator.resources.fees.records import FeeProduct
+from simulator.resources.reference import ASSET_CODES, ASSETS, CurrencyListing, listing, network_status, usd_price
+from simulator.wire.errors import ApiError
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import Filter, Listing, by_field, page_of
+from simulator.wire.operation import Call, Operation
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Number, Pagination
+from simulator.wire.spelling import WALLET, upper
+
+USD = "USD"
+LISTED_FIAT = "KES"
+"""The fiat currency whose purchases `buy_fees` tells of."""
+
+
+class Price(TypedDict):
+    currency: Annotated[str, Assumed("R7")]
+    amount: Annotated[AmountText, Assumed("R7")]
+
+
+class CurrencyRecord(TypedDict):
+    symbol: Annotated[AssetText, Assumed("R7")]
+    network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("R7")]
+    name: Annotated[str, Assumed("R7")]
+    decimals: Annotated[Count, Assumed("R7")]
+    status: Annotated[Literal["active", "inactive"], Assumed("R7")]
+    price: Annotated[Price, Assumed("R7")]
+    min_withdraw: Annotated[AmountText | None, Assumed("R7")]
+    max_withdraw: Annotated[AmountText | None, Assumed("R7")]
+    send_fees: Annotated[AmountText | None, Assumed("R7")]
+    deposit_fees: Annotated[AmountText, Assumed("R7")]
+    swap_fees: Annotated[AmountText | None, Assumed("R7")]
+    buy_fees: Annotated[AmountText | None, Assumed("R7")]
+    slippage: Annotated[Number, Assumed("R7")]
+    confirmations: Annotated[Count, Assumed("R7")]
+
+
+class CurrencyList(TypedDict):
+    data: Annotated[list[CurrencyRecord], Assumed("R7")]
+    pagination: Annotated[Pagination, Assumed("L6")]
+
+
+@dataclass(frozen=True, slots=True)
+class CurrencyRow:
+    """A row of the currency listing as the list code sees it; all exist since the start of the world."""
+
+    asset: Currency
+    listing: CurrencyListing
+    symbol: str
+    network: str
+    status: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+def _in_force(world: World, environment: str, product: str, currency: Currency, **inputs: Any) -> FeeProduct | None:
+    """The product that an operation would be priced by now; None when it is refused for want of one."""
+    try:
+        return match(world, environment, product, currency, **inputs)
+    except ApiError:
+        return None
+
+
+def render_currency(world: World, environment: str, row: CurrencyRow) -> JsonObject:
+    """One record; figures of a product that is not in force are null."""
+    asset = row.asset
+    sent = _in_force(world, environment, "send", asset)
+    swapped = _in_force(world, environment, "swap", asset)
+    bought = _in_force(
+        world,
+        environment,
+        "buy",
+        reference.FIATS[LISTED_FIAT],
+        network=asset.network,
+        asset=asset.code,
+        payment_method="mobile_money",
+    )
+    least = None if sent is None else sent.limits.min_amount
+    cost = None if sent is None else formula(world, environment, sent, asset)(sent.limits.min_amount).total
+    shape: CurrencyRecord = {
+        "symbol": row.symbol,
+        "network": cast(Any, row.network),
+        "name": row.listing.name,
+        "decimals": row.listing.decimals,
+        "status": cast(Any, row.status),
+        "price": {"currency": USD, "amount": format_decimal(usd_price(world, environment, row.symbol))},
+        "min_withdraw": _shown(least),
+        "max_withdraw": _shown(None if sent is None else sent.limits.max_amount),
+        "send_fees": _shown(cost),
+        "deposit_fees": format_decimal(row.listing.deposit_fees),
+        "swap_fees": _shown(None if swapped is None else swapped.percentage),
+        "buy_fees": _shown(None if bought is None else bought.percentage),
+        "slippage": row.listing.slippage,
+        "confirmations": row.listing.confirmations,
+    }
+    return cast(JsonObject, shape)
+
+
+def _shown(figure: Decimal | None) -> str | None:
+    return None if figure is None else format_decimal(figure)
+
+
+def list_currencies(call: Call) -> JsonObject:
+    """{data, pagination} of the currency listing, by default in the order of the data file."""
+    world, environment = call.world, call.environment
+    table = _table(world, environment)
+    return page_of(call.query, table, lambda row: render_currency(world, environment, row))
+
+
+def _table(world: World, environment: str) -> Table[CurrencyRow]:
+    # Lists show the newest first, so the table is filled from the end of the data file.
+    store = Store()
+    table: Table[CurrencyRow] = store.table("currencies")
+    start_ms = world.started_at_ms
+    with store.change():
+        for sequence, asset in enumerate(reversed(ASSETS.values())):
+            network = asset.network or ""
+            status = "inactive" if network_status(world, environment, network) == "down" else "active"
+            row = listing(asset.code, network)
+            table.put(
+                asset.key, CurrencyRow(asset, row, asset.code, upper(network), status, sequence, start_ms, start_ms)
+            )
+    return table
+
+
+CURRENCIES = Listing(
+    filters=(
+        by_field("symbol", ASSET_CODES),
+        by_field("network", tuple(WALLET)),
+        Filter("status", lambda row, values: row.status in values, ("active", "inactive"), many=True),
+    ),
+    search=lambda row: (row.symbol, row.listing.name, row.network),
+)
+
+LIST_CURRENCIES = Operation(
+    "GET",
+    "/currencies",
+    "list_currencies",
+    "Reference data",
+    "The currency listing: assets by network with their limits and fees",
+    list_currencies,
+    CurrencyList,
+    query=CURRENCIES,
+    basis="R7",
+)

@@ -1,0 +1,105 @@
+"""Steps that wait for a network: what is under way on one that is down is held until it is up again (decision S22).
+
+A step is held for as long as the network is down, and goes on with what was left of its delay. Held steps are rows of
+the world's store; they have no due time, so they are on no agenda. Actions by hand are never held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.store import Table
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.reference import NETWORKS
+from simulator.resources.transactions import Transaction
+from simulator.wire.records import Record, find
+
+TABLE = "scenario.held"
+STEP = "scenario.step"
+TIMELINE = "scenario.timeline"
+_KINDS = (STEP, TIMELINE)
+LIGHTNING_NETWORK = "bitcoin"
+
+NetworkStatus: TypeAlias = Callable[[World, str, str], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A step that waits: what is left of its delay, the networks it waits for, and what its timer was."""
+
+    remaining_ms: int
+    environment: str
+    networks: tuple[str, ...]
+    kind: str
+    target: str
+    arguments: dict[str, Any] = field(default_factory=dict)
+
+
+def networks_needed(action: str, record: object) -> frozenset[str]:
+    """The canonical networks without which a step cannot happen to a resource: chains move, banks and payers do not."""
+    if isinstance(record, Transaction):
+        sides: tuple[str | None, ...] = ()
+        if action in ("broadcast", "deposit_arrives") or (action == "refund" and record.type == "offramp"):
+            sides = (record.paid.network,)
+        if action == "complete":
+            sides = (record.received.network, record.paid.network if record.type == "swap" else None)
+        return frozenset(side for side in sides if side is not None)
+    if action in ("deposit_arrives", "deposit_confirms", "confirmation_arrives"):
+        network = getattr(record, "network", None)
+        return frozenset((network,)) if isinstance(network, str) else frozenset()
+    return frozenset((LIGHTNING_NETWORK,) if action in ("invoice_paid", "lightning_payment_arrives") else ())
+
+
+def hold(world: World, status: NetworkStatus) -> None:
+    """Take every planned step that needs a network that is down off the agenda, and what follows it in its rule."""
+    if not any(status(world, environment, name) == "down" for environment in ENVIRONMENTS for name in NETWORKS):
+        return
+    waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
+    for timer in world.agenda.in_firing_order():
+        if timer.kind not in _KINDS:
+            continue
+        arguments = timer.arguments
+        record = find(world, arguments["acts_on"] or timer.target)
+        environment = record.environment if isinstance(record, Record) else arguments["environment"]
+        needed = sorted(networks_needed(arguments["action"] or "", record))
+        down = tuple(name for name in needed if status(world, environment, name) == "down")
+        chain = (arguments["scenario"], str(arguments["part"]).partition(".")[0], timer.target)
+        awaited = down or (waiting.get(chain, ()) if timer.kind == STEP else ())
+        if awaited:
+            _keep(world, timer, environment, awaited)
+            waiting.setdefault(chain, awaited)
+
+
+def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
+    world.agenda.cancel_key(timer.key)
+    held = Held(timer.due_at_ms - world.now_ms, environment, networks, timer.kind, timer.target, dict(timer.arguments))
+    _table(world).put(str(world.next_sequence(TABLE)), held)
+
+
+def release(world: World, status: NetworkStatus) -> None:
+    """Plan every held step again whose networks are all up."""
+    for key, held in list(_table(world).items()):
+        if any(status(world, held.environment, name) == "down" for name in held.networks):
+            continue
+        _table(world).delete(key)
+        world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments)
+    hold(world, status)
+
+
+def held_steps(world: World, scenario: str) -> Iterator[Held]:
+    """The held steps of one scenario, in the order in which they were held."""
+    return (row for _, row in _table(world).items() if row.arguments["scenario"] == scenario)
+
+
+def forget(world: World, *, scenario: str = "", target: str = "") -> None:
+    """Drop the held steps of a scenario, or those on an object."""
+    for key, row in list(_table(world).items()):
+        if (scenario and row.arguments["scenario"] == scenario) or (target and row.target == target):
+            _table(world).delete(key)
+
+
+def _table(world: World) -> Table[Held]:
+    return world.store.table(TABLE)

@@ -1,0 +1,240 @@
+"""What is under way on a network that is down is held until it is up again (decision S22)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.http.conftest import Remote
+
+CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+def network(world: Remote, status: str, name: str = "celo") -> None:
+    assert world.act("set_network", network=name, status=status).status == 200
+
+
+def send(world: Remote, symbol: str = "CUSD") -> str:
+    body = {
+        "symbol": symbol,
+        "network": "CELO",
+        "amount": "20",
+        "destination": {"type": "address", "address": CELO_ADDRESS},
+    }
+    made: str = world.api("POST", "/wallet/send", body).body["id"]
+    return made
+
+
+def status(world: Remote, transaction_id: str) -> str:
+    shown: str = world.api("GET", f"/transactions/{transaction_id}").body["status"]
+    return shown
+
+
+def swap(world: Remote, target: dict[str, str]) -> str:
+    source = {"symbol": "USDC", "network": "STELLAR"}
+    quote = {"from": source, "to": target, "amount": "20", "amount_side": "from"}
+    quote_id = world.api("POST", "/wallet/swap/quote", quote).body["id"]
+    made: str = world.api("POST", "/wallet/swap", {"quote_id": quote_id}).body["id"]
+    return made
+
+
+def test_s22_a_send_waits_while_its_network_is_down_and_goes_on_by_its_delays(sunny: Remote) -> None:
+    sent = send(sunny)
+    sunny.advance(by="2s")
+    network(sunny, "down")
+    sunny.advance(by="50m")
+    assert status(sunny, sent) == "pending"
+    network(sunny, "operational")
+    assert status(sunny, sent) == "pending"
+    sunny.advance(by="3s")
+    assert status(sunny, sent) == "processing"
+    sunny.advance(by="15s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_a_send_that_is_broadcast_waits_for_its_confirmation(sunny: Remote) -> None:
+    sent = send(sunny)
+    sunny.advance(by="5s")
+    network(sunny, "down")
+    sunny.advance(by="50m")
+    assert status(sunny, sent) == "processing"
+    network(sunny, "degraded")
+    sunny.advance(by="15s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_actions_by_hand_still_act_while_the_network_is_down(sunny: Remote) -> None:
+    sent = send(sunny)
+    network(sunny, "down")
+    assert sunny.act("broadcast", sent).status == 200
+    assert sunny.act("complete", sent).status == 200
+    network(sunny, "operational")
+    sunny.advance(by="1m")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_a_swap_waits_for_both_its_networks(sunny: Remote) -> None:
+    across, inside = (
+        swap(sunny, {"symbol": "CUSD", "network": "CELO"}),
+        swap(sunny, {"symbol": "XLM", "network": "STELLAR"}),
+    )
+    network(sunny, "down")
+    sunny.advance(by="1m")
+    assert (status(sunny, across), status(sunny, inside)) == ("pending", "completed")
+    network(sunny, "down", "stellar")
+    network(sunny, "operational")
+    sunny.advance(by="1m")
+    assert status(sunny, across) == "pending"
+    network(sunny, "operational", "stellar")
+    sunny.advance(by="5s")
+    assert status(sunny, across) == "completed"
+
+
+def onramp(world: Remote) -> str:
+    quote = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000"}
+    made = world.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "mobile_money"}).body
+    body = {"wallet_address": CELO_ADDRESS, "payer": {"phone_number": "+254712345678"}}
+    ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
+    return ramp
+
+
+def beneficiary(world: Remote) -> str:
+    body = {
+        "type": "phone_number",
+        "name": "Wanjiru Otieno",
+        "country": "KE",
+        "fiat_currency": "KES",
+        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
+    }
+    made: str = world.api("POST", "/beneficiaries", body).body["id"]
+    return made
+
+
+def offramp(world: Remote) -> str:
+    quote = {"type": "offramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "30"}
+    made = world.api("POST", "/quotes", {**quote, "amount_currency": "USDC", "method": "mobile_money"}).body
+    body = {"beneficiary_id": beneficiary(world), "refund_address": CELO_ADDRESS}
+    ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
+    return ramp
+
+
+def test_s22_the_payer_pays_an_onramp_and_the_crypto_waits(sunny: Remote) -> None:
+    ramp = onramp(sunny)
+    network(sunny, "down")
+    sunny.advance(by="10m")
+    assert status(sunny, ramp) == "processing"
+    network(sunny, "operational")
+    sunny.advance(by="30s")
+    assert status(sunny, ramp) == "completed"
+
+
+def test_s22_an_offramps_deposit_waits_and_its_payout_does_not(sunny: Remote) -> None:
+    waiting, paid = offramp(sunny), offramp(sunny)
+    sunny.act("deposit_arrives", paid)
+    network(sunny, "down")
+    sunny.advance(by="10m")
+    assert (status(sunny, waiting), status(sunny, paid)) == ("awaiting_deposit", "completed")
+    network(sunny, "operational")
+    sunny.advance(by="20s")
+    assert status(sunny, waiting) == "processing"
+
+
+def test_s22_the_deadline_of_a_deposit_is_law_and_waits_for_no_network(sunny: Remote) -> None:
+    ramp = offramp(sunny)
+    network(sunny, "down")
+    sunny.advance(by="30m")
+    assert status(sunny, ramp) == "expired"
+    network(sunny, "operational")
+    sunny.advance(by="1m")
+    assert status(sunny, ramp) == "expired"
+
+
+def test_s22_a_deposit_is_confirmed_when_its_network_is_up_again(sunny: Remote) -> None:
+    wallet = sunny.api("POST", "/wallets", {"network": "celo"}).body
+    network(sunny, "down")
+    deposit = sunny.act("deposit_arrives", wallet["id"], asset="USDC", amount="20").body["resource"]["id"]
+    sunny.advance(by="10m")
+    assert sunny.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "detected"
+    network(sunny, "operational")
+    sunny.advance(by="10s")
+    assert sunny.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "confirmed"
+
+
+def test_s22_a_withdrawal_is_paid_out_in_fiat_whatever_its_network_does(sunny: Remote) -> None:
+    asset = {"symbol": "CUSD", "network": "CELO", "fiat_currency": "KES", "amount": "20", "amount_currency": "CUSD"}
+    quote = sunny.api("POST", "/wallet/withdraw/quote", {**asset, "beneficiary_id": beneficiary(sunny)}).body
+    made = sunny.api("POST", "/wallet/withdraw", {"quote_id": quote["id"]}).body["id"]
+    network(sunny, "down")
+    sunny.advance(by="1m")
+    assert status(sunny, made) == "completed"
+
+
+def test_s22_one_environment_does_not_hold_the_other(sunny: Remote) -> None:
+    sent = send(sunny)
+    sunny.act("set_network", environment="production", network="celo", status="down")
+    sunny.advance(by="20s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_a_rule_that_goes_on_after_a_held_step_waits_with_it(world: Remote) -> None:
+    world.control("PUT", "/scenarios/active", {"names": ["deposit-arrives"]})
+    ramp = offramp(world)
+    network(world, "down")
+    world.advance(by="10m")
+    network(world, "operational")
+    world.advance(by="20s")
+    assert status(world, ramp) == "processing"
+    world.advance(by="1m")
+    assert status(world, ramp) == "completed"
+
+
+def test_s22_held_steps_are_told_and_go_with_their_scenario_and_with_a_snapshot(sunny: Remote) -> None:
+    sent = send(sunny)
+    network(sunny, "down")
+
+    def held() -> list[dict[str, Any]]:
+        pending = sunny.control("GET", "/scenarios/autopilot").body["pending"]
+        return [step for step in pending if step["object"] == sent]
+
+    assert [(step["action"], step["due_at"], step["waiting_for"]) for step in held()] == [
+        ("broadcast", None, ["celo"]),
+        ("complete", None, ["celo"]),
+    ]
+    snapshot = sunny.control("POST", "/snapshots").body["id"]
+    state = sunny.control("GET", f"/snapshots/{snapshot}").body
+    network(sunny, "operational")
+    assert all(step["due_at"] for step in held())
+    assert sunny.control("PUT", "/state", state).status == 200
+    assert len(held()) == 2
+    network(sunny, "operational")
+    sunny.advance(by="20s")
+    sunny.tokens.clear()
+    assert status(sunny, sent) == "completed"
+    another = send(sunny)
+    network(sunny, "down")
+    sunny.control("PUT", "/scenarios/active", {"names": []})
+    network(sunny, "operational")
+    sunny.advance(by="1h")
+    sunny.tokens.clear()
+    assert status(sunny, another) == "pending"
+
+
+def listed(world: Remote, **query: str) -> dict[str, str]:
+    rows = world.api("GET", "/currencies", params=query).body["data"]
+    return {f"{row['symbol']} {row['network']}": row["status"] for row in rows}
+
+
+def test_s22_the_listing_calls_the_assets_of_a_network_that_is_down_inactive(world: Remote) -> None:
+    assert set(listed(world).values()) == {"active"}
+    network(world, "down")
+    assert listed(world)["USDC CELO"] == "inactive"
+    assert listed(world)["USDC STELLAR"] == "active"
+    assert set(listed(world, status="inactive")) == {"CELO CELO", "USDT CELO", "USDC CELO", "CUSD CELO"}
+    assert "USDC CELO" not in listed(world, status="active")
+    network(world, "degraded")
+    assert set(listed(world).values()) == {"active"}
+
+
+def test_s22_setting_the_present_state_emits_nothing(world: Remote) -> None:
+    network(world, "operational")
+    world.act("set_kyc", status="approved")
+    assert world.event_types() == []
