@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from simulator.contract.control_queries import ADVANCE, QUERIES
+from simulator.contract.control_advance import ADVANCE
 from simulator.contract.control_shapes import ANSWERS
 from simulator.contract.openapi import prune
 from simulator.contract.schemas import REF, Components, Schema, any_of
-from simulator.control.operation import ControlOperation
+from simulator.control.operation import LIMIT, ControlOperation
 from simulator.server.app import CONTROL_BASE
 from simulator.server.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, Nothing
@@ -220,13 +220,13 @@ def _operation(row: ControlOperation, components: Components, actions: dict[str,
 def _parameters(row: ControlOperation, actions: dict[str, Schema]) -> list[Any]:
     parameters: list[Any] = []
     for name in re.findall(r"\{(\w+)\}", row.path):
-        schema: Schema = {"type": "string", "enum": list(actions)} if name == "action" else {"type": "string"}
-        parameters.append({"name": name, "in": "path", "required": True, "schema": schema})
-    for name, schema in QUERIES.get(row.name, {}).items():
-        parameters.append({"name": name, "in": "query", "schema": schema})
-    shape = ANSWERS.get(row.name)
-    if row.method == "GET" and shape is not None and "data" in getattr(shape, "__annotations__", {}):
-        parameters.append({"$ref": "#/components/parameters/Limit"})
+        own: Schema = {"type": "string", "enum": list(actions)} if name == "action" else {"type": "string"}
+        parameters.append({"name": name, "in": "path", "required": True, "schema": own})
+    for name, schema in (row.query or {}).items():
+        if name in LIMIT:
+            parameters.append({"$ref": "#/components/parameters/Limit"})
+        else:
+            parameters.append({"name": name, "in": "query", "schema": dict(schema)})
     if row.name not in _WORLDLESS and not row.name.startswith("inbox"):
         parameters.append({"$ref": "#/components/parameters/World"})
     if row.name in ("perform", "trigger", "rates", "events", "wait_for_event"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -13,9 +13,10 @@ Percent = Annotated[float, Field(ge=0, le=100)]
 
 
 class Finding(TypedDict):
-    """`requests` are ids of interface calls, `evidence` ids of anything else."""
+    """`requests` are ids of interface calls, `evidence` ids of anything else; `world` stands in lists of all worlds."""
 
     id: str
+    world: NotRequired[str]
     kind: str
     severity: Literal["info", "warning", "error"]
     subject: str

@@ -296,6 +296,12 @@ class FaultEntry(TypedDict):
     scenario: str | None
 
 
+class MadeFault(FaultEntry):
+    """`warnings`: why it may never be hit as the world is now."""
+
+    warnings: list[str]
+
+
 class FaultList(TypedDict):
     data: list[FaultEntry]
 
@@ -391,7 +397,7 @@ ANSWERS: Mapping[str, Any] = {
     "upload_scenario": ScenarioEntry,
     "activate": ActiveNames,
     "get_scenario": ScenarioProgress,
-    "create_fault": FaultEntry,
+    "create_fault": MadeFault,
     "list_faults": FaultList,
     "requests": JournalList,
     "events": EnvelopeList,

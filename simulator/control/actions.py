@@ -6,7 +6,7 @@ from typing import Any
 
 import orjson
 
-from simulator.control.operation import ControlCall, ControlOperation, wrong
+from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, wrong
 from simulator.control.story import find_any, story
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
@@ -38,7 +38,7 @@ async def list_actions(call: ControlCall) -> JsonObject:
                 "targets": table.kinds(name),
                 "parameters": _schema([_closed(row.parameters.model_json_schema()) for row in rows]),
             }
-            for name, rows in table.rows.items()
+            for name, rows in newest(list(table.rows.items()), call.limit())
         ]
     }
 
@@ -122,8 +122,15 @@ async def get_resource(call: ControlCall) -> JsonObject:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/actions", "list_actions", "Every action and its parameters", list_actions),
-    ControlOperation("POST", "/actions/{action}", "perform", "Do what the outside world does", perform),
-    ControlOperation("GET", "/resources", "list_resources", "Every resource of the world", list_resources),
+    ControlOperation("GET", "/actions", "list_actions", "Every action and its parameters", list_actions, query=LIMIT),
+    ControlOperation("POST", "/actions/{action}", "perform", "Do what the outside world does", perform, takes="raw"),
+    ControlOperation(
+        "GET",
+        "/resources",
+        "list_resources",
+        "Every resource of the world",
+        list_resources,
+        query={"type": TEXT, "user_id": TEXT, **LIMIT},
+    ),
     ControlOperation("GET", "/resources/{id}", "get_resource", "One resource and its story", get_resource),
 )

@@ -14,8 +14,8 @@ from simulator.control.operation import ControlAnswer, ControlCall, ControlOpera
 from simulator.server.app import CONTROL_BASE, CONTROL_MAX_BYTES, Application, Mounted, Receive, Scope, Send, read
 from simulator.server.messages import Incoming
 from simulator.server.router import Router
-from simulator.wire.errors import ApiError, ControlError, invalid
-from simulator.wire.fields import Body, Nothing, parse, unknown_fields
+from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.fields import parse
 from simulator.wire.json import dumps, loads
 
 
@@ -97,14 +97,15 @@ class ControlApplication:
                 headers={"Allow": allowed},
             )
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
+        row.check_query(query)
         host = incoming.headers.get("host", "127.0.0.1")
         call = ControlCall(
             self._application, variables, query, incoming.headers, f"{scope.get('scheme', 'http')}://{host}"
         )
         call.raw = _body(row, incoming)
         if row.takes == "json":
+            row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
-            _refuse_unknown(row, call.body)
         answer = await self._carry_out(row, call)
         if isinstance(answer, Streamed):
             return answer
@@ -142,14 +143,6 @@ class ControlApplication:
         origin = incoming.headers.get("origin")
         if origin is not None and origin != f"http://{host}":
             raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin!r}.")
-
-
-def _refuse_unknown(row: ControlOperation, body: Body) -> None:
-    """400 for a member that the call does not know; calls without members of their own look for themselves."""
-    unknown = unknown_fields(body) if row.body is not Nothing else []
-    if unknown:
-        known = ", ".join(row.body.model_fields)
-        raise invalid(unknown[0], f"this call has no such member (it has: {known})")
 
 
 def _body(row: ControlOperation, incoming: Incoming) -> Any:

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from simulator.control.operation import ControlCall, ControlOperation, absent, wrong
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation, absent, known_event, wrong
 from simulator.control.worlds import ClockBody, moment, rate_of, show_clock
 from simulator.kernel.clock import LAST_MS, format_timestamp, parse_duration
 from simulator.kernel.world import World
 from simulator.server.driver import ClockBusy, Receipt
 from simulator.wire.errors import ControlError
-from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Text, parse
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find, kind_of
+from simulator.wire.strict import refuse_names, refuse_unknown
+
+WAYS = ("by", "to", "to_next_timer", "until")
+"""How far an advance goes: exactly one of these."""
 
 
 class UntilEvent(Body):
@@ -58,7 +61,8 @@ def _busy() -> ControlError:
 
 async def advance(call: ControlCall) -> JsonObject:
     world, raw = call.world, call.raw
-    ways = [name for name in ("by", "to", "to_next_timer", "until") if raw.get(name) is not None]
+    refuse_names(raw, WAYS)
+    ways = [name for name in WAYS if raw.get(name) is not None]
     if not ways:
         raise absent("by")
     if len(ways) > 1:
@@ -130,8 +134,7 @@ async def _advance_until(call: ControlCall, world: World) -> JsonObject:
 
 def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], str]:
     """With an object, an event already emitted counts; without one, only the next."""
-    if wanted.event not in EVENT_TYPES:
-        raise wrong("until.event", f"there is no event type {wanted.event!r}")
+    known_event("until.event", wanted.event)
     looked_at = 0 if wanted.object_id is not None else world.journal.event_count
     seen = False
 
@@ -153,6 +156,7 @@ def _prefixed(model: Any, goal: JsonObject) -> Any:
     class Until(Body):
         until: model
 
+    refuse_unknown(Until, {"until": goal})
     return parse(Until, {"until": goal}).until
 
 
@@ -178,6 +182,6 @@ async def timers(call: ControlCall) -> JsonObject:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/clock", "get_clock", "The clock", get_clock),
     ControlOperation("PUT", "/clock", "put_clock", "Set mode, rate or time", put_clock, 200, ClockBody),
-    ControlOperation("POST", "/clock/advance", "advance", "Move the clock and fire what is due", advance),
-    ControlOperation("GET", "/timers", "timers", "What is planned, in firing order", timers),
+    ControlOperation("POST", "/clock/advance", "advance", "Move the clock and fire what is due", advance, takes="raw"),
+    ControlOperation("GET", "/timers", "timers", "What is planned, in firing order", timers, query=LIMIT),
 )

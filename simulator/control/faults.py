@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.control.operation import ControlCall, ControlOperation
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
-from simulator.server.faults import TABLE, add_fault, check_fault
+from simulator.server.faults import TABLE, add_fault, check_fault, doubts
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 
@@ -12,9 +12,10 @@ _CAUSE = Cause("action", "faults", "control")
 
 
 async def create(call: ControlCall) -> JsonObject:
-    world, fault = call.world, check_fault(call.raw)
+    """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
+    world, fault = call.world, check_fault(call.raw, call.application.simulator.operations)
     with world.change(_CAUSE):
-        return add_fault(world, fault)
+        return add_fault(world, fault) | {"warnings": doubts(world, fault)}
 
 
 async def read(call: ControlCall) -> JsonObject:
@@ -37,8 +38,8 @@ async def delete(call: ControlCall) -> None:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("POST", "/faults", "create_fault", "Put a fault in force", create, 201),
-    ControlOperation("GET", "/faults", "list_faults", "The faults in force", read),
+    ControlOperation("POST", "/faults", "create_fault", "Put a fault in force", create, 201, takes="raw"),
+    ControlOperation("GET", "/faults", "list_faults", "The faults in force", read, query=LIMIT),
     ControlOperation("DELETE", "/faults", "delete_faults", "End all faults", delete_all, 204),
     ControlOperation("DELETE", "/faults/{id}", "delete_fault", "End one fault", delete, 204),
 )

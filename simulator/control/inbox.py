@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simulator.control.operation import ControlCall, ControlOperation, Raw, wrong
+from simulator.control.operation import LIMIT, SECONDS, WHOLE, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.seeing import wait_seconds
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
@@ -69,7 +69,7 @@ class Inboxes:
     async def wait(self, call: ControlCall) -> JsonObject:
         """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
         timeout = wait_seconds(call)
-        wanted = call.whole("count", minimum=0)
+        limit, wanted = call.limit(), call.whole("count", minimum=0)
         wanted = 1 if wanted is None else wanted
         if wanted > MESSAGES_KEPT:
             raise wrong("count", f"an inbox keeps {MESSAGES_KEPT} messages")
@@ -82,7 +82,7 @@ class Inboxes:
         except TimeoutError:
             here = len(inbox.messages)
             raise ControlError(408, "timeout", f"{here} of {wanted} messages came within {timeout:g} s.") from None
-        return {"data": list(inbox.messages)}
+        return {"data": newest(list(inbox.messages), limit)}
 
     async def set_statuses(self, call: ControlCall) -> JsonObject:
         self.of(call.path["name"]).statuses = list(call.body.respond)
@@ -96,9 +96,18 @@ class Inboxes:
     def rows(self) -> tuple[ControlOperation, ...]:
         path = "/inbox/{name}"
         return (
-            ControlOperation("POST", path, "inbox_receive", "Receive", self.receive, takes="bytes", open=True),
-            ControlOperation("GET", path, "inbox_read", "What an inbox received", self.read),
-            ControlOperation("GET", f"{path}/wait", "inbox_wait", "Wait for messages in an inbox", self.wait),
+            ControlOperation(
+                "POST", path, "inbox_receive", "Receive", self.receive, takes="bytes", open=True, query=None
+            ),
+            ControlOperation("GET", path, "inbox_read", "What an inbox received", self.read, query=LIMIT),
+            ControlOperation(
+                "GET",
+                f"{path}/wait",
+                "inbox_wait",
+                "Wait for messages in an inbox",
+                self.wait,
+                query={"count": WHOLE, "timeout": SECONDS, **LIMIT},
+            ),
             ControlOperation("PUT", path, "inbox_answer", "What an inbox answers", self.set_statuses, 200, Statuses),
             ControlOperation("DELETE", path, "inbox_clear", "Empty an inbox", self.clear, 204),
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from simulator.control.operation import ControlCall, ControlOperation, Raw, wrong
-from simulator.insight import EVERY_WORLD, count_world, coverage_of, findings, merged, render_page
+from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, Query, Raw, wrong
+from simulator.insight import EVERY_WORLD, count_world, coverage_of, findings, findings_with_world, merged, render_page
 from simulator.kernel.journal import newest
+from simulator.kernel.world import World
 from simulator.wire.advice import SEVERITIES
 from simulator.wire.json import JsonObject
 
 ASSUMPTIONS = (
     ("advice-findings", "Advice is one finding per kind and subject; it is computed from the journal when asked for."),
     ("advice-times", "Waits between calls are judged on the clock on which the integrator waited longer."),
+    ("advice-ended", "Of worlds that have ended or were reset the newest 1,000 findings are kept for `world=*`."),
     ("coverage-reset", "A reset clears the coverage of a world; that of the whole server keeps what ended worlds had."),
     ("coverage-acknowledged", "An event type is covered once a receiver acknowledged one of it with 2xx."),
 )
@@ -20,28 +22,38 @@ async def advice(call: ControlCall) -> JsonObject:
     severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
     if severity is not None and severity not in SEVERITIES:
         raise wrong("severity", f"it is one of {', '.join(SEVERITIES)}")
-    found = [
-        finding
-        for finding in findings(call.world, call.application.simulator.operations)
-        if severity in (None, finding["severity"]) and kind in (None, finding["kind"])
-    ]
-    return {"data": newest(found, call.limit())}
+    limit, operations = call.limit(), call.application.simulator.operations
+    worlds = _worlds(call)
+    if call.query.get("world") == EVERY_WORLD:
+        living = (row for world in worlds for row in findings_with_world(world, operations))
+        found = [*call.application.past.findings, *living]
+    else:
+        found = findings(worlds[0], operations)
+    shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
+    return {"data": newest(shown, limit)}
+
+
+def _worlds(call: ControlCall) -> list[World]:
+    """The world of the header, or the one in `world`, or all that live (`*`); brought up to date."""
+    application, name = call.application, call.query.get("world") or ""
+    worlds = application.simulator.worlds
+    if not name:
+        return [call.world]
+    if name != EVERY_WORLD and name not in worlds:
+        raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
+    found = list(worlds.values()) if name == EVERY_WORLD else [worlds[name]]
+    for world in found:
+        application.driver.bring_up_to_date(world)
+    return found
 
 
 def _report(call: ControlCall) -> JsonObject:
     """The coverage of the world of the header, of the one in `world`, or of all that this server ever had (`*`)."""
     application = call.application
-    simulator, name = application.simulator, call.query.get("world") or ""
-    if name != EVERY_WORLD:
-        world = simulator.worlds.get(name) if name else call.world
-        if world is None:
-            raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
-        application.driver.bring_up_to_date(world)
-        return coverage_of(count_world(world), simulator.operations, world, world.id)
-    living = list(simulator.worlds.values())
-    for world in living:
-        application.driver.bring_up_to_date(world)
-    counts = merged((application.past.counts, *(count_world(world) for world in living)))
+    simulator, worlds = application.simulator, _worlds(call)
+    if call.query.get("world") != EVERY_WORLD:
+        return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
+    counts = merged((application.past.counts, *(count_world(world) for world in worlds)))
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
 
 
@@ -53,8 +65,17 @@ async def coverage_page(call: ControlCall) -> Raw:
     return Raw(render_page(_report(call)).encode(), "text/html; charset=utf-8")
 
 
+_WORLD: Query = {
+    "world": {**TEXT, "description": "A world by its id; `*` means all that the server ever had."},
+}
+_ADVICE: Query = {"severity": {"type": "string", "enum": list(SEVERITIES)}, "kind": TEXT, **_WORLD, **LIMIT}
+
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/advice", "advice", "Findings about the integrator's traffic", advice),
-    ControlOperation("GET", "/coverage", "coverage", "What of the contract the traffic has exercised", coverage),
-    ControlOperation("GET", "/coverage.html", "coverage_page", "The coverage as a page for people", coverage_page),
+    ControlOperation("GET", "/advice", "advice", "Findings about the integrator's traffic", advice, query=_ADVICE),
+    ControlOperation(
+        "GET", "/coverage", "coverage", "What of the contract the traffic has exercised", coverage, query=_WORLD
+    ),
+    ControlOperation(
+        "GET", "/coverage.html", "coverage_page", "The coverage as a page for people", coverage_page, query=_WORLD
+    ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.control.operation import ENVIRONMENT_HEADER, ControlAnswer, ControlCall, ControlOperation
+from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import ENVIRONMENTS, World
@@ -123,5 +123,5 @@ def show_call(row: JsonObject) -> JsonObject:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/controls", "control_calls", "What was done by control calls", control_calls),
+    ControlOperation("GET", "/controls", "control_calls", "What was done by control calls", control_calls, query=LIMIT),
 )

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.control.lookups import Lookups
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.scenario.document import nearest
 from simulator.server.app import Application, Mounted
 from simulator.wire.errors import ControlError
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.json import JsonObject
+from simulator.wire.strict import did_you_mean, refuse_names, refuse_unknown
 
 WORLD_HEADER = "x-simulator-world"
 ENVIRONMENT_HEADER = "x-simulator-environment"
@@ -91,9 +92,22 @@ ControlAnswer: TypeAlias = "JsonObject | Raw | Streamed | None"
 Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
 
+Query: TypeAlias = Mapping[str, Mapping[str, Any]]
+
+TEXT: Mapping[str, Any] = {"type": "string"}
+WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
+SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
+LIMIT: Query = {"limit": {**WHOLE, "description": "The newest that many, oldest first."}}
+"""What every list takes."""
+
+
 @dataclass(frozen=True)
 class ControlOperation:
-    """One row of the control interface. `takes`: json (default), bytes (the raw body), or nothing."""
+    """One row of the control interface.
+
+    `takes`: json (default), raw (a JSON object that the handler judges), bytes, or nothing. `query`: the query
+    parameters with their JSON Schemas; None: whatever comes.
+    """
 
     method: str
     path: str
@@ -104,12 +118,24 @@ class ControlOperation:
     body: type[Body] = Nothing
     takes: str = "json"
     open: bool = False
+    query: Query | None = field(default_factory=dict)
+
+    def check_query(self, given: Mapping[str, str]) -> None:
+        """400 invalid_parameter for a query parameter that the call does not know."""
+        if self.query is not None:
+            refuse_names(given, self.query, "query parameter")
+
+    def check_members(self, raw: Any) -> None:
+        """400 invalid_parameter for a member of the body that the call does not know."""
+        if self.takes == "json":
+            refuse_unknown(self.body, raw)
 
 
-def did_you_mean(name: str, names: Iterable[str]) -> str:
-    """"; did you mean `x`?", or nothing when no name is near."""
-    meant = nearest(name, names)
-    return f"; did you mean `{meant}`?" if meant else ""
+def known_event(param: str, name: str) -> str:
+    """An event type of a control call; 400 with `param` when there is no such type."""
+    if name not in EVENT_TYPES:
+        raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, EVENT_TYPES)}")
+    return name
 
 
 def wrong(param: str, why: str) -> ControlError:

@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import calls_of
-from simulator.control.operation import ControlCall, ControlOperation, Raw, wrong
+from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, wrong
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import Exchange
 from simulator.kernel.world import World
@@ -296,6 +296,8 @@ def _locator(world: World) -> Any:
     return locate
 
 
+_QUERY = {"since": TEXT, "name": TEXT}
+
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/recording", "recording", "What was done by hand, as a scenario", recording),
+    ControlOperation("GET", "/recording", "recording", "What was done by hand, as a scenario", recording, query=_QUERY),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from simulator.control.operation import ControlCall, ControlOperation
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader, ScenarioError
@@ -58,7 +58,7 @@ async def describe(call: ControlCall) -> JsonObject:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing),
+    ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing, query=LIMIT),
     ControlOperation("POST", "/scenarios", "upload_scenario", "Upload a scenario", upload, 201, takes="bytes"),
     ControlOperation("PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios),
     ControlOperation("GET", "/scenarios/{name}", "get_scenario", "One scenario and its progress", describe),

@@ -11,17 +11,31 @@ from typing import Any
 
 import orjson
 
-from simulator.control.operation import ENVIRONMENT_HEADER, ControlCall, ControlOperation, Raw, wrong
+from simulator.control.operation import (
+    ENVIRONMENT_HEADER,
+    LIMIT,
+    SECONDS,
+    TEXT,
+    WHOLE,
+    ControlCall,
+    ControlOperation,
+    Query,
+    Raw,
+    known_event,
+    wrong,
+)
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, Exchange, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
 from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject, loads
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
+DELIVERY_STATUSES = ("succeeded", "failed")
 ASSUMPTIONS = (
     ("kept-calls", "Of interface calls the newest `journal_limit` are kept, of findings and scenario entries 10,000."),
     ("kept-for-good", "Events, moves, deliveries and e-mails are never forgotten; there are as many as happened."),
@@ -32,13 +46,14 @@ DEFAULT_WAIT_SECONDS = 30.0
 
 
 async def requests(call: ControlCall) -> JsonObject:
-    method, path, status = (call.query.get(name) or None for name in ("method", "path", "status"))
+    method, path = (call.query.get(name) or None for name in ("method", "path"))
+    status = call.whole("status", minimum=0)
     found = [
         row
         for row in call.world.journal.requests
         if (method is None or row.method == method.upper())
         and (path is None or _lies_at(row.path.partition("?")[0], path))
-        and (status is None or str(row.status) == status)
+        and (status is None or row.status == status)
     ]
     return {"data": [show_exchange(row) for row in newest(found, call.limit())]}
 
@@ -98,7 +113,15 @@ def _matches(call: ControlCall, event: Event) -> bool:
     )
 
 
+def _check_filter(call: ControlCall) -> None:
+    """400 for an environment or an event type that there is not."""
+    _environment(call)
+    if call.query.get("type"):
+        known_event("type", call.query["type"])
+
+
 async def events(call: ControlCall) -> JsonObject:
+    _check_filter(call)
     found = [event for event in call.world.journal.events() if _matches(call, event)]
     return {"data": [orjson.Fragment(event.raw) for event in newest(found, call.limit())]}
 
@@ -106,7 +129,7 @@ async def events(call: ControlCall) -> JsonObject:
 async def wait_for_event(call: ControlCall) -> Raw:
     """The first matching envelope, one already emitted counts; 408 when the real time passes."""
     timeout = wait_seconds(call)
-    _environment(call)
+    _check_filter(call)
     world, looked_at = call.world, 0
 
     def find() -> Event | None:
@@ -179,6 +202,8 @@ async def resend_event(call: ControlCall) -> JsonObject:
 
 async def deliveries(call: ControlCall) -> JsonObject:
     wanted = {name: call.query[name] for name in ("event_id", "endpoint_id", "status") if call.query.get(name)}
+    if wanted.get("status", "failed") not in DELIVERY_STATUSES:
+        raise wrong("status", f"it is {' or '.join(DELIVERY_STATUSES)}")
     found = [
         row for row in all_deliveries(call.world) if all(getattr(row, name) == value for name, value in wanted.items())
     ]
@@ -196,13 +221,33 @@ async def settle(call: ControlCall) -> JsonObject:
     return {"deliveries": await call.application.courier.settle(world)}
 
 
+_REQUESTS: Query = {"method": TEXT, "path": TEXT, "status": WHOLE, **LIMIT}
+_EVENTS: Query = {
+    "type": {"type": "string", "enum": list(EVENT_TYPES)},
+    "object_id": TEXT,
+    "environment": {"type": "string", "enum": list(ENVIRONMENTS)},
+}
+_DELIVERIES: Query = {
+    "event_id": TEXT,
+    "endpoint_id": TEXT,
+    "status": {"type": "string", "enum": list(DELIVERY_STATUSES)},
+    **LIMIT,
+}
+
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/requests", "requests", "The journal of interface calls", requests),
-    ControlOperation("GET", "/events", "events", "Every event emitted", events),
-    ControlOperation("GET", "/events/wait", "wait_for_event", "Wait for an event", wait_for_event),
+    ControlOperation("GET", "/requests", "requests", "The journal of interface calls", requests, query=_REQUESTS),
+    ControlOperation("GET", "/events", "events", "Every event emitted", events, query={**_EVENTS, **LIMIT}),
+    ControlOperation(
+        "GET",
+        "/events/wait",
+        "wait_for_event",
+        "Wait for an event",
+        wait_for_event,
+        query={**_EVENTS, "timeout": SECONDS},
+    ),
     ControlOperation("GET", "/events/{id}", "get_event", "One event's envelope", get_event),
     ControlOperation("POST", "/events/{id}/resend", "resend_event", "Send an event again", resend_event),
-    ControlOperation("GET", "/deliveries", "deliveries", "Every delivery attempt", deliveries),
-    ControlOperation("GET", "/emails", "list_emails", "E-mails the service would have sent", list_emails),
+    ControlOperation("GET", "/deliveries", "deliveries", "Every delivery attempt", deliveries, query=_DELIVERIES),
+    ControlOperation("GET", "/emails", "list_emails", "E-mails the service would have sent", list_emails, query=LIMIT),
     ControlOperation("POST", "/settle", "settle", "Wait until no webhook attempt is in flight", settle),
 )

@@ -6,7 +6,7 @@ import asyncio
 
 from simulator.assembly import Frozen, Snapshot, WorldExists
 from simulator.control.documents import document_text, read_document
-from simulator.control.operation import WORLD_HEADER, ControlCall, ControlOperation, Raw
+from simulator.control.operation import LIMIT, WORLD_HEADER, ControlCall, ControlOperation, Raw
 from simulator.control.worlds import require_idle, show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
@@ -133,7 +133,7 @@ def _put_back(call: ControlCall, old: World, frozen: Frozen) -> JsonObject:
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("POST", "/snapshots", "take_snapshot", "Keep the state of the world", take, 201, SnapshotBody),
-    ControlOperation("GET", "/snapshots", "list_snapshots", "The snapshots of the world", listing),
+    ControlOperation("GET", "/snapshots", "list_snapshots", "The snapshots of the world", listing, query=LIMIT),
     ControlOperation("GET", "/snapshots/{id}", "get_snapshot", "A snapshot as one JSON document", document),
     ControlOperation("DELETE", "/snapshots/{id}", "delete_snapshot", "Forget a snapshot", delete, 204),
     ControlOperation("POST", "/snapshots/{id}/restore", "restore", "Go back to a snapshot", restore),

@@ -12,7 +12,7 @@ from functools import partial
 from itertools import count
 from typing import Any
 
-from simulator.control.operation import ControlCall, ControlOperation, Streamed, wrong
+from simulator.control.operation import TEXT, ControlCall, ControlOperation, Streamed, wrong
 from simulator.control.worlds import show_clock
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event, Exchange, Step, resource_of
@@ -199,7 +199,16 @@ class Streams:
             feed.channel.close()
 
     def rows(self) -> tuple[ControlOperation, ...]:
-        return (ControlOperation("GET", "/stream", "stream", "What happens, as server-sent events", self.open),)
+        return (
+            ControlOperation(
+                "GET",
+                "/stream",
+                "stream",
+                "What happens, as server-sent events",
+                self.open,
+                query={"world": TEXT, "last_event_id": TEXT},
+            ),
+        )
 
 
 def _hello(world: World) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from simulator.control.operation import ControlCall, ControlOperation, wrong
+from simulator.control.operation import ControlCall, ControlOperation, known_event
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event
@@ -23,7 +23,6 @@ from simulator.kernel.world import Origin, World
 from simulator.resources.auth import require_access
 from simulator.resources.profile import profile_of, require_active, require_kyc
 from simulator.resources.transactions import holder
-from simulator.scenario.document import nearest
 from simulator.scenario.engine import BINDINGS, STEP
 from simulator.scenario.runner import RunFailed, fill
 from simulator.scenario.trigger import paths_to
@@ -32,7 +31,6 @@ from simulator.server.driver import ClockBusy
 from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Call, Operation
@@ -66,10 +64,7 @@ class TriggerBody(Body):
 async def trigger(call: ControlCall) -> JsonObject:
     """POST /trigger {event, target?} → {event, target, steps, events, advanced_to}."""
     world, event, target = call.world, call.body.event, call.body.target
-    if event not in EVENT_TYPES:
-        meant = nearest(event, EVENT_TYPES)
-        hint = f"; did you mean {meant}?" if meant else ""
-        raise wrong("event", f"there is no event type {event!r}{hint}")
+    known_event("event", event)
     record = None if target is None else _target(world, event, target)
     environment = call.environment if record is None else record.environment
     walker = Walker(call, world, environment, event)

@@ -13,7 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from simulator import __version__
 from simulator.assembly import DEFAULT_WORLD, Blueprint, WorldExists
-from simulator.control.operation import ControlCall, ControlOperation, did_you_mean, wrong
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -30,6 +30,7 @@ from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.settings import Settings, change_settings, settings_of
+from simulator.wire.strict import did_you_mean
 
 ASSUMPTIONS = (
     ("world-rate", "A new world that is scaled and names no rate runs at the rate that the server was started with."),
@@ -326,8 +327,6 @@ async def get_settings(call: ControlCall) -> JsonObject:
 
 async def patch_settings(call: ControlCall) -> JsonObject:
     world = call.world
-    for name in call.body.model_extra or ():
-        raise wrong(name, f"the settings are {', '.join(Settings.model_fields)}")
     with world.change(Cause("action", "settings")):
         settings = change_settings(world, call.body)
     world.journal.keep(settings["journal_limit"])
@@ -345,7 +344,7 @@ async def reference(call: ControlCall) -> JsonObject:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/health", "health", "Whether the server is up", health, open=True),
     ControlOperation("POST", "/worlds", "create_world", "Make a world", create_world, 201, WorldBody),
-    ControlOperation("GET", "/worlds", "list_worlds", "All worlds", list_worlds),
+    ControlOperation("GET", "/worlds", "list_worlds", "All worlds", list_worlds, query=LIMIT),
     ControlOperation("GET", "/worlds/{id}", "get_world", "One world", get_world),
     ControlOperation("DELETE", "/worlds/{id}", "delete_world", "End a world", delete_world, 204),
     ControlOperation("POST", "/reset", "reset", "Make the world again as at its creation", reset),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
 
 PATH = "/dashboard"
 
@@ -28,5 +28,5 @@ async def dashboard(call: ControlCall) -> Raw:
 
 
 DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", PATH, "dashboard", "The dashboard", dashboard, open=True),
+    ControlOperation("GET", PATH, "dashboard", "The dashboard", dashboard, open=True, query={"world": TEXT}),
 )

@@ -6,9 +6,10 @@ it keeps is a compact tally of calls (`count_exchange`), because the journal of 
 
 from __future__ import annotations
 
-from simulator.insight.advice import findings
-from simulator.insight.coverage import EVERY_WORLD, Counts, Past, count_world, coverage_of, merged
+from simulator.insight.advice import findings, findings_with_world
+from simulator.insight.coverage import EVERY_WORLD, Counts, count_world, coverage_of, merged
 from simulator.insight.page import render_page
+from simulator.insight.past import Past
 from simulator.insight.tally import Hits, count_exchange
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "count_world",
     "coverage_of",
     "findings",
+    "findings_with_world",
     "merged",
     "render_page",
 ]

@@ -43,6 +43,11 @@ def findings(world: World, operations: Iterable[Operation]) -> list[JsonObject]:
     return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
+def findings_with_world(world: World, operations: Iterable[Operation]) -> list[JsonObject]:
+    """The same, each also with `world`: for lists of several worlds."""
+    return [{"id": row["id"], "world": world.id, **row} for row in findings(world, operations)]
+
+
 def _finding(signals: list[Signal]) -> JsonObject:
     last = signals[-1]
     kind = KINDS[last.kind]

@@ -163,16 +163,6 @@ def merged(parts: Iterable[Counts]) -> Counts:
     return total
 
 
-class Past:
-    """The counts of worlds that have ended, so that the coverage of a whole server still knows them."""
-
-    def __init__(self) -> None:
-        self.counts: Counts = {}
-
-    def keep(self, world: World) -> None:
-        self.counts = merged((self.counts, count_world(world)))
-
-
 # --- reporting ----------------------------------------------------------------------------------------------------
 
 

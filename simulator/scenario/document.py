@@ -11,10 +11,11 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import yaml
+
+from simulator.wire.strict import nearest
 
 Path: TypeAlias = "tuple[str | int, ...]"
 
@@ -118,15 +119,6 @@ class Document:
         if not rest:
             return told
         return [*told[:MAX_REPORTED], Problem("", rest[0].line, rest[0].column, f"and {len(rest):,} more problems")]
-
-
-def nearest(name: str, names: Iterable[str]) -> str:
-    """The name that was probably meant, or ""."""
-    names = list(names)
-    words = [one for one in names if name and one in name.split("_")]
-    letters = {one.lower(): one for one in reversed(names)}
-    lower = get_close_matches(name.lower(), letters, n=1, cutoff=0.6)
-    return words[0] if words else letters[lower[0]] if lower else ""
 
 
 def dotted(path: Path) -> str:

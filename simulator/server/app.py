@@ -37,7 +37,7 @@ class Application:
         self.simulator = simulator
         self.courier = courier or Courier()
         self.watchers: list[Callable[[World], None]] = []
-        self.past = Past()
+        self.past = Past(simulator.operations)
         self.closers: list[Callable[[], None]] = []
         self.driver = Driver(self.courier, self.changed)
         self.courier.on_change = self._reported

@@ -6,33 +6,43 @@ that belongs to a scenario, `scenario`. Webhook faults lie in the same table and
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from simulator.kernel.clock import SECOND_MS, parse_duration
-from simulator.kernel.world import World
+from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration, parse_duration
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.auth import key_pair
+from simulator.resources.webhooks import LONGEST_SLOWNESS_MS
 from simulator.server.messages import Outgoing
 from simulator.wire.errors import invalid
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, parse
+from simulator.wire.globs import can_match, meant_path
 from simulator.wire.json import JsonObject, dumps
+from simulator.wire.operation import Operation
+from simulator.wire.records import find
+from simulator.wire.strict import did_you_mean, refuse_unknown
 
 TABLE = "faults"
-_MAX_DELAY_SECONDS = 600
+LONGEST_DELAY_MS = 10 * MINUTE_MS
 
 
 class Match(Body):
-    """Which calls: all that are named must fit; `path` is a glob on the path below the base."""
+    """Which calls: all that are named must fit; `path` is a glob on the path below the base (`/quotes/*/confirm`)."""
 
     method: Text | None = None
-    path: Text | None = None
+    path: Annotated[Text, Field(max_length=500)] | None = None
     public_key: Text | None = None
 
 
 class Respond(Body):
-    """The answer instead of the true one; `body` replaces the error envelope byte for byte."""
+    """The error envelope that is answered instead of the true answer; any code may stand in it.
+
+    `retry_after` (seconds) becomes the header Retry-After.
+    """
 
     status: Annotated[int, Field(ge=200, le=599)]
     code: Text
@@ -41,7 +51,13 @@ class Respond(Body):
 
 
 class InterfaceFault(Body):
-    """A fault of interface calls."""
+    """A fault of interface calls: the first one that matches acts, after authentication, on the call.
+
+    `delay`: wall time, at most 10 minutes. `drop`: the connection is cut and no work done. `malformed`: the body is cut
+    in half, or is no JSON. `after_commit`: the work is done and the true answer stored for its Idempotency-Key, then
+    the answer is replaced by `respond`, or lost with `drop`. `times`: how many calls it acts on; `probability` is
+    drawn from the world's seed.
+    """
 
     match: Match
     respond: Respond | None = None
@@ -61,7 +77,13 @@ class WebhookMatch(Body):
 
 
 class Deliver(Body):
-    """What happens to the delivery."""
+    """What happens to a delivery.
+
+    `copies`: how often it is sent in all. `delay`: simulated time before it goes. `reorder`: it is held until the next
+    first attempt to the endpoint has been answered; one that is held itself does not count. `drop`: it is lost and not
+    retried. `corrupt_signature`: X-Signature is wrong. `stale_timestamp`: X-Timestamp is 10 minutes old, and signed.
+    `alter_body`: the body differs from what was signed. `slow`: wall time before it is sent, at most one minute.
+    """
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
     delay: Text | float | None = None
@@ -74,7 +96,7 @@ class Deliver(Body):
 
 
 class WebhookFault(Body):
-    """A fault of webhook deliveries."""
+    """A fault of webhook deliveries; `times` counts attempts."""
 
     webhook: WebhookMatch
     deliver: Deliver
@@ -82,21 +104,23 @@ class WebhookFault(Body):
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-def check_fault(raw: JsonObject) -> JsonObject:
-    """A fault as it will be kept; ApiError 400 with dotted `param` when it is malformed."""
+def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> JsonObject:
+    """A fault as it will be kept; ApiError 400 with dotted `param` when it is malformed or can match no call."""
     if "webhook" in raw or "deliver" in raw:
+        refuse_unknown(WebhookFault, raw)
         webhook = parse(WebhookFault, raw, code="invalid_parameter")
-        if webhook.webhook.event is not None and webhook.webhook.event not in EVENT_TYPES:
-            raise invalid("webhook.event", f"there is no event type {webhook.webhook.event!r}")
+        event = webhook.webhook.event
+        if event is not None and event not in EVENT_TYPES:
+            raise invalid("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
         if not webhook.deliver.model_fields_set:
             raise invalid("deliver", f"it says at least one of {', '.join(Deliver.model_fields)}")
         _check_delay(webhook.deliver.delay, "deliver.delay")
-        _check_delay(webhook.deliver.slow, "deliver.slow")
-        _refuse_unknown(webhook)
+        _check_delay(webhook.deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS)
         return webhook.model_dump(exclude_unset=True)
+    refuse_unknown(InterfaceFault, raw)
     fault = parse(InterfaceFault, raw, code="invalid_parameter")
-    _check_delay(fault.delay, "delay")
-    _refuse_unknown(fault)
+    _check_match(fault.match, operations)
+    _check_delay(fault.delay, "delay", LONGEST_DELAY_MS)
     if fault.respond is None and fault.delay is None and not fault.drop and fault.malformed is None:
         raise invalid("respond", "a fault responds, delays, drops or malforms")
     if fault.after_commit and fault.respond is None and not fault.drop:
@@ -104,22 +128,46 @@ def check_fault(raw: JsonObject) -> JsonObject:
     return fault.model_dump(exclude_unset=True)
 
 
-def _check_delay(delay: str | float | None, param: str) -> None:
+def _check_match(match: Match, operations: Iterable[Operation]) -> None:
+    """400 for a path that no operation has, and for a method that is not possible there."""
+    rows = list(operations)
+    if match.path is not None:
+        rows = [row for row in rows if can_match(match.path, row.path)]
+        if not rows:
+            meant = meant_path(match.path, [row.path for row in operations])
+            hint = f"; did you mean {meant}?" if meant else ""
+            raise invalid("match.path", f"no path below the base (/v1) can be {match.path!r}{hint}")
+    methods = dict.fromkeys(method for row in rows for method in (row.method, *(("HEAD",) * (row.method == "GET"))))
+    if match.method is not None and match.method.upper() not in methods:
+        where = "" if match.path is None else f" at {match.path}"
+        raise invalid("match.method", f"{match.method} is not possible{where}, only {', '.join(methods)}")
+
+
+def _check_delay(delay: str | float | None, param: str, longest_ms: int | None = None) -> None:
     if delay is None:
         return
     try:
-        parse_duration(delay)
+        span_ms = parse_duration(delay)
     except ValueError as error:
         raise invalid(param, str(error)) from None
+    if longest_ms is not None and span_ms > longest_ms:
+        raise invalid(param, f"it is wall time, at most {format_duration(longest_ms)}")
 
 
-def _refuse_unknown(fault: Body, prefix: str = "") -> None:
-    for name in fault.model_extra or ():
-        raise invalid(prefix + name, "a fault has no such member")
-    for name in type(fault).model_fields:
-        value = getattr(fault, name)
-        if isinstance(value, Body):
-            _refuse_unknown(value, f"{prefix}{name}.")
+def doubts(world: World, fault: JsonObject) -> list[str]:
+    """Why a checked fault may never be hit as the world is now: a key or an endpoint that it does not have."""
+    found = []
+    key = fault.get("match", {}).get("public_key")
+    if key is not None:
+        pairs = [pair for environment in ENVIRONMENTS if (pair := key_pair(world, environment, key)) is not None]
+        if not pairs:
+            found.append(f"match.public_key: no key pair of the world {world.id} has the public key {key!r}")
+        elif pairs[0].status == "revoked":
+            found.append(f"match.public_key: the key pair {key!r} is revoked")
+    endpoint = fault.get("webhook", {}).get("endpoint_id")
+    if endpoint is not None and getattr(find(world, endpoint), "kind", "") != "webhook":
+        found.append(f"webhook.endpoint_id: no endpoint of the world {world.id} has the id {endpoint!r}")
+    return found
 
 
 def add_fault(world: World, fault: JsonObject, scenario: str | None = None) -> JsonObject:
@@ -142,7 +190,7 @@ class Interference:
         self._fault = fault
         delay = fault.get("delay")
         span_ms = 0 if delay is None else parse_duration(delay)
-        self.delay_seconds = min(span_ms / SECOND_MS, _MAX_DELAY_SECONDS)
+        self.delay_seconds = min(span_ms, LONGEST_DELAY_MS) / SECOND_MS
         self.after_commit: bool = fault.get("after_commit", False)
         self.replaces = fault.get("respond") is not None or bool(fault.get("drop"))
 

@@ -14,9 +14,10 @@ from typing import Any
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import Origin, World
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.fields import Body, Nothing, parse, unknown_fields
+from simulator.wire.fields import Body, Nothing, parse
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, kind_of, render
+from simulator.wire.strict import refuse_names, refuse_unknown
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,12 @@ class TriggerTable:
     def kinds(self, name: str) -> list[str]:
         return list(dict.fromkeys(kind for row in self.rows[name] for kind in row.kinds))
 
+    def parameters(self, name: str) -> list[str]:
+        """What an action knows, whatever its target; `target` itself where it can have one."""
+        rows = self.rows[name]
+        fields = (field.alias or key for row in rows for key, field in row.parameters.model_fields.items())
+        return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
+
     def choose(self, world: World, name: str, target: str | None) -> tuple[Trigger, Any]:
         """The row for this action on this target, and the target's record; ControlError when there is none."""
         rows = self.rows.get(name)
@@ -104,16 +111,14 @@ class TriggerTable:
         origin: Origin | None = None,
     ) -> Performed:
         """Do an action: everything is checked first, then everything changes; ControlError when refused."""
-        row, record = self.choose(world, name, target)
         try:
+            if target is None and name in self.rows:
+                refuse_names(parameters, self.parameters(name), "parameter")
+            row, record = self.choose(world, name, target)
+            refuse_unknown(row.parameters, parameters, "parameter")
             values = parse(row.parameters, parameters)
         except ApiError as error:
             raise ControlError(error.status, error.code, error.message, error.param) from None
-        for unknown in unknown_fields(values):
-            known = ", ".join(row.parameters.model_fields) or "none"
-            raise ControlError(
-                400, "invalid_parameter", f"The action {name} has no parameter `{unknown}` (it has: {known}).", unknown
-            )
         if record is not None and not row.is_legal(world, record):
             raise self._illegal(world, record, f"The action {name} is not legal in the state {record.status!r}.")
         before = world.journal.event_count

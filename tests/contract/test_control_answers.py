@@ -152,7 +152,7 @@ async def _steer(session: Session) -> None:
     await call("POST", "/scenarios", {"name": "calm", "surprise": 1})
     await call("PUT", "/scenarios/active", {"names": ["calm"]})
     respond = {"status": 503, "code": "service_unavailable"}
-    fault = await call("POST", "/faults", {"match": {"path": "/x"}, "respond": respond, "delay": "1s", "times": 2})
+    fault = await call("POST", "/faults", {"match": {"path": "/quotes"}, "respond": respond, "delay": "1s", "times": 2})
     await call("POST", "/faults", {"match": {}, "malformed": "truncate", "after_commit": True, "probability": 0.5})
     await call("POST", "/faults", {"webhook": {"event": "quote.expired"}, "deliver": {"copies": 2}})
     await call("GET", "/faults")

@@ -435,3 +435,28 @@ def test_a_reset_clears_the_advice(world: Remote) -> None:
     quote(world, colour="red")
     world.control("POST", "/reset")
     assert advice(world) == []
+
+
+def test_advice_of_all_worlds_has_that_of_ended_ones(world: Remote) -> None:
+    first, second = world.another(scenarios=[]), world.another(scenarios=[])
+    for remote in (first, second):
+        remote.api("GET", "/profile?surprise=1")
+    first.control("DELETE", f"/worlds/{first.world['id']}")
+    second.control("POST", "/reset")
+    second.tokens.clear()
+    second.api("GET", "/profile?another=1")
+    found = world.control("GET", "/advice?world=*&kind=unknown_field").body["data"]
+    ids = (first.world["id"], second.world["id"])
+    told = [(row["world"], row["message"]) for row in found if row["world"] in ids]
+    assert [name for name, _ in told] == [ids[0], ids[1], ids[1]]
+    assert ["surprise" in text for _, text in told] == [True, True, False]
+    own = second.control("GET", "/advice?kind=unknown_field").body["data"]
+    assert ["another" in row["message"] for row in own] == [True]
+    assert world.control("GET", f"/advice?world={ids[1]}").body["data"] == second.control("GET", "/advice").body["data"]
+
+
+def test_an_unknown_field_is_named_where_it_was_sent_and_in_the_finding(world: Remote) -> None:
+    world.api("GET", "/profile?surprise=1")
+    entry = world.control("GET", "/requests?limit=1").body["data"][0]
+    assert (entry["advice"], entry["unknown_fields"]) == (["unknown_field"], ["surprise"])
+    assert "surprise" in only(world, "unknown_field")["message"]

@@ -219,8 +219,8 @@ def test_an_unknown_parameter_is_refused_and_the_known_ones_are_named() -> None:
     world = toy.make()
     error = refusal(world, "paint", toy.mount(world).id, colour="red", color="blue")
     assert (error.status, error.code, error.param) == (400, "invalid_parameter", "color")
-    assert error.message == "The action paint has no parameter `color` (it has: colour, coats)."
-    assert refusal(world, "silence", colour="red").message.endswith("(it has: none).")
+    assert error.message == "There is no parameter `color`; did you mean `colour`? (there are colour, coats)."
+    assert refusal(world, "silence", colour="red").message.endswith("(there are none).")
 
 
 def test_refusals_come_in_their_order() -> None:
@@ -230,7 +230,8 @@ def test_refusals_come_in_their_order() -> None:
     assert refusal(world, "explode", "nothing", color=1).message == "There is no action 'explode'."
     assert refusal(world, "paint", "nothing", color=1).code == "not_found"
     assert refusal(world, "mount", lamp.id, color=1).code == "invalid_transition"
-    assert refusal(world, "paint", lamp.id, color=1).code == "missing_parameter"
+    assert refusal(world, "paint", lamp.id, color=1).param == "color"
+    assert refusal(world, "paint", lamp.id).code == "missing_parameter"
     assert refusal(world, "paint", lamp.id, colour="red", color=1).code == "invalid_parameter"
     assert refusal(world, "paint", lamp.id, colour="red").code == "invalid_transition"
 

@@ -1,36 +1,10 @@
-"""What control calls take besides bodies that are models: their queries, and the ways to advance the clock."""
+"""The body of an advance, which is no model: the ways to say how far."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from simulator.contract.schemas import Schema
-from simulator.wire.advice import SEVERITIES
 
 _TEXT: Schema = {"type": "string"}
-_WHOLE: Schema = {"type": "integer", "minimum": 0}
-_ENVIRONMENT: Schema = {"type": "string", "enum": ["sandbox", "production"]}
-_WORLD: Schema = {"type": "string", "description": "A world by its id; `*` means all that the server ever had."}
-_SECONDS: Schema = {"type": "number", "minimum": 0}
-
-QUERIES: Mapping[str, Mapping[str, Schema]] = {
-    "list_resources": {"type": _TEXT, "user_id": _TEXT},
-    "requests": {"method": _TEXT, "path": _TEXT, "status": _WHOLE},
-    "events": {"type": _TEXT, "object_id": _TEXT, "environment": _ENVIRONMENT},
-    "wait_for_event": {"type": _TEXT, "object_id": _TEXT, "environment": _ENVIRONMENT, "timeout": _SECONDS},
-    "deliveries": {
-        "event_id": _TEXT,
-        "endpoint_id": _TEXT,
-        "status": {"type": "string", "enum": ["succeeded", "failed"]},
-    },
-    "inbox_wait": {"timeout": _SECONDS, "count": _WHOLE},
-    "recording": {"since": _TEXT, "name": _TEXT},
-    "advice": {"severity": {"type": "string", "enum": list(SEVERITIES)}, "kind": _TEXT},
-    "coverage": {"world": _WORLD},
-    "coverage_page": {"world": _WORLD},
-    "stream": {"last_event_id": _TEXT},
-}
-"""The query parameters of control calls besides `limit`, which every list takes."""
 
 _DURATION: Schema = {
     "anyOf": [

@@ -1,0 +1,58 @@
+"""Refusing what a call does not know, with the name that was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from typing import Any, get_args
+
+from pydantic import BaseModel
+
+from simulator.wire.errors import ApiError
+
+_LONGEST_SLIP = 100
+
+
+def nearest(name: str, names: Iterable[str]) -> str:
+    """The name that was probably meant, or ""; one too long to be a slip is not compared."""
+    if len(name) > _LONGEST_SLIP:
+        return ""
+    names = list(names)
+    words = [one for one in names if name and one in name.split("_")]
+    letters = {one.lower(): one for one in reversed(names)}
+    lower = get_close_matches(name.lower(), letters, n=1, cutoff=0.6)
+    return words[0] if words else letters[lower[0]] if lower else ""
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """ "; did you mean `x`?", or nothing when no name is near."""
+    meant = nearest(name, names)
+    return f"; did you mean `{meant}`?" if meant else ""
+
+
+def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "member", prefix: str = "") -> None:
+    """400 invalid_parameter for the first name that is not known; the message lists those that are."""
+    known = list(known)
+    for name in given:
+        if name not in known:
+            has = f"there are {', '.join(prefix + one for one in known)}" if known else "there are none"
+            message = f"There is no {what} `{prefix}{name}`{did_you_mean(name, known)} ({has})."
+            raise ApiError("invalid_parameter", message, prefix + name)
+
+
+def refuse_unknown(model: type[BaseModel], raw: Mapping[str, Any], what: str = "member", prefix: str = "") -> None:
+    """The same for a JSON object that is to become a model, at every depth; looked at before anything is missing."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items()}
+    refuse_names(raw, fields, what, prefix)
+    for name, field in fields.items():
+        inner, value = _model_in(field.annotation), raw.get(name)
+        if inner is not None and isinstance(value, Mapping):
+            refuse_unknown(inner, value, what, f"{prefix}{name}.")
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model of a member that is one, or one or null."""
+    for one in (annotation, *get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, BaseModel):
+            return one
+    return None

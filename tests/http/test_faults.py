@@ -1,0 +1,95 @@
+"""Faults as they are made: what can never be hit is refused or warned about; the first that matches acts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.http.conftest import Remote
+
+DOWN = {"status": 503, "code": "service_unavailable"}
+
+
+@pytest.mark.parametrize(
+    ("path", "meant"),
+    [
+        ("/v1/quotes", "/quotes"),
+        ("/production/v1/quotes", "/quotes"),
+        ("quotes", "/quotes"),
+        ("/quotess", "/quotes"),
+        ("/v1/quotes/*/confirm", "/quotes/*/confirm"),
+    ],
+)
+def test_a_fault_on_a_path_that_no_call_has_is_refused(world: Remote, path: str, meant: str) -> None:
+    answer = world.control("POST", "/faults", {"match": {"path": path}, "respond": DOWN})
+    assert answer.refusal == (400, "invalid_parameter", "match.path")
+    assert f"did you mean {meant}?" in answer.body["error"]["message"]
+    assert world.control("GET", "/faults").body["data"] == []
+
+
+def test_a_method_that_is_not_possible_there_is_refused(world: Remote) -> None:
+    answer = world.control("POST", "/faults", {"match": {"method": "DELETE", "path": "/profile"}, "respond": DOWN})
+    assert answer.refusal == (400, "invalid_parameter", "match.method")
+    assert "only GET, HEAD" in answer.body["error"]["message"]
+    assert world.control("POST", "/faults", {"match": {"method": "BREW"}, "respond": DOWN}).param == "match.method"
+    for method in ("get", "HEAD"):
+        fault = {"match": {"method": method, "path": "/profile"}, "respond": DOWN}
+        assert world.control("POST", "/faults", fault).status == 201
+
+
+@pytest.mark.parametrize(
+    ("fault", "param"),
+    [
+        ({"match": {}, "delay": "11m"}, "delay"),
+        ({"match": {}, "delay": "soon"}, "delay"),
+        ({"match": {}, "respond": {"status": 503}}, "respond.code"),
+        ({"match": {}, "respond": {"status": "503", "code": "x"}}, "respond.status"),
+        ({"match": {}, "respond": {**DOWN, "retry_after": -1}}, "respond.retry_after"),
+        ({"match": {}, "respond": DOWN, "times": 0}, "times"),
+        ({"match": {}, "respond": DOWN, "probability": 2}, "probability"),
+        ({"match": {}}, "respond"),
+        ({"match": {"path": 5}, "respond": DOWN}, "match.path"),
+        ({"webhook": {}, "deliver": {}}, "deliver"),
+        ({"webhook": {}, "deliver": {"copies": 0}}, "deliver.copies"),
+        ({"webhook": {"event": "quote.expire"}, "deliver": {"drop": True}}, "webhook.event"),
+        ({"webhook": {}, "deliver": {"slow": "2m"}}, "deliver.slow"),
+    ],
+)
+def test_a_malformed_fault_names_what_is_wrong(world: Remote, fault: dict[str, Any], param: str) -> None:
+    assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", param)
+
+
+def test_a_key_or_endpoint_that_the_world_does_not_have_is_warned_about(world: Remote, server: Remote) -> None:
+    stranger = server.world["credentials"]["sandbox"]["public_key"]
+    made = world.control("POST", "/faults", {"match": {"public_key": stranger}, "respond": DOWN})
+    assert made.status == 201
+    assert [stranger in warning for warning in made.body["warnings"]] == [True]
+    lost = world.control("POST", "/faults", {"webhook": {"endpoint_id": "wh_none"}, "deliver": {"drop": True}})
+    assert (lost.status, ["wh_none" in warning for warning in lost.body["warnings"]]) == (201, [True])
+    own = world.world["credentials"]["sandbox"]["public_key"]
+    assert world.control("POST", "/faults", {"match": {"public_key": own}, "respond": DOWN}).body["warnings"] == []
+    world.act("revoke_key", public_key=own)
+    assert (
+        "revoked" in world.control("POST", "/faults", {"match": {"public_key": own}, "drop": True}).body["warnings"][0]
+    )
+    assert all("warnings" not in row for row in world.control("GET", "/faults").body["data"])
+
+
+def test_the_first_fault_that_matches_acts_and_says_what_it_was_told(world: Remote) -> None:
+    world.token()
+    teapot = {"status": 418, "code": "no_such_code", "message": "Short and stout.", "retry_after": 7}
+    world.control("POST", "/faults", {"match": {"path": "/prof*"}, "respond": teapot, "times": 1})
+    world.control("POST", "/faults", {"match": {}, "respond": DOWN, "times": 1})
+    first, second, third = (world.api("GET", "/profile") for _ in range(3))
+    assert (first.status, first.code, first.headers["retry-after"]) == (418, "no_such_code", "7")
+    assert first.body["error"]["message"] == "Short and stout."
+    assert (second.status, second.code, third.status) == (503, "service_unavailable", 200)
+
+
+def test_a_fault_acts_after_authentication(world: Remote) -> None:
+    world.token()
+    world.control("POST", "/faults", {"match": {"path": "/profile"}, "respond": DOWN})
+    assert world.api("GET", "/profile").status == 503
+    anonymous = world.call("GET", f"{world.base()}/profile", headers={"Authorization": "Bearer tok_test_none"})
+    assert anonymous.status == 401
