@@ -34,6 +34,7 @@ from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.wire.errors import ControlError
+from simulator.wire.settings import settings_of
 from simulator.wire.state import MAX_DEPTH, Codec, StateError
 from tests.http.busy import busy_morning
 from tests.http.conftest import Answer, Remote
@@ -320,6 +321,16 @@ CONTROLLED = {
 }
 
 
+def test_a_document_of_a_version_with_fewer_settings_gets_their_defaults(morning: Morning) -> None:
+    def forget(document: Any) -> None:
+        for settings in (document["blueprint"]["settings"], document["tables"]["settings"][0][1]):
+            del settings["rate_limit_clock"]
+
+    frozen = read_document(morning.simulator, edited(morning, forget))
+    assert frozen.blueprint.settings["rate_limit_clock"] == "simulated"
+    assert settings_of(morning.simulator.thaw(frozen, "old"))["rate_limit_clock"] == "simulated"
+
+
 EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d.update(seed="1"), "seed"),
     (lambda d: d.update(seed=-1), "seed"),
@@ -332,7 +343,7 @@ EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d.update(blueprint=1), "blueprint"),
     (lambda d: d["blueprint"].update(scenarios=[1]), "blueprint.scenarios"),
     (lambda d: d["blueprint"].update(scenarios=["nowhere"]), "tables.scenario.active"),
-    (lambda d: d["blueprint"]["settings"].pop("strict"), "blueprint.settings"),
+    (lambda d: d["blueprint"]["settings"].update(unheard_of=1), "blueprint.settings"),
     (lambda d: d["blueprint"]["settings"].update(strict=1), "blueprint.settings.strict"),
     (lambda d: d["clock"].update(mode="fast"), "clock.mode"),
     (lambda d: d["clock"].update(mode=["real"]), "clock.mode"),

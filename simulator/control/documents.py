@@ -53,6 +53,7 @@ from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.operation import Call
 from simulator.wire.records import Record, find, render
+from simulator.wire.settings import Settings, shown
 from simulator.wire.state import LAST_TIMESTAMP_MS, Codec, StateError, checker
 
 FORMAT = "rampsim.state"
@@ -302,7 +303,7 @@ def _clock(parent: JsonObject, at: str) -> tuple[str, int, Decimal]:
 def _settings(blueprint: JsonObject) -> JsonObject:
     settings = _object(blueprint, "settings", "blueprint.")
     check_row("settings", "settings", settings, "blueprint.settings")
-    return settings
+    return shown(Settings()) | settings  # a document of a version that had fewer
 
 
 def _table(name: str, pairs: Any) -> dict[str, Any]:

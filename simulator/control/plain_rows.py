@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
-from simulator.server.faults import check_fault
+from simulator.server.faults import read_fault
 from simulator.wire.advice import SEVERITIES
 from simulator.wire.errors import ApiError
 from simulator.wire.fields import in_words
@@ -131,7 +131,7 @@ def check_row(table: str, key: str, row: Any, path: str) -> None:
         detail = error.errors(include_url=False)[0]
         raise StateError(".".join([path, *map(str, detail["loc"])]), in_words(detail)) from None
     if table == "settings":
-        if key != "settings" or row.keys() != Settings.model_fields.keys():
+        if key != "settings" or not row.keys() <= Settings.model_fields.keys():
             raise StateError(path, f"the settings are {', '.join(Settings.model_fields)}")
     elif table == "faults":
         _check_fault(row, path)
@@ -144,7 +144,7 @@ def check_row(table: str, key: str, row: Any, path: str) -> None:
 def _check_fault(row: dict[str, Any], path: str) -> None:
     asked = {name: value for name, value in row.items() if name not in FaultState.__annotations__}
     try:
-        check_fault(asked)
+        read_fault(asked)
     except ApiError as error:
         raise StateError(f"{path}.{error.param}" if error.param else path, error.message) from None
 

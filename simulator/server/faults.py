@@ -106,6 +106,14 @@ class WebhookFault(Body):
 
 def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> JsonObject:
     """A fault as it will be kept; ApiError 400 with dotted `param` when it is malformed or can match no call."""
+    fault = read_fault(raw)
+    if "match" in fault:
+        _check_match(Match.model_validate(fault["match"]), operations)
+    return fault
+
+
+def read_fault(raw: JsonObject) -> JsonObject:
+    """A fault of the right shape, whether or not any call can meet it; ApiError 400 with dotted `param`."""
     if "webhook" in raw or "deliver" in raw:
         refuse_unknown(WebhookFault, raw)
         webhook = parse(WebhookFault, raw, code="invalid_parameter")
@@ -119,7 +127,6 @@ def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> JsonObject:
         return webhook.model_dump(exclude_unset=True)
     refuse_unknown(InterfaceFault, raw)
     fault = parse(InterfaceFault, raw, code="invalid_parameter")
-    _check_match(fault.match, operations)
     _check_delay(fault.delay, "delay", LONGEST_DELAY_MS)
     if fault.respond is None and fault.delay is None and not fault.drop and fault.malformed is None:
         raise invalid("respond", "a fault responds, delays, drops or malforms")
