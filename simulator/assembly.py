@@ -62,7 +62,11 @@ ROOMS: tuple[Room, ...] = (
 
 @dataclass(frozen=True)
 class Blueprint:
-    """How a world was made, so that a reset makes it again. `keys_of`: what its keys are derived from ("" = its id)."""
+    """How a world was made, so that a reset makes it again. `keys_of`: what its keys are derived from ("" = its id).
+
+    `at_wall_time`: it began at the wall clock of its making, as a real clock does that was told no other moment; a
+    reset begins at the wall clock again.
+    """
 
     id: str
     seed: int
@@ -72,6 +76,7 @@ class Blueprint:
     scenarios: tuple[str, ...] = ()
     settings: Mapping[str, Any] = field(default_factory=lambda: shown(Settings()))
     keys_of: str = ""
+    at_wall_time: bool = False
 
 
 @dataclass(frozen=True)
@@ -208,9 +213,11 @@ class Simulator:
         self.worlds[world.id] = world
         self.blueprints[world.id] = blueprint
 
-    def reset_world(self, world_id: str) -> World:
-        """Make a world again as at its creation; uploaded scenarios stay."""
+    def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
+        """Make a world again as at its creation; uploaded scenarios stay. `wall_ms`: the present wall clock."""
         old, blueprint = self.worlds[world_id], self.blueprints[world_id]
+        if blueprint.at_wall_time and wall_ms is not None:
+            blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
         world = self._build(blueprint, dict(old.store.table("uploaded_scenarios").items()))
         self.install(world, blueprint)
         return world

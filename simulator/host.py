@@ -29,7 +29,16 @@ def build(config: Config) -> Application:
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
     start_ms = inherited.start_ms(config.clock, wall_now_ms())
     simulator.create_world(
-        Blueprint(DEFAULT_WORLD, config.seed, config.clock, start_ms, config.rate, names, config.settings)
+        Blueprint(
+            id=DEFAULT_WORLD,
+            seed=config.seed,
+            mode=config.clock,
+            now_ms=start_ms,
+            rate=config.rate,
+            scenarios=names,
+            settings=config.settings,
+            at_wall_time=config.clock == "real" and config.now_ms is None,
+        )
     )
     application = Application(simulator)
     token = None if is_loopback(config.host) else config.control_token  # on loopback it is open

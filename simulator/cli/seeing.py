@@ -53,7 +53,7 @@ def wait(client: ControlClient, event_type: str | None, object_id: str | None, t
 @remote
 def resend(client: ControlClient, event_id: str) -> None:
     """Send an event again to every endpoint that is enabled and subscribed."""
-    show(client.post(f"/events/{segment(event_id)}/resend"))
+    show(client.post(f"/events/{segment(event_id)}/resend?wait=true"))
 
 
 @click.command()

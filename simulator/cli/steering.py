@@ -27,10 +27,11 @@ def clock(context: click.Context, client: ControlClient) -> None:
 @click.option("--until-event", metavar="EVENT", help="Advance until an event of this type is emitted.")
 @click.option("--object", "object_id", metavar="ID", help="With --until-event: the event's object.")
 @click.option("--until", nargs=2, metavar="ID STATUS", help="Advance until a resource has a status.")
+@click.option("--horizon", metavar="DURATION", help="With --until or --until-event: how far to look.  [default: 3652d]")
 @remote
 def advance(
     client: ControlClient, by: str | None, to: str | None, to_next: bool, until_event: str | None,
-    object_id: str | None, until: tuple[str, str] | None,
+    object_id: str | None, until: tuple[str, str] | None, horizon: str | None,
 ) -> None:  # fmt: skip
     """Move the clock and fire what is due on the way.
 
@@ -58,7 +59,11 @@ def advance(
         raise click.UsageError("say how far in exactly one way: BY, --to, --next, --until-event or --until")
     if object_id is not None and until_event is None:
         raise click.UsageError("--object goes with --until-event")
-    answer = client.post("/clock/advance", ways[0])
+    waits = "until" in ways[0]
+    if horizon is not None and not waits:
+        raise click.UsageError("--horizon goes with --until or --until-event")
+    limits = ({"partial": True} | ({"horizon": horizon} if horizon is not None else {})) if waits else {}
+    answer = client.post("/clock/advance", {**ways[0], **limits, "wait": True})
     show(answer)
     if answer.get("reached") is False:
         fail([str(answer.get("stopped", "what was waited for did not happen"))], EXIT_REFUSED)
@@ -74,7 +79,7 @@ def set_clock(client: ControlClient, mode: str | None, rate: float | None, now: 
     body = {name: value for name, value in (("mode", mode), ("rate", rate), ("now", now)) if value is not None}
     if not body:
         raise click.UsageError("say what to change: --mode, --rate or --now")
-    show(client.put("/clock", body))
+    show(client.put("/clock?wait=true", body))
 
 
 @click.command(
@@ -138,7 +143,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 @remote
 def trigger(client: ControlClient, event: str, target: str | None) -> None:
     """Walk to an event: make it happen by the actions that lead there."""
-    show(client.post("/trigger", {"event": event} | ({"target": target} if target is not None else {})))
+    show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
 
 @click.command()

@@ -20,7 +20,7 @@ SIMULATOR = "simulator"
 WIRE = ("simulator.wire.listing",)
 CONTROL = tuple(
     f"simulator.control.{name}"
-    for name in ("worlds", "insight", "recording", "seeing", "snapshots", "stream", "triggers")
+    for name in ("clock", "worlds", "insight", "recording", "seeing", "snapshots", "stream", "triggers")
 )
 """The modules besides the rooms that keep a tuple `ASSUMPTIONS`."""
 

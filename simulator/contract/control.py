@@ -30,7 +30,8 @@ _ERRORS = {
     "403": "Another host or origin than the server's own: forbidden.",
     "404": "No such world, resource, scenario or path: not_found.",
     "408": "The time passed without what was waited for: timeout.",
-    "409": "Not now: invalid_transition (with the allowed actions), clock_busy, already_exists, invalid_state.",
+    "409": "Not now: invalid_transition (with the allowed actions), clock_busy, not_reached and advance_cancelled "
+    "(with the receipt), already_exists, invalid_state.",
 }
 
 _WORLDLESS = ("health", "create_world", "list_worlds", "get_world", "delete_world")
@@ -136,6 +137,7 @@ _ERROR: Schema = {
                 "message": {"type": "string"},
                 "param": {"type": "string"},
                 "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
+                "receipt": {"$ref": f"{REF}AdvanceReceipt"},
                 "steps": {"type": "array", "items": {}, "description": "What a walk had done when it stopped."},
                 "errors": {
                     "type": "array",

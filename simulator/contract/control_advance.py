@@ -17,8 +17,16 @@ ADVANCE: Schema = {
     "title": "Advance",
     "oneOf": [
         {"type": "object", "required": ["by"], "properties": {"by": _DURATION}},
-        {"type": "object", "required": ["to"], "properties": {"to": {"type": "string", "format": "date-time"}}},
-        {"type": "object", "required": ["to_next_timer"], "properties": {"to_next_timer": {"const": True}}},
+        {
+            "type": "object",
+            "required": ["to"],
+            "properties": {"to": {"type": "string", "format": "date-time"}},
+        },
+        {
+            "type": "object",
+            "required": ["to_next_timer"],
+            "properties": {"to_next_timer": {"const": True}},
+        },
         {
             "type": "object",
             "required": ["until"],
@@ -36,7 +44,9 @@ ADVANCE: Schema = {
                             "properties": {"resource": _TEXT, "status": _TEXT},
                         },
                     ]
-                }
+                },
+                "horizon": {**_DURATION, "description": "How far to look at most; 3652d unless given."},
+                "partial": {"type": "boolean", "description": "200 with reached false instead of 409 not_reached."},
             },
         },
     ],

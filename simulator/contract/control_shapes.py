@@ -36,6 +36,7 @@ class ClockState(TypedDict):
     rate: float
     timers: Count
     next_timer_at: Timestamp | None
+    ended: NotRequired[str]
 
 
 class KeySet(TypedDict):
@@ -191,8 +192,9 @@ AdvanceReceipt = TypedDict(
         "fired": Count,
         "events": list[str],
         "deliveries": Count,
-        "reached": NotRequired[bool],
+        "reached": bool,
         "stopped": NotRequired[str],
+        "cancelled": NotRequired[Literal[True]],
     },
 )
 
@@ -386,6 +388,7 @@ ANSWERS: Mapping[str, Any] = {
     "get_clock": ClockState,
     "put_clock": ClockState,
     "advance": AdvanceReceipt,
+    "cancel_advance": AdvanceReceipt,
     "timers": TimerList,
     "list_actions": ActionList,
     "perform": ActionAnswer,

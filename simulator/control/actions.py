@@ -63,9 +63,7 @@ async def perform(call: ControlCall) -> JsonObject:
     table = call.application.simulator.triggers
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, call.id))
     answer = show_performed(done)
-    if not call.application.driver.is_busy(world):
-        world.fire_due()
-    call.application.changed(world)
+    await call.application.follow_up(world)
     return answer
 
 

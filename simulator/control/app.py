@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import secrets
 import traceback
@@ -11,6 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw, Streamed
+from simulator.kernel.world import World
 from simulator.server.app import CONTROL_BASE, CONTROL_MAX_BYTES, Application, Mounted, Receive, Scope, Send, read
 from simulator.server.messages import Incoming
 from simulator.server.router import Router
@@ -57,8 +59,11 @@ class ControlApplication:
             return
         incoming = await read(scope, receive, CONTROL_MAX_BYTES)
         headers: dict[str, str] = {}
+        gone = asyncio.Event()
+        watch = asyncio.create_task(_watch(receive, gone))
         try:
-            answered = await self._answer(incoming, scope)
+            answered = await self._answer(incoming, scope, gone)
+            watch.cancel()
             if isinstance(answered, Streamed):
                 await answered.app(scope, receive, send)
                 return
@@ -73,13 +78,15 @@ class ControlApplication:
             traceback.print_exc()
             failure = ControlError(500, "internal_error", "An unexpected error; see the log of the server.")
             status, body, media_type = 500, dumps(failure.envelope()), "application/json"
+        finally:
+            watch.cancel()
         raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         if status != 204:
             raw_headers += [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": raw_headers})
         await send({"type": "http.response.body", "body": b"" if incoming.method == "HEAD" else body})
 
-    async def _answer(self, incoming: Incoming, scope: Scope) -> tuple[int, bytes, str] | Streamed:
+    async def _answer(self, incoming: Incoming, scope: Scope, gone: asyncio.Event) -> tuple[int, bytes, str] | Streamed:
         found = self._router.find(incoming.path.removeprefix(CONTROL_BASE))
         if found is None or not incoming.path.startswith(CONTROL_BASE):
             self._admit(incoming)
@@ -100,7 +107,7 @@ class ControlApplication:
         row.check_query(query)
         host = incoming.headers.get("host", "127.0.0.1")
         call = ControlCall(
-            self._application, variables, query, incoming.headers, f"{scope.get('scheme', 'http')}://{host}"
+            self._application, variables, query, incoming.headers, f"{scope.get('scheme', 'http')}://{host}", gone=gone
         )
         call.raw = _body(row, incoming)
         if row.takes == "json":
@@ -116,12 +123,14 @@ class ControlApplication:
     async def _carry_out(self, row: ControlOperation, call: ControlCall) -> ControlAnswer:
         """The answer of a call; what it changed is entered in its world's journal of control calls."""
         call.lookups = self._lookups
-        world = self._application.simulator.worlds.get(call.world_id)
+        world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
+        world = world or self._application.simulator.worlds.get(call.world_id)
+        if world is not None:
+            call.unanswered = self._application.courier.unanswered(world)
         call.id = self._journal.begin(world, row)
         if world is None or not call.id:
             return await row.handler(call)
         try:
-            self._application.driver.bring_up_to_date(world)
             call.began_ms = world.now_ms
             answer = await row.handler(call)
             if self._application.simulator.worlds.get(world.id) is world:
@@ -129,6 +138,15 @@ class ControlApplication:
             return answer
         finally:
             self._journal.end(world, call.id)
+
+    async def _up_to_date(self, world_id: str) -> World | None:
+        """The world of that id, at its present moment; one that took its place while timers fired, if one did."""
+        worlds, world = self._application.simulator.worlds, None
+        while (present := worlds.get(world_id)) is not world:
+            world = present
+            if world is not None:
+                await self._application.driver.bring_up_to_date(world)
+        return world
 
     def _admit(self, incoming: Incoming) -> None:
         """401 without the control token where one is set; else 403 for a foreign Host or Origin."""
@@ -143,6 +161,12 @@ class ControlApplication:
         origin = incoming.headers.get("origin")
         if origin is not None and origin != f"http://{host}":
             raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin!r}.")
+
+
+async def _watch(receive: Receive, gone: asyncio.Event) -> None:
+    """Set `gone` when the caller leaves; after a whole request nothing else can come."""
+    if (await receive())["type"] == "http.disconnect":
+        gone.set()
 
 
 def _body(row: ControlOperation, incoming: Incoming) -> Any:

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
-from simulator.control.operation import LIMIT, ControlCall, ControlOperation, absent, known_event, wrong
+from simulator.control.operation import (
+    LIMIT,
+    WAIT,
+    ControlCall,
+    ControlOperation,
+    absent,
+    known_event,
+    show_receipt,
+    wrong,
+)
 from simulator.control.worlds import ClockBody, moment, rate_of, show_clock
-from simulator.kernel.clock import LAST_MS, format_timestamp, parse_duration
+from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, format_timestamp, parse_duration
 from simulator.kernel.world import World
-from simulator.server.driver import ClockBusy, Receipt
+from simulator.server.driver import Target
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text, parse
 from simulator.wire.json import JsonObject
@@ -18,6 +29,28 @@ from simulator.wire.strict import refuse_names, refuse_unknown
 
 WAYS = ("by", "to", "to_next_timer", "until")
 """How far an advance goes: exactly one of these."""
+
+DEFAULT_HORIZON_MS = 3652 * DAY_MS
+"""How far an advance looks for what it waits for, unless told: ten simulated years."""
+
+ASSUMPTIONS = (
+    ("until-horizon", "`until` looks ten simulated years ahead (3652d) unless `horizon` says how far."),
+    (
+        "advance-cancelled",
+        "An advance ends when its caller leaves, by DELETE /clock/advance, or with its world; it is answered 409 "
+        "advance_cancelled then, with the receipt of what it did, which stays done.",
+    ),
+    (
+        "advance-bounds",
+        "One advance emits at most 1,000,000 events and fires at most 5,000,000 timers; then it ends as if cancelled.",
+    ),
+    (
+        "receiver-waits",
+        "A call that would wait for a receiver which does not answer an attempt sent before that call is 409 "
+        "clock_busy after 0.4 s, because the receiver may be the caller; with `wait=true` it waits.",
+    ),
+    ("clock-end", "A running clock stops with the year 9998; GET /clock then says so in `ended`."),
+)
 
 
 class UntilEvent(Body):
@@ -30,9 +63,6 @@ class UntilStatus(Body):
     status: Text
 
 
-_BUSY = ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
-
-
 async def get_clock(call: ControlCall) -> JsonObject:
     return show_clock(call.world)
 
@@ -43,9 +73,9 @@ async def put_clock(call: ControlCall) -> JsonObject:
     if target is not None and target < world.now_ms:
         raise wrong("now", "the clock never moves back")
     if driver.is_busy(world):
-        raise _busy()
+        raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
     if target is not None:
-        await _advance(call, world, target)
+        await call.advance(world, target)
     if body.mode is not None:
         world.clock.mode = body.mode
     if body.rate is not None:
@@ -55,26 +85,24 @@ async def put_clock(call: ControlCall) -> JsonObject:
     return show_clock(world)
 
 
-def _busy() -> ControlError:
-    return ControlError(_BUSY.status, _BUSY.code, _BUSY.message)
-
-
 async def advance(call: ControlCall) -> JsonObject:
     world, raw = call.world, call.raw
-    refuse_names(raw, WAYS)
+    refuse_names(raw, (*WAYS, "horizon", "partial"))
     ways = [name for name in WAYS if raw.get(name) is not None]
     if not ways:
         raise absent("by")
     if len(ways) > 1:
         raise wrong(ways[1], "give exactly one of by, to, to_next_timer, until")
     way = ways[0]
+    if way != "until" and raw.get("horizon") is not None:
+        raise wrong("horizon", "it goes with until only")
     if way == "until":
         return await _advance_until(call, world)
+    target: Target
     if way == "to_next_timer":
         if raw["to_next_timer"] is not True:
             raise wrong("to_next_timer", "it is true")
-        timer = world.agenda.next()
-        target = world.now_ms if timer is None else max(timer.due_at_ms, world.now_ms)
+        target = partial(_next_due_ms, world)
     elif way == "to":
         if not isinstance(raw["to"], str):
             raise wrong("to", "it must be an ISO 8601 timestamp")
@@ -82,54 +110,61 @@ async def advance(call: ControlCall) -> JsonObject:
         if target < world.now_ms:
             raise wrong("to", "the clock never moves back")
     else:
-        target = world.now_ms + _span_ms(raw["by"])
+        target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
             raise wrong("by", "the clock ends with the year 9998")
-    return _show(await _advance(call, world, target))
+    return show_receipt(await call.advance(world, target)) | {"reached": True}
 
 
-def _span_ms(value: Any) -> int:
+def _next_due_ms(world: World) -> int:
+    timer = world.agenda.next()
+    return world.now_ms if timer is None or timer.due_at_ms > LAST_MS else max(timer.due_at_ms, world.now_ms)
+
+
+def _span_ms(param: str, value: Any) -> int:
     try:
         return parse_duration(value)
     except ValueError as error:
-        raise wrong("by", str(error)) from None
-
-
-async def _advance(
-    call: ControlCall, world: World, to_ms: int | None, reached: Callable[[], bool] | None = None
-) -> Receipt:
-    try:
-        return await call.application.driver.advance(world, to_ms, reached)
-    except ClockBusy:
-        raise _busy() from None
+        raise wrong(param, str(error)) from None
 
 
 async def _advance_until(call: ControlCall, world: World) -> JsonObject:
-    goal = call.raw["until"]
+    goal, partly, horizon = (call.raw.get(name) for name in ("until", "partial", "horizon"))
     if not isinstance(goal, dict):
         raise wrong("until", "it is {event, object_id?} or {resource, status}")
+    if not isinstance(partly, bool | None):
+        raise wrong("partial", "it is true or false")
+    span_ms = DEFAULT_HORIZON_MS if horizon is None else _span_ms("horizon", horizon)
     if "resource" in goal or "status" in goal:
-        wanted = _prefixed(UntilStatus, goal)
-        record = find(world, wanted.resource)
-        if record is None:
-            raise ControlError(404, "not_found", f"There is no resource with the id {wanted.resource!r}.")
-        states = kind_of(world, record).machine.rows
-        if wanted.status not in states:
-            raise wrong("until.status", f"a resource of this kind is {', '.join(states)}")
-
-        def reached() -> bool:
-            present = find(world, wanted.resource)
-            return present is not None and present.status == wanted.status
-
-        what = f"{wanted.resource} to be {wanted.status}"
+        reached, what = _until_status(world, _prefixed(UntilStatus, goal))
     else:
         reached, what = _until_event(world, _prefixed(UntilEvent, goal))
-    receipt = await _advance(call, world, None, reached)
-    done = reached()
-    return _show(receipt) | {
-        "reached": done,
-        "stopped": f"reached: {what}" if done else f"the agenda ran dry while waiting for {what}",
-    }
+    horizon_ms = min(world.now_ms + span_ms, LAST_MS)
+    receipt = show_receipt(await call.advance(world, None, reached, horizon_ms))
+    if reached():
+        return receipt | {"reached": True, "stopped": f"reached: {what}"}
+    dry = world.agenda.next() is None
+    why = "the agenda ran dry" if dry else f"{format_duration(span_ms)} passed (the horizon)"
+    receipt |= {"reached": False, "stopped": f"{why} while waiting for {what}"}
+    if partly:
+        return receipt
+    message = f"{why[:1].upper()}{why[1:]} while waiting for {what}."
+    raise ControlError(409, "not_reached", message, receipt=receipt)
+
+
+def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool], str]:
+    record = find(world, wanted.resource)
+    if record is None:
+        raise ControlError(404, "not_found", f"There is no resource with the id {wanted.resource!r}.")
+    states = kind_of(world, record).machine.rows
+    if wanted.status not in states:
+        raise wrong("until.status", f"a resource of this kind is {', '.join(states)}")
+
+    def reached() -> bool:
+        present = find(world, wanted.resource)
+        return present is not None and present.status == wanted.status
+
+    return reached, f"{wanted.resource} to be {wanted.status}"
 
 
 def _until_event(world: World, wanted: UntilEvent) -> tuple[Callable[[], bool], str]:
@@ -160,14 +195,12 @@ def _prefixed(model: Any, goal: JsonObject) -> Any:
     return parse(Until, {"until": goal}).until
 
 
-def _show(receipt: Receipt) -> JsonObject:
-    return {
-        "from": format_timestamp(receipt.from_ms),
-        "now": format_timestamp(receipt.to_ms),
-        "fired": receipt.fired,
-        "events": receipt.events,
-        "deliveries": receipt.deliveries,
-    }
+async def cancel_advance(call: ControlCall) -> JsonObject:
+    """Call off the advance under way; 409 invalid_state when there is none."""
+    ended = call.application.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
+    if ended is None:
+        raise ControlError(409, "invalid_state", "The clock of this world is not being advanced.")
+    return show_receipt(await asyncio.shield(ended)) | {"reached": False, "cancelled": True}
 
 
 async def timers(call: ControlCall) -> JsonObject:
@@ -181,7 +214,12 @@ async def timers(call: ControlCall) -> JsonObject:
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/clock", "get_clock", "The clock", get_clock),
-    ControlOperation("PUT", "/clock", "put_clock", "Set mode, rate or time", put_clock, 200, ClockBody),
-    ControlOperation("POST", "/clock/advance", "advance", "Move the clock and fire what is due", advance, takes="raw"),
+    ControlOperation("PUT", "/clock", "put_clock", "Set mode, rate or time", put_clock, 200, ClockBody, query=WAIT),
+    ControlOperation(
+        "POST", "/clock/advance", "advance", "Move the clock and fire what is due", advance, takes="raw", query=WAIT
+    ),
+    ControlOperation(
+        "DELETE", "/clock/advance", "cancel_advance", "Call off the advance under way", cancel_advance, catches_up=False
+    ),
     ControlOperation("GET", "/timers", "timers", "What is planned, in firing order", timers, query=LIMIT),
 )

@@ -23,7 +23,7 @@ async def advice(call: ControlCall) -> JsonObject:
     if severity is not None and severity not in SEVERITIES:
         raise wrong("severity", f"it is one of {', '.join(SEVERITIES)}")
     limit, operations = call.limit(), call.application.simulator.operations
-    worlds = _worlds(call)
+    worlds = await _worlds(call)
     if call.query.get("world") == EVERY_WORLD:
         living = (row for world in worlds for row in findings_with_world(world, operations))
         found = [*call.application.past.findings, *living]
@@ -33,7 +33,7 @@ async def advice(call: ControlCall) -> JsonObject:
     return {"data": newest(shown, limit)}
 
 
-def _worlds(call: ControlCall) -> list[World]:
+async def _worlds(call: ControlCall) -> list[World]:
     """The world of the header, or the one in `world`, or all that live (`*`); brought up to date."""
     application, name = call.application, call.query.get("world") or ""
     worlds = application.simulator.worlds
@@ -43,14 +43,14 @@ def _worlds(call: ControlCall) -> list[World]:
         raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
     found = list(worlds.values()) if name == EVERY_WORLD else [worlds[name]]
     for world in found:
-        application.driver.bring_up_to_date(world)
+        await application.driver.bring_up_to_date(world)
     return found
 
 
-def _report(call: ControlCall) -> JsonObject:
+async def _report(call: ControlCall) -> JsonObject:
     """The coverage of the world of the header, of the one in `world`, or of all that this server ever had (`*`)."""
     application = call.application
-    simulator, worlds = application.simulator, _worlds(call)
+    simulator, worlds = application.simulator, await _worlds(call)
     if call.query.get("world") != EVERY_WORLD:
         return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
     counts = merged((application.past.counts, *(count_world(world) for world in worlds)))
@@ -58,11 +58,11 @@ def _report(call: ControlCall) -> JsonObject:
 
 
 async def coverage(call: ControlCall) -> JsonObject:
-    return _report(call)
+    return await _report(call)
 
 
 async def coverage_page(call: ControlCall) -> Raw:
-    return Raw(render_page(_report(call)).encode(), "text/html; charset=utf-8")
+    return Raw(render_page(await _report(call)).encode(), "text/html; charset=utf-8")
 
 
 _WORLD: Query = {

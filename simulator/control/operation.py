@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.control.lookups import Lookups
+from simulator.courier.courier import Patience, Unanswered
+from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.server.app import Application, Mounted
+from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
@@ -18,13 +23,22 @@ from simulator.wire.strict import did_you_mean, refuse_names, refuse_unknown
 WORLD_HEADER = "x-simulator-world"
 ENVIRONMENT_HEADER = "x-simulator-environment"
 
+RECEIVER_PATIENCE_SECONDS = 0.4
+"""How long a call that waits for deliveries waits for a receiver that may itself be waiting for that call.
+
+Nothing tells the two apart but time. A receiver that answers promptly needs a hundredth of it; a person takes it for
+at once.
+"""
+
 
 @dataclass
 class ControlCall:
     """One control call: the world of its header, path variables, query, headers, and the validated body.
 
     `raw` is the body as sent: a JSON object, or bytes where the row says so. `id` is its number in the journal of
-    control calls ("" where it is not kept), `began_ms` the simulated time at which it came.
+    control calls ("" where it is not kept), `began_ms` the simulated time at which it came. `gone` is set when the
+    caller has left while the call was being answered. `unanswered` are the webhook attempts of its world that had been
+    sent, and not been answered, when it came.
     """
 
     application: Application
@@ -37,14 +51,15 @@ class ControlCall:
     id: str = ""
     began_ms: int = 0
     lookups: Lookups = field(default_factory=Lookups)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    unanswered: frozenset[str] = frozenset()
 
     @property
     def world(self) -> World:
-        """The world of the header, brought up to date; 404 not_found when there is none of that id."""
+        """The world of the header; 404 not_found when there is none of that id."""
         world = self.application.simulator.worlds.get(self.world_id)
         if world is None:
             raise ControlError(404, "not_found", f"There is no world {self.world_id!r}.")
-        self.application.driver.bring_up_to_date(world)
         return world
 
     @property
@@ -58,6 +73,56 @@ class ControlCall:
         if environment not in ENVIRONMENTS:
             raise wrong("X-Simulator-Environment", "it is sandbox or production")
         return environment
+
+    async def advance(
+        self, world: World, to: Target, reached: Callable[[], bool] | None = None, horizon_ms: int = LAST_MS
+    ) -> Receipt:
+        """Move the clock of a world as `Driver.advance` does, for as long as the caller is there.
+
+        409 clock_busy during another advance and where `settle` answers so, advance_cancelled with the receipt.
+        """
+        driver = self.application.driver
+        try:
+            with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
+                return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self._patience())
+        except ClockBusy:
+            message = "The clock of this world is being advanced; wait for that call to end."
+            raise ControlError(409, "clock_busy", message) from None
+        except Unanswered as error:
+            raise _unanswered(error) from None
+        except AdvanceCancelled as error:
+            message = f"The advance was called off: {error.why}."
+            receipt = show_receipt(error.receipt) | {"reached": False}
+            raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
+
+    async def settle(self, world: World) -> int:
+        """Wait until no webhook attempt of a world is in flight; how many were made that nobody had told of.
+
+        409 clock_busy when a receiver does not answer an attempt that had reached it before this call came: it may be
+        the receiver itself that calls. With `wait=true` in the query the call waits however long it takes.
+        """
+        courier = self.application.courier
+        try:
+            with self._leaving(lambda: courier.wake(world)):
+                return await courier.settle(world, patience=self._patience(), called_off=self.gone.is_set)
+        except Unanswered as error:
+            raise _unanswered(error) from None
+
+    @contextmanager
+    def _leaving(self, then: Callable[[], object]) -> Iterator[None]:
+        """Do something as soon as the caller leaves, while the block works."""
+        watch = asyncio.create_task(self.gone.wait())
+        watch.add_done_callback(lambda task: None if task.cancelled() else then())
+        try:
+            yield
+        finally:
+            watch.cancel()
+
+    def _patience(self) -> Patience | None:
+        given = self.query.get("wait") or "false"
+        if given not in ("true", "false"):
+            raise wrong("wait", "it is true or false")
+        return None if given == "true" else Patience(RECEIVER_PATIENCE_SECONDS, self.unanswered)
 
     def limit(self) -> int | None:
         """The query parameter `limit`: how many of the newest."""
@@ -99,6 +164,14 @@ WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
 LIMIT: Query = {"limit": {**WHOLE, "description": "The newest that many, oldest first."}}
 """What every list takes."""
+WAIT: Query = {
+    "wait": {
+        "type": "boolean",
+        "description": "Wait for a receiver that has not answered yet, however long it takes; without it, such a call "
+        "is 409 clock_busy.",
+    }
+}
+"""What every call takes that waits for deliveries."""
 
 
 @dataclass(frozen=True)
@@ -106,7 +179,8 @@ class ControlOperation:
     """One row of the control interface.
 
     `takes`: json (default), raw (a JSON object that the handler judges), bytes, or nothing. `query`: the query
-    parameters with their JSON Schemas; None: whatever comes.
+    parameters with their JSON Schemas; None: whatever comes. `catches_up`: whether the world of the header is brought
+    up to date before the handler works. Not for what puts an end to a world's doings: it must work however much is due.
     """
 
     method: str
@@ -119,6 +193,7 @@ class ControlOperation:
     takes: str = "json"
     open: bool = False
     query: Query | None = field(default_factory=dict)
+    catches_up: bool = True
 
     def check_query(self, given: Mapping[str, str]) -> None:
         """400 invalid_parameter for a query parameter that the call does not know."""
@@ -136,6 +211,25 @@ def known_event(param: str, name: str) -> str:
     if name not in EVENT_TYPES:
         raise wrong(param, f"there is no event type {name!r}{did_you_mean(name, EVENT_TYPES)}")
     return name
+
+
+def show_receipt(receipt: Receipt) -> JsonObject:
+    return {
+        "from": format_timestamp(receipt.from_ms),
+        "now": format_timestamp(receipt.to_ms),
+        "fired": receipt.fired,
+        "events": receipt.events,
+        "deliveries": receipt.deliveries,
+    }
+
+
+def _unanswered(error: Unanswered) -> ControlError:
+    return ControlError(
+        409,
+        "clock_busy",
+        f"The receiver {error.url} has not answered a webhook that was sent before this call came. A receiver must "
+        "answer before it moves the clock or waits for deliveries; to wait for a slow one, add wait=true to the query.",
+    )
 
 
 def wrong(param: str, why: str) -> ControlError:

@@ -30,7 +30,7 @@ _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "
 _CONTROL = "/_simulator"
 _SETTINGS = ("strict", "rate_limit")
 _PLAYED_BY_CLOCK = ("put_clock", "advance")
-_WITHOUT_EFFECT = ("resend_event", "control_calls")
+_WITHOUT_EFFECT = ("resend_event", "control_calls", "cancel_advance")
 
 ASSUMPTIONS = (
     ("recording-time", "Time between what was done becomes `advance` steps, whoever let it pass, to the millisecond."),

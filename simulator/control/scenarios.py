@@ -47,9 +47,7 @@ async def activate(call: ControlCall) -> JsonObject:
     world = call.world
     with world.change(_CAUSE):
         names = _engine(call).activate(world, call.body.names)
-    if not call.application.driver.is_busy(world):
-        world.fire_due()
-    call.application.changed(world)
+    await call.application.follow_up(world)
     return {"names": names}
 
 
@@ -60,6 +58,8 @@ async def describe(call: ControlCall) -> JsonObject:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing, query=LIMIT),
     ControlOperation("POST", "/scenarios", "upload_scenario", "Upload a scenario", upload, 201, takes="bytes"),
-    ControlOperation("PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios),
+    ControlOperation(
+        "PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios, catches_up=False
+    ),
     ControlOperation("GET", "/scenarios/{name}", "get_scenario", "One scenario and its progress", describe),
 )

@@ -196,7 +196,7 @@ async def resend_event(call: ControlCall) -> JsonObject:
     world, event = call.world, _event(call)
     with world.change(Cause("action", "resend", "control")):
         count = resend(world, event.id)
-    await call.application.courier.settle(world)
+    await call.settle(world)
     return {"deliveries": count}
 
 
@@ -218,7 +218,7 @@ async def settle(call: ControlCall) -> JsonObject:
     """Wait until no webhook attempt of the world is in flight; how many were finished meanwhile."""
     world = call.world
     call.application.changed(world)
-    return {"deliveries": await call.application.courier.settle(world)}
+    return {"deliveries": await call.settle(world)}
 
 
 _REQUESTS: Query = {"method": TEXT, "path": TEXT, "status": WHOLE, **LIMIT}

@@ -27,7 +27,6 @@ from simulator.scenario.engine import BINDINGS, STEP
 from simulator.scenario.runner import RunFailed, fill
 from simulator.scenario.trigger import paths_to
 from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to
-from simulator.server.driver import ClockBusy
 from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError, ControlError
@@ -93,6 +92,7 @@ class Walker:
     """One walk: its steps so far, what they answered, and how it ends."""
 
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
+        self._call = call
         self._application = call.application
         self._world = world
         self._environment = environment
@@ -151,6 +151,7 @@ class Walker:
             if wait is not None and driver.is_busy(self._world):
                 raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for its end.")
             self._together(group, wait)
+            await self._application.follow_up(self._world)
             if wait is not None and self._reached() is None:
                 await self._wait(wait)
 
@@ -169,9 +170,6 @@ class Walker:
         except _REFUSALS as refusal:
             del self._told[told:]
             raise self._stopped(f"{doing}: {_reason(refusal)}", refusal) from None
-        if not self._application.driver.is_busy(world):
-            world.fire_due()
-        self._application.changed(world)
 
     def _stopped(self, why: str, refusal: BaseException | None = None) -> ControlError:
         status = refusal.status if isinstance(refusal, ControlError) and refusal.status == 404 else 409
@@ -238,8 +236,10 @@ class Walker:
             before = world.now_ms
             try:
                 await (self._starve(timer) if wait.starved else self._advance(timer))
-            except ClockBusy:
-                raise self._stopped("the clock is being advanced by another call") from None
+            except ControlError as error:
+                if error.code not in ("clock_busy", "advance_cancelled"):
+                    raise
+                raise self._stopped(error.message) from None
             if world.now_ms > before:
                 self._moved_clock = True
             self._tell(f"let the clock reach {format_timestamp(timer.due_at_ms)}: {LAWS[timer.kind]}")
@@ -248,7 +248,7 @@ class Walker:
         raise self._stopped("the law did not bring it about; meanwhile something else had happened")
 
     async def _advance(self, timer: Timer) -> None:
-        await self._application.driver.advance(self._world, timer.due_at_ms)
+        await self._call.advance(self._world, timer.due_at_ms)
 
     async def _starve(self, timer: Timer) -> None:
         """Let a run come due with an empty balance, in one change with putting the balance back."""
@@ -258,7 +258,7 @@ class Walker:
             due = world.agenda.next()
             return due is not None and due.key == timer.key
 
-        await self._application.driver.advance(world, timer.due_at_ms, is_next)
+        await self._call.advance(world, timer.due_at_ms, is_next)
         if is_next():
             world.clock.move_to(max(timer.due_at_ms, world.now_ms))
             with world.store.change(), self._emptied(timer.target):

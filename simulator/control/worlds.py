@@ -23,7 +23,6 @@ from simulator.resources.reference import all_rates, reference_data
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
-from simulator.server.app import Application
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
@@ -35,7 +34,7 @@ from simulator.wire.strict import did_you_mean
 ASSUMPTIONS = (
     ("world-rate", "A new world that is scaled and names no rate runs at the rate that the server was started with."),
     ("world-documents", "A scenario document in `scenarios` hides one that ships under its name, as an upload does."),
-    ("world-replaced", "A world that is replaced takes its snapshots along; one whose clock is moving is clock_busy."),
+    ("world-replaced", "A world that is replaced takes its snapshots along, and its advance is called off."),
     ("world-default", "The world default may be replaced, too: it keeps its well-known keys, and can not be deleted."),
 )
 
@@ -87,12 +86,14 @@ class WorldBody(Body):
 
 def show_clock(world: World) -> JsonObject:
     timer = world.agenda.next()
+    ended = {"ended": "The clock has reached the end of the year 9998, where simulated time ends."}
     return {
         "mode": world.clock.mode,
         "now": format_timestamp(world.now_ms),
         "rate": world.clock.rate,
         "timers": len(world.agenda),
         "next_timer_at": None if timer is None else format_timestamp(timer.due_at_ms),
+        **(ended if world.now_ms >= LAST_MS else {}),
     }
 
 
@@ -156,6 +157,7 @@ async def create_world(call: ControlCall) -> JsonObject:
         rate=inherited.rate if clock.rate is None else rate_of(clock.rate),
         scenarios=inherited.scenarios if chosen is None else chosen.names,
         settings={**inherited.settings, **_given(body.settings)},
+        at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
     old = _replaced(call)
     try:
@@ -181,11 +183,8 @@ def _exists(error: WorldExists) -> ControlError:
 
 
 def _replaced(call: ControlCall) -> World | None:
-    """The world that the new one is to replace; it may not be in the middle of an advance."""
-    old = call.application.simulator.worlds.get(call.body.id or "") if call.body.replace else None
-    if old is not None:
-        require_idle(call.application, old)
-    return old
+    """The world that the new one is to replace."""
+    return call.application.simulator.worlds.get(call.body.id or "") if call.body.replace else None
 
 
 def _succeed(call: ControlCall, old: World | None, world: World) -> None:
@@ -273,7 +272,7 @@ async def _fork(call: ControlCall) -> JsonObject:
     world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
     _succeed(call, old, world)
     if target is not None:
-        await call.application.driver.advance(world, target)
+        await call.advance(world, target)
     return show_world(call, world)
 
 
@@ -289,11 +288,11 @@ def _named(call: ControlCall) -> World:
     world = call.application.simulator.worlds.get(call.path["id"])
     if world is None:
         raise ControlError(404, "not_found", f"There is no world {call.path['id']!r}.")
-    call.application.driver.bring_up_to_date(world)
     return world
 
 
 async def get_world(call: ControlCall) -> JsonObject:
+    await call.application.driver.bring_up_to_date(_named(call))
     return show_world(call, _named(call))
 
 
@@ -301,24 +300,16 @@ async def delete_world(call: ControlCall) -> None:
     world = _named(call)
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
-    require_idle(call.application, world)
     call.application.simulator.delete_world(world.id)
     call.application.end(world)
 
 
 async def reset(call: ControlCall) -> JsonObject:
     old = call.world
-    require_idle(call.application, old)
-    world = call.application.simulator.reset_world(old.id)
+    world = call.application.simulator.reset_world(old.id, wall_now_ms())
     call.application.end(old)
     call.application.begin(world)
     return show_world(call, world)
-
-
-def require_idle(application: Application, world: World) -> None:
-    """409 clock_busy while the clock of a world is being advanced."""
-    if application.driver.is_busy(world):
-        raise ControlError(409, "clock_busy", "The clock of this world is being advanced.")
 
 
 async def get_settings(call: ControlCall) -> JsonObject:
@@ -343,11 +334,11 @@ async def reference(call: ControlCall) -> JsonObject:
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/health", "health", "Whether the server is up", health, open=True),
-    ControlOperation("POST", "/worlds", "create_world", "Make a world", create_world, 201, WorldBody),
-    ControlOperation("GET", "/worlds", "list_worlds", "All worlds", list_worlds, query=LIMIT),
-    ControlOperation("GET", "/worlds/{id}", "get_world", "One world", get_world),
-    ControlOperation("DELETE", "/worlds/{id}", "delete_world", "End a world", delete_world, 204),
-    ControlOperation("POST", "/reset", "reset", "Make the world again as at its creation", reset),
+    ControlOperation("POST", "/worlds", "create_world", "Make a world", create_world, 201, WorldBody, catches_up=False),
+    ControlOperation("GET", "/worlds", "list_worlds", "All worlds", list_worlds, query=LIMIT, catches_up=False),
+    ControlOperation("GET", "/worlds/{id}", "get_world", "One world", get_world, catches_up=False),
+    ControlOperation("DELETE", "/worlds/{id}", "delete_world", "End a world", delete_world, 204, catches_up=False),
+    ControlOperation("POST", "/reset", "reset", "Make the world again as at its creation", reset, catches_up=False),
     ControlOperation("GET", "/settings", "get_settings", "The world's settings", get_settings),
     ControlOperation("PATCH", "/settings", "patch_settings", "Change settings", patch_settings, 200, Settings),
     ControlOperation("GET", "/rates", "rates", "All rates: mid, onramp, offramp, swap", rates),

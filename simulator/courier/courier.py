@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
 from weakref import WeakKeyDictionary
@@ -31,24 +31,42 @@ def wall_clock_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
+class Unanswered(Exception):
+    """A receiver left an attempt unanswered for longer than somebody would wait for it; `url` is the receiver's."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.url = url
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long somebody waits for the answers to these attempts, because their receivers may be waiting for him."""
+
+    seconds: float
+    attempts: frozenset[str]
+
+
 @dataclass
 class _Flight:
     """What is on its way for one world, and who waits for it to end.
 
-    `broken` are attempts whose report failed: they are not sent again and again.
+    `sent` are the attempts that were handed to the transport, `broken` those whose report failed: they are not sent
+    again and again.
     """
 
     tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
     told: int = 0
+    sent: set[str] = field(default_factory=set)
     broken: set[str] = field(default_factory=set)
 
 
 class Courier:
     """Delivers the webhooks of all worlds of a process.
 
-    `before_report(world)` is called before a report changes a world (to bring a running clock up to date),
+    `before_report(world)` is awaited before a report changes a world (to bring a running clock up to date),
     `on_delivery(world, delivery)` with what was recorded, `on_change(world)` after it.
     """
 
@@ -66,7 +84,7 @@ class Courier:
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
         self._closing = False
         self.on_change = on_change
-        self.before_report: Callable[[World], None] | None = None
+        self.before_report: Callable[[World], Awaitable[None]] | None = None
         self.on_delivery: Callable[[World, Delivery], None] | None = None
 
     def pump(self, world: World) -> None:
@@ -81,7 +99,7 @@ class Courier:
             attempts = webhooks.take(world)
         loop = asyncio.get_running_loop()
         for attempt in attempts:
-            task = loop.create_task(self._send(world, attempt))
+            task = loop.create_task(self._carry(world, flight, attempt))
             flight.tasks[attempt.id] = task
             task.add_done_callback(partial(self._landed, world, flight, attempt))
 
@@ -93,20 +111,53 @@ class Courier:
         """How many attempts of the world this courier has finished so far."""
         return self._flight(world).made
 
-    async def settle(self, world: World) -> int:
-        """Wait until nothing of the world is on its way or may start.
+    async def settle(
+        self,
+        world: World,
+        *,
+        patience: Patience | None = None,
+        called_off: Callable[[], bool] = lambda: False,
+    ) -> int:
+        """Wait until nothing of the world is on its way or may start, or until `called_off` holds (see `wake`).
 
         Answers how many attempts were made that no call of this told of before: a count that does not depend on how
-        fast receivers answer.
+        fast receivers answer. Unanswered when `patience` with a receiver is lost.
         """
-        flight = self._flight(world)
+        loop, flight = asyncio.get_running_loop(), self._flight(world)
         self.pump(world)
-        while flight.tasks:
-            waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            flight.waiters.append(waiter)
-            await waiter
+        alarm, too_late = None, False
+
+        def lose_patience() -> None:
+            nonlocal too_late
+            too_late = True
+            self.wake(world)
+
+        if patience is not None and patience.attempts & flight.sent:
+            alarm = loop.call_later(patience.seconds, lose_patience)
+        try:
+            while flight.tasks and not called_off():
+                if too_late and patience is not None and (unanswered := sorted(patience.attempts & flight.sent)):
+                    raise Unanswered(webhooks.in_flight(world)[unanswered[0]].url)
+                waiter: asyncio.Future[None] = loop.create_future()
+                flight.waiters.append(waiter)
+                await waiter
+        finally:
+            if alarm is not None:
+                alarm.cancel()
         untold, flight.told = flight.made - flight.told, flight.made
         return untold
+
+    def unanswered(self, world: World) -> frozenset[str]:
+        """The attempts that have been sent and not been answered yet, by their ids."""
+        return frozenset(self._flight(world).sent)
+
+    def wake(self, world: World) -> None:
+        """Let everybody who waits for a world look again whether to go on waiting."""
+        flight = self._flight(world)
+        waiters, flight.waiters = flight.waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
 
     async def probe(self, world: World, probe: Probe) -> ProbeOutcome:
         """Send the signed test request of a registration (decision W4)."""
@@ -158,12 +209,14 @@ class Courier:
             flight.broken.add(attempt.id)
             _log.exception("the report of the webhook attempt %s failed", attempt.id)
         flight.tasks.pop(attempt.id, None)
+        flight.sent.discard(attempt.id)
         try:
             if not task.cancelled():
                 self._tell(self.on_change, world)
                 self.pump(world)
         finally:
-            self._wake(flight)
+            if not flight.tasks:
+                self.wake(world)
 
     @staticmethod
     def _tell(listener: Callable[..., None] | None, *arguments: object) -> None:
@@ -174,21 +227,23 @@ class Courier:
         except Exception:
             _log.exception("a listener of the courier failed")
 
-    @staticmethod
-    def _wake(flight: _Flight) -> None:
-        if flight.tasks:
-            return
-        waiters, flight.waiters = flight.waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+    async def _carry(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
+        """Send an attempt; when this ends, its world is ready for the report."""
+        outcome = await self._send(world, flight, attempt)
+        try:
+            if self.before_report is not None:
+                await self.before_report(world)
+        except Exception:
+            _log.exception("a listener of the courier failed")
+        return outcome
 
-    async def _send(self, world: World, attempt: Attempt) -> Outcome:
+    async def _send(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
         try:
             plan = attempt.due.plan
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
+            flight.sent.add(attempt.id)
             return await self._post(world, message.url, message.headers, message.body)
         except Exception as error:
             _log.exception("the webhook attempt %s could not be made", attempt.id)
@@ -198,7 +253,6 @@ class Courier:
         return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
 
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
-        self._tell(self.before_report, world)
         with world.change(_CAUSE):
             delivery = webhooks.report(world, attempt, outcome)
         if delivery is not None:

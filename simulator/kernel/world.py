@@ -22,6 +22,7 @@ from simulator.kernel.store import Store
 ENVIRONMENTS = ("sandbox", "production")
 
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
+FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
 EventListener: TypeAlias = "Callable[[World, Event, Any], None]"
 CreationListener: TypeAlias = "Callable[[World, str, Any, str], None]"
 
@@ -32,13 +33,16 @@ class Wiring:
 
     `timers`: the handler of each kind of timer. `on_event`: called for every emitted event, with the object
     it carries, inside the change that emitted it. `on_created`: called with environment, object and id of a
-    resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name.
+    resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name. `on_failure`:
+    called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
+    Without one the exception is raised to whoever fires.
     """
 
     timers: Mapping[str, TimerHandler] = field(default_factory=dict)
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     kinds: Mapping[str, Any] = field(default_factory=dict)
+    on_failure: FailureHandler | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +125,24 @@ class World:
             self.cause, self.origin = before
 
     def fire_next(self, until_ms: int) -> Timer | None:
-        """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none."""
+        """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none.
+
+        One whose handler raises has done nothing and is gone all the same: a timer that stayed due would fail for ever.
+        """
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:
             return None
         self.clock.move_to(max(timer.due_at_ms, self.clock.now_ms))
+        on_failure = self.wiring.on_failure
         with self.change(Cause("law", timer.kind)):
             self.agenda.take(timer)
-            self.wiring.timers[timer.kind](self, timer)
+            try:
+                with self.store.attempt():
+                    self.wiring.timers[timer.kind](self, timer)
+            except Exception as error:
+                if on_failure is None:
+                    raise
+                on_failure(self, timer, error)
         return timer
 
     def fire_due(self, until_ms: int | None = None) -> int:

@@ -38,8 +38,8 @@ class Application:
         self.courier = courier or Courier()
         self.watchers: list[Callable[[World], None]] = []
         self.past = Past(simulator.operations)
-        self.closers: list[Callable[[], None]] = []
         self.driver = Driver(self.courier, self.changed)
+        self.closers: list[Callable[[], None]] = [self.driver.end_advances]
         self.courier.on_change = self._reported
         self.courier.before_report = self.driver.bring_up_to_date
         self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed)
@@ -60,6 +60,11 @@ class Application:
         for watcher in self.watchers:
             watcher(world)
 
+    async def follow_up(self, world: World) -> None:
+        """A call changed a world: what it planned without delay fires, then everybody is told."""
+        await self.driver.fire_due(world)
+        self.changed(world)
+
     def begin(self, world: World) -> None:
         """A world lives from now on: it was made, or put in place of another."""
         self.driver.anchor(world)
@@ -75,8 +80,7 @@ class Application:
 
     def _reported(self, world: World) -> None:
         """The courier reported an attempt; while the clock is being moved, only that fires timers."""
-        if not self.driver.is_busy(world):
-            world.fire_due()
+        self.driver.begin_firing(world)
         self.changed(world)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:

@@ -1,7 +1,9 @@
 """Running clocks: maps real seconds to simulated ones in the modes `real` and `scaled`, and moves clocks on demand.
 
-The only place that waits for time to pass. A manual clock moves only by `advance`; a running one is brought up to date
-before every call, and woken when its next timer falls due.
+The only place that waits for time to pass, and the only one that fires timers for calls. A manual clock moves only by
+`advance`; a running one is brought up to date before every call, and woken when its next timer falls due. However much
+is due, it is fired in slices of a few milliseconds, so that the server goes on answering meanwhile; of every world one
+run is under way at a time, and who comes meanwhile waits for its end.
 """
 
 from __future__ import annotations
@@ -12,11 +14,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
-from simulator.courier.courier import Courier
+from simulator.courier.courier import Courier, Patience
+from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
 
-YIELD_EVERY = 200
+SLICE_SECONDS = 0.005
+"""How long timers are fired before everybody else has a turn."""
+
+PATIENCE_SECONDS = 1.0
+"""How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
+
+MOST_EVENTS = 1_000_000
+MOST_TIMERS = 5_000_000
+"""What one advance may emit and fire. At some 11 KB for each event, more would take the memory of the machine."""
+
+Target: TypeAlias = "int | Callable[[], int] | None"
 
 
 @dataclass
@@ -45,113 +60,283 @@ class ClockBusy(Exception):
     """Another advance of this world's clock is under way."""
 
 
-def wall_now_ms() -> int:
-    """The wall clock in milliseconds: where a real clock starts."""
-    return time.time_ns() // 1_000_000
+class AdvanceCancelled(Exception):
+    """An advance was called off, or had grown too large. `receipt` is what it had done by then."""
+
+    def __init__(self, why: str, receipt: Receipt) -> None:
+        super().__init__(why)
+        self.why = why
+        self.receipt = receipt
+
+
+@dataclass
+class _Advance:
+    """An advance under way: what it has done, whether it was called off (and why), and who waits for its end."""
+
+    world: World
+    from_ms: int
+    events_before: int
+    ended: asyncio.Future[Receipt]
+    fired: int = 0
+    deliveries: int = 0
+    called_off: str = ""
+
+    def receipt(self) -> Receipt:
+        journal = self.world.journal
+        newest = islice(journal.events_newest_first(), journal.event_count - self.events_before)
+        return Receipt(
+            self.from_ms, self.world.now_ms, self.fired, [event.id for event in newest][::-1], self.deliveries
+        )
+
+
+@dataclass
+class _Keeping:
+    """What the driver knows of one world."""
+
+    anchor: _Anchor | None = None
+    alarm: asyncio.TimerHandle | None = None
+    firing: asyncio.Task[None] | None = None
+    advance: _Advance | None = None
+    over: bool = False
+    fired: int = 0
 
 
 class Driver:
-    """Keeps the clocks of all worlds of a server."""
+    """Keeps the clocks of all worlds of a server; `changed` is told when timers of a world have fired.
 
-    def __init__(self, courier: Courier, changed: Callable[[World], None]) -> None:
+    `seconds` tells real time, from any beginning.
+    """
+
+    patience_seconds = PATIENCE_SECONDS
+    most_events = MOST_EVENTS
+    most_timers = MOST_TIMERS
+
+    def __init__(
+        self, courier: Courier, changed: Callable[[World], None], seconds: Callable[[], float] = time.monotonic
+    ) -> None:
         self._courier = courier
         self._changed = changed
-        self._anchors: dict[int, _Anchor] = {}
-        self._alarms: dict[int, asyncio.TimerHandle] = {}
-        self._busy: set[int] = set()
+        self._seconds = seconds
+        self._kept: WeakKeyDictionary[World, _Keeping] = WeakKeyDictionary()
 
-    def bring_up_to_date(self, world: World) -> None:
-        """Move a running clock to the present, firing what fell due on the way; a manual one stays."""
-        if world.clock.mode == "manual" or id(world) in self._busy:
+    def _keeping(self, world: World) -> _Keeping:
+        keeping = self._kept.get(world)
+        if keeping is None:
+            keeping = self._kept[world] = _Keeping()
+        return keeping
+
+    # Firing what is due
+
+    async def bring_up_to_date(self, world: World) -> None:
+        """Move a running clock to the present, firing what fell due on the way; a manual one stays.
+
+        At once while the clock is being advanced, and in a world that lives no more.
+        """
+        keeping = self._keeping(world)
+        if world.clock.mode != "manual":
+            self._fire(world, keeping, self._present_ms(world, keeping))
+        await self._fired(world, keeping)
+
+    async def fire_due(self, world: World) -> None:
+        """Fire what is due at this moment of the world: what a call has just planned without delay."""
+        keeping = self._keeping(world)
+        self._fire(world, keeping, world.now_ms)
+        await self._fired(world, keeping)
+
+    def begin_firing(self, world: World) -> None:
+        """As `fire_due`, without waiting for the end."""
+        self._fire(world, self._keeping(world), world.now_ms)
+
+    def _fire(self, world: World, keeping: _Keeping, target_ms: int) -> None:
+        """Begin a run: its first slice at once, the rest in a task. Nothing while another run or an advance fires."""
+        if keeping.firing is not None or keeping.advance is not None or keeping.over:
             return
-        target = self._present_ms(world)
-        fired = world.fire_due(target)
-        if target > world.now_ms:
-            world.clock.move_to(target)
-        if fired:
+        before = keeping.fired
+        if not self._fire_slice(world, keeping, target_ms):
+            keeping.firing = asyncio.get_running_loop().create_task(self._fire_on(world, keeping, target_ms))
+        elif keeping.fired > before:
             self._changed(world)
 
-    def _present_ms(self, world: World) -> int:
-        anchor = self._anchors.get(id(world))
-        if anchor is None:
-            anchor = self._anchors[id(world)] = _Anchor(time.monotonic(), world.now_ms)
-        passed = Decimal(time.monotonic() - anchor.real_seconds) * 1000
+    def _fire_slice(self, world: World, keeping: _Keeping, target_ms: int) -> bool:
+        """Fire for a few milliseconds; whether everything up to the moment has fired and the clock is there."""
+        ends = self._seconds() + SLICE_SECONDS
+        while world.fire_next(target_ms) is not None:
+            keeping.fired += 1
+            if self._seconds() > ends:
+                return False
+        if target_ms > world.now_ms:
+            world.clock.move_to(target_ms)
+        return True
+
+    async def _fire_on(self, world: World, keeping: _Keeping, target_ms: int) -> None:
+        try:
+            await asyncio.sleep(0)
+            while keeping.advance is None and not keeping.over and not self._fire_slice(world, keeping, target_ms):
+                await asyncio.sleep(0)
+        finally:
+            keeping.firing = None
+        self._changed(world)
+
+    async def _fired(self, world: World, keeping: _Keeping) -> None:
+        """Wait for the run under way; not for ever, where the clock is faster than its timers can fire."""
+        if keeping.firing is not None and keeping.advance is None:
+            patience = None if world.clock.mode == "manual" else self.patience_seconds
+            await asyncio.wait({keeping.firing}, timeout=patience)
+
+    # Running clocks
+
+    def _present_ms(self, world: World, keeping: _Keeping) -> int:
+        if keeping.anchor is None:
+            keeping.anchor = _Anchor(self._seconds(), world.now_ms)
+        passed = Decimal(self._seconds() - keeping.anchor.real_seconds) * 1000
         rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
-        return max(anchor.simulated_ms + int(passed * rate), world.now_ms)
+        return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
 
     def anchor(self, world: World) -> None:
         """Begin to count real time from now: after the clock was set or its mode or rate changed."""
-        self._anchors[id(world)] = _Anchor(time.monotonic(), world.now_ms)
+        self._keeping(world).anchor = _Anchor(self._seconds(), world.now_ms)
         self.set_alarm(world)
 
     def set_alarm(self, world: World) -> None:
         """Wake a running world when its next timer falls due."""
-        alarm = self._alarms.pop(id(world), None)
-        if alarm is not None:
-            alarm.cancel()
+        keeping = self._keeping(world)
+        if keeping.alarm is not None:
+            keeping.alarm.cancel()
+            keeping.alarm = None
+        if world.clock.mode == "manual" or keeping.firing is not None or keeping.over:
+            return
         timer = world.agenda.next()
-        if world.clock.mode == "manual" or timer is None:
+        if timer is None or timer.due_at_ms > LAST_MS:
             return
         rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
-        wait = max(Decimal(timer.due_at_ms - self._present_ms(world)) / (1000 * rate), Decimal(0))
+        wait = max(Decimal(timer.due_at_ms - self._present_ms(world, keeping)) / (1000 * rate), Decimal(0))
         delay = min(float(wait) + 0.001, 3600.0)
-        self._alarms[id(world)] = asyncio.get_running_loop().call_later(delay, self._ring, world)
+        keeping.alarm = asyncio.get_running_loop().call_later(delay, self._ring, world)
 
     def _ring(self, world: World) -> None:
-        self._alarms.pop(id(world), None)
-        self.bring_up_to_date(world)
+        keeping = self._keeping(world)
+        keeping.alarm = None
+        if world.clock.mode != "manual":
+            self._fire(world, keeping, self._present_ms(world, keeping))
         self.set_alarm(world)
 
     def forget(self, world: World) -> None:
-        """Stop keeping the clock of a world that is gone."""
-        self._anchors.pop(id(world), None)
-        alarm = self._alarms.pop(id(world), None)
-        if alarm is not None:
-            alarm.cancel()
+        """Stop keeping the clock of a world that is gone; an advance of it is called off."""
+        keeping = self._keeping(world)
+        keeping.over = True
+        if keeping.alarm is not None:
+            keeping.alarm.cancel()
+            keeping.alarm = None
+        self.call_off(world, "the world was reset, replaced or deleted")
+
+    def end_advances(self) -> None:
+        """Call off every advance: the server is stopping."""
+        for world in list(self._kept):
+            self.call_off(world, "the server is stopping")
 
     def close(self) -> None:
-        for alarm in self._alarms.values():
-            alarm.cancel()
-        self._alarms.clear()
+        self.end_advances()
+        for keeping in self._kept.values():
+            if keeping.alarm is not None:
+                keeping.alarm.cancel()
+                keeping.alarm = None
+            if keeping.firing is not None:
+                keeping.firing.cancel()
+
+    # Advancing
 
     def is_busy(self, world: World) -> bool:
-        return id(world) in self._busy
+        return self._keeping(world).advance is not None
 
-    async def advance(self, world: World, to_ms: int | None, reached: Callable[[], bool] | None = None) -> Receipt:
-        """Move the clock to a moment, timer by timer; ClockBusy during another advance.
+    def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
+        """End the advance under way; the future answers what it has done. None when there is none."""
+        advance = self._keeping(world).advance
+        if advance is None:
+            return None
+        advance.called_off = advance.called_off or why
+        self._courier.wake(world)
+        return advance.ended
 
-        Webhook attempts of an instant are answered before the clock moves on from it. With `reached`, stop as soon
-        as it holds; `to_ms` None then means as far as the agenda goes.
+    async def advance(
+        self,
+        world: World,
+        to: Target,
+        reached: Callable[[], bool] | None = None,
+        *,
+        horizon_ms: int = LAST_MS,
+        patience: Patience | None = None,
+    ) -> Receipt:
+        """Move the clock to a moment, timer by timer; ClockBusy during another advance, AdvanceCancelled.
+
+        Webhook attempts of an instant are answered before the clock moves on from it. `to` is the moment, or what
+        chooses it once the attempts in flight at the start have been answered, or None: as far as the agenda goes up to
+        `horizon_ms`, and not beyond its last timer. With `reached`, stop as soon as it holds. Unanswered when
+        `patience` with the receiver of an attempt in flight at the start is lost.
         """
-        if id(world) in self._busy:
+        keeping = self._keeping(world)
+        if keeping.advance is not None:
             raise ClockBusy
-        self._busy.add(id(world))
+        ended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        advance = keeping.advance = _Advance(world, world.now_ms, world.journal.event_count, ended)
+        if keeping.over:
+            advance.called_off = "the world lives no more"
         try:
-            deliveries, fired = await self._courier.settle(world), 0
-            start_ms, events_before = world.now_ms, world.journal.event_count
-            while reached is None or not reached():
-                timer = world.agenda.next()
-                if timer is None or timer.due_at_ms > world.now_ms:
-                    deliveries += await self._courier.settle(world)
-                    timer = world.agenda.next()
-                if timer is None or (to_ms is not None and timer.due_at_ms > to_ms):
-                    break
-                world.fire_next(timer.due_at_ms)
-                fired += 1
-                if fired % YIELD_EVERY == 0:
-                    await asyncio.sleep(0)
-            deliveries += await self._courier.settle(world)
-            if to_ms is not None and to_ms > world.now_ms and (reached is None or not reached()):
-                world.clock.move_to(to_ms)
+            if keeping.firing is not None:
+                await asyncio.wait({keeping.firing})
+            await self._settle(advance, patience)
+            advance.from_ms, advance.events_before = world.now_ms, world.journal.event_count
+            await self._go(advance, to() if callable(to) else to, reached, horizon_ms)
         finally:
-            self._busy.discard(id(world))
-            self.anchor(world)
+            keeping.advance = None
+            receipt = advance.receipt()
+            ended.set_result(receipt)
+            if not keeping.over:
+                self.anchor(world)
             self._changed(world)
-        newest = islice(world.journal.events_newest_first(), world.journal.event_count - events_before)
-        return Receipt(
-            start_ms,
-            world.now_ms,
-            fired,
-            [event.id for event in newest][::-1],
-            deliveries,
+        if advance.called_off:
+            raise AdvanceCancelled(advance.called_off, receipt)
+        return receipt
+
+    async def _settle(self, advance: _Advance, patience: Patience | None = None) -> None:
+        """Wait for the attempts in flight, unless the advance is called off."""
+        advance.deliveries += await self._courier.settle(
+            advance.world, patience=patience, called_off=lambda: bool(advance.called_off)
         )
+
+    async def _go(
+        self, advance: _Advance, to_ms: int | None, reached: Callable[[], bool] | None, horizon_ms: int
+    ) -> None:
+        world = advance.world
+        turn_ends = self._seconds() + SLICE_SECONDS
+        while not advance.called_off and not (reached is not None and reached()):
+            timer = world.agenda.next()
+            if timer is None or timer.due_at_ms > world.now_ms:
+                await self._settle(advance)
+                if advance.called_off:
+                    return
+                timer = world.agenda.next()
+            if timer is None or timer.due_at_ms > (horizon_ms if to_ms is None else to_ms):
+                break
+            world.fire_next(timer.due_at_ms)
+            advance.fired += 1
+            self._bound(advance)
+            if self._seconds() > turn_ends:
+                await asyncio.sleep(0)
+                turn_ends = self._seconds() + SLICE_SECONDS
+        await self._settle(advance)
+        if advance.called_off or to_ms is None or to_ms <= world.now_ms or (reached is not None and reached()):
+            return
+        world.clock.move_to(to_ms)
+
+    def _bound(self, advance: _Advance) -> None:
+        emitted = advance.world.journal.event_count - advance.events_before
+        if emitted > self.most_events or advance.fired > self.most_timers:
+            advance.called_off = advance.called_off or (
+                f"one advance emits at most {self.most_events} events and fires at most {self.most_timers} timers; "
+                "advance in shorter spans"
+            )
+
+
+def wall_now_ms() -> int:
+    """The wall clock in milliseconds: where a real clock starts."""
+    return time.time_ns() // 1_000_000

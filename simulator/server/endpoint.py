@@ -83,20 +83,15 @@ class Endpoint:
                 exchange, ApiError("internal_error", "An unexpected error; the call had no effect.")
             )
         self._journal(exchange, outgoing)
-        self._follow_up(exchange.world)
+        await self._driver.fire_due(exchange.world)
+        self._changed(exchange.world)
         return outgoing
-
-    def _follow_up(self, world: World) -> None:
-        if not self._driver.is_busy(world):
-            world.fire_due()
-        self._changed(world)
 
     async def _answer(self, exchange: _Exchange) -> Outgoing:
         found = self._router.find(exchange.path)
         if found is not None:
             exchange.world = self._world_of(exchange)
-        world = exchange.world
-        self._driver.bring_up_to_date(world)
+        world = await self._up_to_date(exchange, found is not None)
         with world.store.change():
             exchange.request_id = world.streams.identifier("req_", "ids.request")
         if found is None or not exchange.environment:
@@ -121,6 +116,16 @@ class Endpoint:
         if interference is not None:
             return await self._interfered(exchange, operation, call, interference)
         return await self._perform(exchange, operation, call)
+
+    async def _up_to_date(self, exchange: _Exchange, ties: bool) -> World:
+        """The world of a call, at its present moment; one that took its place while timers fired, if one did."""
+        while True:
+            world = exchange.world
+            await self._driver.bring_up_to_date(world)
+            if ties:
+                exchange.world = self._world_of(exchange)
+            if exchange.world is world:
+                return world
 
     async def _interfered(
         self, exchange: _Exchange, operation: Operation, call: Call, interference: faults.Interference
@@ -236,7 +241,7 @@ class Endpoint:
             body = b"" if answer is None or isinstance(answer, Probe) else dumps(answer)
         if isinstance(answer, Probe):
             outcome = await self._courier.probe(world, answer)
-            self._driver.bring_up_to_date(world)
+            await self._driver.bring_up_to_date(world)
             with world.change(cause, origin):
                 body = dumps(answer.then(outcome))
         return self._outgoing(exchange, operation.status, body)

@@ -151,6 +151,7 @@ async def _steer(session: Session) -> None:
     await call("POST", "/scenarios", {"name": "calm"})
     await call("POST", "/scenarios", {"name": "calm", "surprise": 1})
     await call("PUT", "/scenarios/active", {"names": ["calm"]})
+    await _call_off(session)
     respond = {"status": 503, "code": "service_unavailable"}
     fault = await call("POST", "/faults", {"match": {"path": "/quotes"}, "respond": respond, "delay": "1s", "times": 2})
     await call("POST", "/faults", {"match": {}, "malformed": "truncate", "after_commit": True, "probability": 0.5})
@@ -166,6 +167,27 @@ async def _steer(session: Session) -> None:
     await call("GET", "/inbox/shop/wait?count=9&timeout=0")
     await call("PUT", "/inbox/shop", {"respond": [500, 200]})
     await call("DELETE", "/inbox/shop")
+
+
+async def _call_off(session: Session) -> None:
+    """Weather that changes for ever, an advance that waits for its end, and the end of that advance."""
+    turns = [
+        {
+            "on": "network.status_changed",
+            "where": {"status": was},
+            "do": [{"after": "1m", "action": "set_network", "network": "celo", "status": becomes}],
+        }
+        for was, becomes in (("down", "operational"), ("operational", "down"))
+    ]
+    await session.control("POST", "/scenarios", {"name": "tide", "rules": turns})
+    await session.control("PUT", "/scenarios/active", {"names": ["tide"]})
+    await session.control("POST", "/actions/set_network", {"network": "celo", "status": "down"})
+    advancing = asyncio.create_task(session.control("POST", "/clock/advance", {"until": {"event": "kyc.rejected"}}))
+    await asyncio.sleep(0)
+    await session.control("GET", "/clock")
+    await session.control("DELETE", "/clock/advance")
+    assert (await advancing)["error"]["code"] == "advance_cancelled"
+    await session.control("PUT", "/scenarios/active", {"names": ["calm"]})
 
 
 async def _keep(session: Session) -> None:

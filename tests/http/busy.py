@@ -109,7 +109,7 @@ def withdraw(world: Remote) -> Any:
     return ok(world.api("POST", "/wallet/withdraw", {"quote_id": quote["id"]}))
 
 
-def recurring(world: Remote) -> str:
+def recurring(world: Remote, end: Any = None) -> str:
     body = {
         "name": "Rent",
         "type": "withdraw",
@@ -122,7 +122,7 @@ def recurring(world: Remote) -> str:
     schedule = {
         "frequency": "daily",
         "start_date": "2026-01-06",
-        "end": {"type": "after_occurrences", "occurrences": 9},
+        "end": end or {"type": "after_occurrences", "occurrences": 9},
     }
     ok(world.api("PUT", f"{path}/schedule", schedule))
     ok(world.api("GET", f"{path}/review"))

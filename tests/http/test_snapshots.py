@@ -182,26 +182,24 @@ def test_a_snapshot_waits_for_webhooks_in_flight(world: Remote) -> None:
     assert "webhook_ready" not in document["tables"]
 
 
-def test_while_the_clock_is_advanced_a_world_is_neither_kept_nor_replaced(world: Remote) -> None:
+@pytest.mark.parametrize("end", ["PUT /state", "POST /snapshots/{taken}/restore", "POST /reset", "DELETE /worlds/{id}"])
+def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(world: Remote, end: str) -> None:
     taken, document = snapshot(world), state(world)
-    busy = [
-        ("POST", "/snapshots", {}),
-        ("GET", "/state", None),
-        ("PUT", "/state", document),
-        ("POST", f"/snapshots/{taken['id']}/restore", None),
-        ("POST", "/reset", None),
-        ("DELETE", f"/worlds/{world.world['id']}", None),
-    ]
+    method, path = end.format(taken=taken["id"], id=world.world["id"]).split()
     ok(world.control("POST", "/faults", {"webhook": {}, "deliver": {"delay": "1s"}}))
     with slow_receiver(world) as receiver, ThreadPoolExecutor(1) as pool:
-        advancing = pool.submit(world.advance, by="50m")
+        advancing = pool.submit(world.control, "POST", "/clock/advance", {"by": "50m", "wait": True})
         assert receiver.entered.wait(10)
         with httpx.Client(timeout=30, trust_env=False) as client:
             beside = Remote(world.origin, client, world.world)
-            seen = [beside.control(method, path, json).refusal[:2] for method, path, json in busy]
-        receiver.leave.set()
-        advancing.result()
-    assert seen == [(409, "clock_busy")] * len(busy)
+            for keeping in (("POST", "/snapshots", {}), ("GET", "/state", None)):
+                assert beside.control(*keeping).refusal[:2] == (409, "clock_busy")
+            ok(beside.control(method, path, document if method == "PUT" else None))
+            cancelled = advancing.result(10)
+            assert (cancelled.status, cancelled.code) == (409, "advance_cancelled")
+            assert cancelled.body["error"]["receipt"]["reached"] is False
+            if method != "DELETE":
+                assert ok(beside.control("POST", "/clock/advance", {"by": "1s"}))["reached"] is True
 
 
 class Gate:

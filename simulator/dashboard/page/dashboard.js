@@ -384,7 +384,7 @@ function begin() {
   follow();
 }
 
-const advance = (source, how) => doing(source, () => api("POST", "/clock/advance", how),
+const advance = (source, how) => doing(source, () => api("POST", "/clock/advance", { ...how, wait: true }),
   (told) => `Now ${at(told.now)}: ${told.fired} timers fired, ${told.events.length} events, ${told.deliveries} deliveries.`);
 for (const button of document.querySelectorAll("[data-by]")) button.onclick = () => advance(button, { by: button.dataset.by });
 document.querySelector("[data-next]").onclick = (event) => advance(event.currentTarget, { to_next_timer: true });
@@ -395,7 +395,7 @@ $("advance-form").onsubmit = (event) => {
 $("mode-form").onsubmit = (event) => {
   event.preventDefault();
   const mode = $("mode").value;
-  doing(event.submitter, () => api("PUT", "/clock", { mode, ...(mode === "scaled" ? { rate: Number($("rate").value) } : {}) }), `The clock is ${mode}.`);
+  doing(event.submitter, () => api("PUT", "/clock?wait=true", { mode, ...(mode === "scaled" ? { rate: Number($("rate").value) } : {}) }), `The clock is ${mode}.`);
 };
 $("fault-form").onsubmit = (event) => {
   event.preventDefault();
