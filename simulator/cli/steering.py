@@ -63,7 +63,7 @@ def advance(
     if horizon is not None and not waits:
         raise click.UsageError("--horizon goes with --until or --until-event")
     limits = ({"partial": True} | ({"horizon": horizon} if horizon is not None else {})) if waits else {}
-    answer = client.post("/clock/advance", {**ways[0], **limits, "wait": True})
+    answer = client.post("/clock/advance?wait=true", {**ways[0], **limits})
     show(answer)
     if answer.get("reached") is False:
         fail([str(answer.get("stopped", "what was waited for did not happen"))], EXIT_REFUSED)

@@ -107,7 +107,7 @@ class _Run:
         if not self._credentials:
             return
         try:
-            await self._control("POST", "/settle", {"wait": True})
+            await self._control("POST", "/settle?wait=true")
             await self._collect_events()
             await self._note_skipped()
         except (RunFailed, ConnectionError) as error:
@@ -173,7 +173,7 @@ class _Run:
 
     async def _advance(self, seconds: float, why: str) -> None:
         self._note("clock", why)
-        receipt = await self._control("POST", "/clock/advance", {"by": seconds, "wait": True})
+        receipt = await self._control("POST", "/clock/advance?wait=true", {"by": seconds})
         self._now = receipt["now"]
 
     async def _answer_webhooks(self, step: Receiver) -> None:

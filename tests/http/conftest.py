@@ -94,7 +94,7 @@ class Remote:
         return self.control("POST", f"/actions/{action}", body, {"X-Simulator-Environment": environment})
 
     def advance(self, **how: Any) -> dict[str, Any]:
-        answer = self.control("POST", "/clock/advance", {"wait": True, **how})
+        answer = self.control("POST", "/clock/advance", how)
         assert answer.status == 200, answer.body
         receipt: dict[str, Any] = answer.body
         return receipt

@@ -163,7 +163,7 @@ def test_a_receiver_that_waits_for_its_own_delivery_is_told_so(
         register(world, receiver.url, "transaction.created")
         began = time.monotonic()
         onramp(world)
-        assert world.control("POST", "/settle", {"wait": True}).status == 200
+        assert world.control("POST", "/settle?wait=true").status == 200
         assert time.monotonic() - began < 5
         assert [(status, code) for status, code, _ in seen] == [(409, "clock_busy")]
         assert receiver.url in seen[0][2]

@@ -208,8 +208,8 @@ def test_waiting_for_an_event_ends_as_soon_as_it_is_there(world: Remote) -> None
         ({"until": {"event": "kyc.approved"}, "horizon": "P1Y"}, "horizon"),
         ({"until": {"event": "kyc.approved"}, "partial": "yes"}, "partial"),
         ({"by": "1s", "horizon": "1d"}, "horizon"),
-        ({"by": "1s", "partial": True}, "partial"),
-        ({"by": "1s", "wait": "long"}, "wait"),
+        ({"by": "1s", "wait": True}, "wait"),
+        ({"by": "1s", "patial": True}, "patial"),
     ],
 )
 def test_a_wrong_advance_is_refused_and_moves_nothing(world: Remote, how: dict[str, Any], param: str) -> None:

@@ -188,7 +188,7 @@ def test_while_the_clock_is_advanced_a_world_is_not_kept_but_replaced_or_ended(w
     method, path = end.format(taken=taken["id"], id=world.world["id"]).split()
     ok(world.control("POST", "/faults", {"webhook": {}, "deliver": {"delay": "1s"}}))
     with slow_receiver(world) as receiver, ThreadPoolExecutor(1) as pool:
-        advancing = pool.submit(world.control, "POST", "/clock/advance", {"by": "50m", "wait": True})
+        advancing = pool.submit(world.control, "POST", "/clock/advance?wait=true", {"by": "50m"})
         assert receiver.entered.wait(10)
         with httpx.Client(timeout=30, trust_env=False) as client:
             beside = Remote(world.origin, client, world.world)

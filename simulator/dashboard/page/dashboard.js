@@ -384,7 +384,7 @@ function begin() {
   follow();
 }
 
-const advance = (source, how) => doing(source, () => api("POST", "/clock/advance", { ...how, wait: true }),
+const advance = (source, how) => doing(source, () => api("POST", "/clock/advance?wait=true", how),
   (told) => `Now ${at(told.now)}: ${told.fired} timers fired, ${told.events.length} events, ${told.deliveries} deliveries.`);
 for (const button of document.querySelectorAll("[data-by]")) button.onclick = () => advance(button, { by: button.dataset.by });
 document.querySelector("[data-next]").onclick = (event) => advance(event.currentTarget, { to_next_timer: true });
