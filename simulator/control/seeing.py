@@ -16,6 +16,7 @@ from simulator.control.operation import (
     LIMIT,
     SECONDS,
     TEXT,
+    WAIT,
     WHOLE,
     ControlCall,
     ControlOperation,
@@ -246,8 +247,8 @@ ROWS: tuple[ControlOperation, ...] = (
         query={**_EVENTS, "timeout": SECONDS},
     ),
     ControlOperation("GET", "/events/{id}", "get_event", "One event's envelope", get_event),
-    ControlOperation("POST", "/events/{id}/resend", "resend_event", "Send an event again", resend_event),
+    ControlOperation("POST", "/events/{id}/resend", "resend_event", "Send an event again", resend_event, query=WAIT),
     ControlOperation("GET", "/deliveries", "deliveries", "Every delivery attempt", deliveries, query=_DELIVERIES),
     ControlOperation("GET", "/emails", "list_emails", "E-mails the service would have sent", list_emails, query=LIMIT),
-    ControlOperation("POST", "/settle", "settle", "Wait until no webhook attempt is in flight", settle),
+    ControlOperation("POST", "/settle", "settle", "Wait until no webhook attempt is in flight", settle, query=WAIT),
 )

@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from simulator.control.operation import ControlCall, ControlOperation, known_event
+from simulator.control.operation import WAIT, ControlCall, ControlOperation, known_event
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event
@@ -387,5 +387,5 @@ def _reason(refusal: BaseException) -> str:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("POST", "/trigger", "trigger", "Walk to an event", trigger, 200, TriggerBody),
+    ControlOperation("POST", "/trigger", "trigger", "Walk to an event", trigger, 200, TriggerBody, query=WAIT),
 )

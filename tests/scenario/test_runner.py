@@ -49,6 +49,7 @@ class FakeSimulator:
     async def request(
         self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
+        path = path.partition("?")[0]
         self.calls.append((method, path, json))
         self.headers.append(headers or {})
         replies = self.answers.get(f"{method} {path}", [Reply(200, {"id": "made"})])
