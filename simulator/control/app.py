@@ -16,6 +16,7 @@ from simulator.kernel.world import World
 from simulator.server.app import CONTROL_BASE, CONTROL_MAX_BYTES, Application, Mounted, Receive, Scope, Send, read
 from simulator.server.messages import Incoming
 from simulator.server.router import Router
+from simulator.server.slices import send_in_pieces
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
 from simulator.wire.json import dumps, loads
@@ -84,7 +85,7 @@ class ControlApplication:
         if status != 204:
             raw_headers += [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
         await send({"type": "http.response.start", "status": status, "headers": raw_headers})
-        await send({"type": "http.response.body", "body": b"" if incoming.method == "HEAD" else body})
+        await send_in_pieces(send, b"" if incoming.method == "HEAD" else body)
 
     async def _answer(self, incoming: Incoming, scope: Scope, gone: asyncio.Event) -> tuple[int, bytes, str] | Streamed:
         found = self._router.find(incoming.path.removeprefix(CONTROL_BASE))

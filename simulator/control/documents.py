@@ -51,6 +51,7 @@ from simulator.server.idempotency import Stored
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import JsonObject, dumps
+from simulator.wire.json_pieces import Piece, read_down_to
 from simulator.wire.operation import Call
 from simulator.wire.records import Record, find, render
 from simulator.wire.settings import Settings, shown
@@ -217,18 +218,30 @@ def read_document(simulator: Simulator, raw: bytes) -> Frozen:
     if len(raw) > MAX_BYTES:
         raise ControlError(400, "invalid_request", f"The document is larger than {MAX_BYTES // 1024**2} MB.")
     try:
-        document = orjson.loads(raw)
-    except ValueError as error:
-        raise ControlError(400, "invalid_request", f"The body is not valid JSON: {error}.") from None
-    if not isinstance(document, dict):
-        raise ControlError(400, "invalid_request", "The body must be a JSON object.")
-    try:
-        frozen = _read(document)
+        document = read_down_to(raw, _TABLE_DEPTH)
+        if not isinstance(document, dict):
+            raise ControlError(400, "invalid_request", "The body must be a JSON object.")
+        frozen = _read({name: value if name in _LONG else _whole(value) for name, value in document.items()})
         _try_out(simulator, frozen)
     except StateError as error:
         message = f"This is not a state of a world: {error}."
         raise ControlError(400, "invalid_parameter", message, error.path or None) from None
+    except ValueError as error:
+        raise ControlError(400, "invalid_request", f"The body is not valid JSON: {error}.") from None
     return frozen
+
+
+_TABLE_DEPTH = 3
+_LONG = ("tables", "requests")
+"""What may be long is parsed row by row: tables as pieces of rows, requests as pieces."""
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _whole(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return value.read() if isinstance(value, Piece) else value
 
 
 def _read(document: JsonObject) -> Frozen:
@@ -308,12 +321,14 @@ def _settings(blueprint: JsonObject) -> JsonObject:
 
 def _table(name: str, pairs: Any) -> dict[str, Any]:
     """The rows of one table. One that this version does not know is kept: nothing here reads it."""
+    pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
     base = base_name(name)
     fits = checker(TABLES.get(base, object))
     rows: dict[str, Any] = {}
-    for index, pair in enumerate(pairs):
+    for index, piece in enumerate(pairs):
+        pair = _whole(piece)
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
             raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
@@ -332,7 +347,7 @@ def _requests(rows: Any) -> Iterator[Exchange]:
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):
-        exchange = codec().decode(row, f"requests[{index}]")
+        exchange = codec().decode(_whole(row), f"requests[{index}]")
         if not isinstance(exchange, Exchange):
             raise StateError(f"requests[{index}]", "it is not an Exchange")
         if exchange.environment not in ("", *ENVIRONMENTS):

@@ -30,9 +30,10 @@ from simulator.kernel.journal import Cause, Event, Exchange, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
 from simulator.server.endpoint import BASES
+from simulator.server.slices import in_slices, json_list
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject, loads
+from simulator.wire.json import JsonObject, dumps, loads
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
@@ -46,7 +47,7 @@ ASSUMPTIONS = (
 DEFAULT_WAIT_SECONDS = 30.0
 
 
-async def requests(call: ControlCall) -> JsonObject:
+async def requests(call: ControlCall) -> Raw:
     method, path = (call.query.get(name) or None for name in ("method", "path"))
     status = call.whole("status", minimum=0)
     found = [
@@ -56,7 +57,7 @@ async def requests(call: ControlCall) -> JsonObject:
         and (path is None or _lies_at(row.path.partition("?")[0], path))
         and (status is None or row.status == status)
     ]
-    return {"data": [show_exchange(row) for row in newest(found, call.limit())]}
+    return Raw(json_list(await in_slices(newest(found, call.limit()), lambda row: dumps(show_exchange(row)))))
 
 
 def _lies_at(path: str, wanted: str) -> bool:
@@ -104,10 +105,11 @@ def _environment(call: ControlCall) -> str | None:
     return environment
 
 
-def _matches(call: ControlCall, event: Event) -> bool:
+def _wanted(call: ControlCall) -> Callable[[Event], bool]:
+    """Whether an event is what the query asks for; 400 for an environment that there is none of."""
     event_type, object_id = call.query.get("type") or None, call.query.get("object_id") or None
     environment = _environment(call)
-    return (
+    return lambda event: (
         (event_type is None or event.type == event_type)
         and (object_id is None or event.object_id == object_id)
         and (environment is None or event.environment == environment)
@@ -121,16 +123,17 @@ def _check_filter(call: ControlCall) -> None:
         known_event("type", call.query["type"])
 
 
-async def events(call: ControlCall) -> JsonObject:
+async def events(call: ControlCall) -> Raw:
     _check_filter(call)
-    found = [event for event in call.world.journal.events() if _matches(call, event)]
-    return {"data": [orjson.Fragment(event.raw) for event in newest(found, call.limit())]}
+    limit, found = call.limit(), filter(_wanted(call), call.world.journal.events_newest_first())
+    return Raw(json_list([event.raw for event in islice(found, limit)][::-1]))
 
 
 async def wait_for_event(call: ControlCall) -> Raw:
     """The first matching envelope, one already emitted counts; 408 when the real time passes."""
     timeout = wait_seconds(call)
     _check_filter(call)
+    is_wanted = _wanted(call)
     world, looked_at = call.world, 0
 
     def find() -> Event | None:
@@ -139,7 +142,7 @@ async def wait_for_event(call: ControlCall) -> Raw:
         if present is not world:
             world, looked_at = present, 0
         fresh = islice(world.journal.events(), looked_at, None)
-        found = next((event for event in fresh if _matches(call, event)), None)
+        found = next(filter(is_wanted, fresh), None)
         looked_at = world.journal.event_count
         return found
 
@@ -201,14 +204,14 @@ async def resend_event(call: ControlCall) -> JsonObject:
     return {"deliveries": count}
 
 
-async def deliveries(call: ControlCall) -> JsonObject:
-    wanted = {name: call.query[name] for name in ("event_id", "endpoint_id", "status") if call.query.get(name)}
-    if wanted.get("status", "failed") not in DELIVERY_STATUSES:
+async def deliveries(call: ControlCall) -> Raw:
+    world = call.world
+    event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
+    if status is not None and status not in DELIVERY_STATUSES:
         raise wrong("status", f"it is {' or '.join(DELIVERY_STATUSES)}")
-    found = [
-        row for row in all_deliveries(call.world) if all(getattr(row, name) == value for name, value in wanted.items())
-    ]
-    return {"data": [render_recorded_delivery(call.world, row) for row in newest(found, call.limit())]}
+    found = all_deliveries(world, event_id=event_id, status=status)
+    found = newest([row for row in found if endpoint_id in (None, row.endpoint_id)], call.limit())
+    return Raw(json_list(await in_slices(found, lambda row: dumps(render_recorded_delivery(world, row)))))
 
 
 async def list_emails(call: ControlCall) -> JsonObject:

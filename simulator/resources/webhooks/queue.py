@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 from simulator.kernel.agenda import Timer
@@ -372,7 +373,7 @@ def all_deliveries(
         for delivery in deliveries_of(world, one).values()
         if event_id in (None, delivery.event_id) and status in (None, delivery.status)
     ]
-    return sorted(found, key=lambda delivery: delivery.sequence)
+    return sorted(found, key=attrgetter("sequence"))
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
@@ -384,7 +385,7 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
             while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
                 found.append(delivery)
                 number += 1
-    return sorted(found, key=lambda delivery: delivery.sequence)
+    return sorted(found, key=attrgetter("sequence"))
 
 
 def _every_endpoint_id(world: World, environments: Iterable[str] = ENVIRONMENTS) -> list[str]:
