@@ -1,7 +1,7 @@
 """Request fields: the base of all request bodies, the field types of the interface, and their errors.
 
 Bodies are pydantic models in strict mode. Decisions H4 (missing), H5 (malformed), H6 (unknown fields) and
-H7 (amounts) are applied here, once for every operation.
+H7 (amounts) and H20 (bounds of text) are applied here, once for every operation.
 """
 
 from __future__ import annotations
@@ -15,12 +15,20 @@ from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from simulator.wire.errors import ApiError, invalid, missing
 
 AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
+NAME_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
+NOTE_PATTERN = r"^([^\x00]*[^\s\x00][^\x00]*)?$"
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$")]
 """A string that is not empty and has no NUL."""
 
 FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 """A string that may be empty."""
+
+Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
+"""A name, label, reference: 1 to 255 characters, not only blanks (decision H20)."""
+
+Note = Annotated[str, StringConstraints(max_length=1000, pattern=NOTE_PATTERN)]
+"""A description or reason: at most 1,000 characters, not only blanks (decision H20)."""
 
 Code = FreeText
 """A code, id, address or number: whether there is such a one is a business rule, so the empty one is refused there."""
@@ -130,6 +138,8 @@ def in_words(detail: Mapping[str, Any]) -> str:
 _MUST_BE = "it must be "
 _PATTERNS = {
     AMOUNT_PATTERN: 'it must be a decimal number in quotes, such as "12.50"',
+    NAME_PATTERN: "it must not be only blanks, nor hold the character NUL",
+    NOTE_PATTERN: "it must not be only blanks, nor hold the character NUL",
     r"^[^\x00]+$": "it must not hold the character NUL",
     r"^[^\x00]*$": "it must not hold the character NUL",
     r"^[0-9]{1,18}(\.[0-9]{1,2})?$": 'it must be a decimal number in quotes with at most two decimals, such as "12.50"',

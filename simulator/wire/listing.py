@@ -22,7 +22,9 @@ MAX_SIZE = 100
 MIN_SEARCH = 2
 ASSUMPTIONS = (("list-zone", "Timestamps of `start_date` and `end_date` without a zone are taken as UTC."),)
 
-_WHOLE = re.compile(r"[0-9]{1,18}", re.ASCII)
+_WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
+_LARGEST_WRITTEN = 2**63 - 1
+"""Larger whole numbers are written as decimals, exactly all the same."""
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
 
@@ -207,7 +209,8 @@ def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], Js
         total = len(matching)
         found = matching[start : start + request.size]
     pages = -(-total // request.size)
-    return found, {"page": request.page, "size": request.size, "total": total, "total_pages": pages}
+    page = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)
+    return found, {"page": page, "size": request.size, "total": total, "total_pages": pages}
 
 
 def _cut(table: Table[Any], start: int, end: int, *, newest_first: bool) -> list[Any]:

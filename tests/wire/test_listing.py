@@ -127,7 +127,7 @@ def test_the_total_counts_what_matches_and_not_what_there_is() -> None:
 
 
 @pytest.mark.parametrize("name", ["page", "size", "limit"])
-@pytest.mark.parametrize("value", ["0", "-1", "abc", "1.0", "1e2", " 1", "1 ", "+1", "٣", "1" * 19, "1\n"])
+@pytest.mark.parametrize("value", ["0", "-1", "abc", "1.0", "1e2", " 1", "1 ", "+1", "٣", "1\n"])
 def test_a_page_and_its_size_are_whole_numbers_from_one(name: str, value: str) -> None:
     assert refusal(PLAIN, **{name: value}) == ("invalid_parameter", name)
 

@@ -8,7 +8,7 @@ from pydantic import Field
 
 from simulator.resources.auth import actions
 from simulator.resources.auth.shapes import TokenResponse
-from simulator.wire.fields import Body, FreeText, Text
+from simulator.wire.fields import Body, Name, Text
 from simulator.wire.operation import Operation
 from simulator.wire.triggers import Trigger
 
@@ -21,7 +21,7 @@ class TokenBody(Body):
 
 
 class NewKey(Body):
-    label: FreeText | None = None
+    label: Name | None = None
     permissions: list[str] | None = None
 
 

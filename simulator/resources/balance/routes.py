@@ -27,7 +27,7 @@ from simulator.resources.balance.shapes import (
     WithdrawQuoteShape,
     WithdrawTransaction,
 )
-from simulator.wire.fields import Amount, Body, Code, FreeText, Text
+from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Note, Text
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Assumed
 
@@ -54,8 +54,8 @@ class EstimateToLightning(EstimateBody):
 
 
 class SendBody(EstimateBody):
-    reference: FreeText | None = None
-    description: FreeText | None = None
+    reference: Name | None = None
+    description: Note | None = None
 
 
 class SendToAddress(SendBody):
@@ -85,7 +85,7 @@ class SwapQuoteBody(Body):
 
 class UseQuote(Body):
     quote_id: Code
-    reference: FreeText | None = None
+    reference: Name | None = None
 
 
 class BuyQuoteBody(Body):
@@ -104,7 +104,7 @@ class PhonePayer(Body):
 class BankPayer(Body):
     """A bank transfer needs nothing of the payer; what is given must be text."""
 
-    account_name: Annotated[FreeText | None, Assumed("bank-payer")] = None
+    account_name: Annotated[Name | None, Assumed("bank-payer")] = None
     account_number: Annotated[FreeText | None, Assumed("bank-payer")] = None
     bank_code: Annotated[FreeText | None, Assumed("bank-payer")] = None
     phone_number: FreeText | None = None

@@ -14,7 +14,7 @@ from simulator.resources.beneficiaries.shapes import (
     FiatCode,
     ShortNetwork,
 )
-from simulator.wire.fields import Body, FreeText, Text
+from simulator.wire.fields import Body, FreeText, Name
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 
@@ -24,7 +24,7 @@ TAG = "Beneficiaries"
 class BankAccount(Body):
     bank_code: str
     account_number: str
-    account_name: Text
+    account_name: Name
 
 
 class PhoneNumber(Body):
@@ -43,7 +43,7 @@ class AnyBeneficiary(Body):
     """What all types share. The members of other types are known, and not looked at."""
 
     type: BeneficiaryType
-    name: Text
+    name: Name
     country: Any = None
     fiat_currency: Any = None
     bank_account: Any = None

@@ -18,7 +18,7 @@ from simulator.resources.deposit_wallets.shapes import (
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
 from simulator.resources.reference import NETWORKS
-from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.fields import Amount, Body, FreeText, Name, Note, Text
 from simulator.wire.listing import Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.triggers import Trigger
@@ -33,15 +33,15 @@ Network = Annotated[str, WithJsonSchema({"type": "string", "enum": list(NETWORKS
 
 class WalletBody(Body):
     network: Network
-    label: FreeText | None = None
-    reference: FreeText | None = None
+    label: Name | None = None
+    reference: Name | None = None
     lightning: bool | None = False
 
 
 class WalletChanges(Body):
     """Only the fields sent change. The default of `status`, which may not be null, is never looked at."""
 
-    label: FreeText | None = None
+    label: Name | None = None
     status: WalletStatus = Field(default_factory=lambda: "active")
 
 
@@ -55,7 +55,7 @@ class AddressBody(EntryBody):
 
 class InvoiceBody(EntryBody):
     amount_sats: Sats
-    description: FreeText | None = None
+    description: Note | None = None
     expires_in: Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS)] | None = lightning.DEFAULT_EXPIRY_SECONDS
 
 
@@ -71,7 +71,7 @@ class Confirmations(Body):
 
 
 class Reason(Body):
-    reason: Text | None = None
+    reason: Note | None = None
 
 
 class LightningPayment(Body):

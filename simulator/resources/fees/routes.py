@@ -24,7 +24,7 @@ from simulator.resources.fees.records import (
 )
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Code, Text
+from simulator.wire.fields import Amount, Body, Code, Name, Text
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Assumed
@@ -180,7 +180,7 @@ class SetFeeProduct(Body):
 
     # Only fields that were sent are looked at: the defaults come from factories so that no schema shows them.
     product: shapes.ProductName = Field(default_factory=lambda: "onramp")
-    name: Text = Field(default_factory=str)
+    name: Name = Field(default_factory=str)
     network: shapes.ShortNetwork | None = None
     asset: Text | None = None
     fiat_currency: shapes.FiatCode | None = None

@@ -13,7 +13,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 from simulator.resources.profile import actions, shapes
 from simulator.resources.profile.records import RequiredAction, profile_of
 from simulator.wire.errors import ControlError, invalid
-from simulator.wire.fields import Body, Text
+from simulator.wire.fields import Body, Name, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 from simulator.wire.triggers import Push, Trigger
@@ -33,8 +33,8 @@ class PatchProfile(Body):
     """Only the fields sent change; the last four cannot be changed through the interface (decision H6)."""
 
     # Only fields that were sent are looked at: the defaults come from factories so that the contract shows none.
-    first_name: Text = Field(default_factory=str)
-    last_name: Text = Field(default_factory=str)
+    first_name: Name = Field(default_factory=str)
+    last_name: Name = Field(default_factory=str)
     phone_number: str = Field(default_factory=str)
     default_currency: shapes.FiatCode = Field(default_factory=lambda: "KES")
     email: Fixed = Field(default_factory=lambda: None)

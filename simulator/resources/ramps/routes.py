@@ -18,7 +18,7 @@ from simulator.resources.ramps.shapes import (
     RampTransaction,
     render_quote,
 )
-from simulator.wire.fields import Amount, Body, Code, FreeText, Text
+from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 
@@ -37,13 +37,13 @@ class QuoteBody(Body):
 
 class MobileMoneyPayer(Body):
     phone_number: Code
-    account_name: FreeText | None = None
+    account_name: Name | None = None
     account_number: FreeText | None = None
     bank_code: FreeText | None = None
 
 
 class BankTransferPayer(Body):
-    account_name: Text
+    account_name: Name
     account_number: FreeText | None = None
     bank_code: FreeText | None = None
     phone_number: FreeText | None = None
@@ -53,20 +53,20 @@ class ConfirmOnrampMobileMoney(Body):
     wallet_address: Code
     memo: FreeText | None = None
     payer: MobileMoneyPayer
-    reference: FreeText | None = None
+    reference: Name | None = None
 
 
 class ConfirmOnrampBankTransfer(Body):
     wallet_address: Code
     memo: FreeText | None = None
     payer: BankTransferPayer
-    reference: FreeText | None = None
+    reference: Name | None = None
 
 
 class ConfirmOfframp(Body):
     beneficiary_id: Code
     refund_address: Code
-    reference: FreeText | None = None
+    reference: Name | None = None
 
 
 def _confirm_body(call: Call) -> type[Body]:

@@ -34,7 +34,7 @@ from simulator.resources.recurring.shapes import (
 from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import amount_of, searched
-from simulator.wire.fields import Amount, Body, Code, FreeText, Text
+from simulator.wire.fields import Amount, Body, Code, Name, Note, Text
 from simulator.wire.listing import DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Pagination
@@ -81,13 +81,13 @@ class AnyRecipient(Body):
 
 
 class _Create(Body):
-    name: Text
+    name: Name
     type: PaymentType
     source: Source
     amount: Amount
     amount_currency: Text
-    description: FreeText | None = None
-    reference: FreeText | None = None
+    description: Note | None = None
+    reference: Name | None = None
 
 
 class CreateRecurring(_Create):
@@ -196,7 +196,7 @@ def _schedule_body(call: Call) -> type[Body]:
 
 
 class PauseBody(Body):
-    reason: FreeText | None = None
+    reason: Note | None = None
 
 
 class RestartBody(Body):

@@ -9,7 +9,7 @@ from pydantic import Field
 from simulator.resources.webhooks import actions
 from simulator.resources.webhooks.shapes import DeliveryPage, Status, TestEvent, WebhookEndpoint, WebhookPage
 from simulator.resources.webhooks.states import STATUSES
-from simulator.wire.fields import Body, FreeText
+from simulator.wire.fields import Body, Note
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
 
@@ -23,13 +23,13 @@ class NewWebhook(Body):
 
     url: str
     events: EventTypes
-    description: FreeText | None = None
+    description: Note | None = None
 
 
 class WebhookChange(Body):
     url: str = ""
     events: EventTypes = Field(default_factory=list)
-    description: FreeText | None = None
+    description: Note | None = None
     status: Status = "enabled"
 
 
