@@ -137,7 +137,7 @@ def resolve_destination(
     if isinstance(destination, UserDestination):
         return Recipient(user_id=find_user(world, destination).user_id, free_products=TRANSFER_PRODUCTS)
     if isinstance(destination, AddressDestination):
-        if not is_address(network, destination.address):
+        if not is_address(network, destination.address, environment):
             raise _bad("address", f"it is not a valid {network} address")
         memo = destination.memo or None
         own = receiver_at(world, environment, network, destination.address, memo)
@@ -161,9 +161,10 @@ def _products_of(own: object | None) -> tuple[str, ...]:
 
 def _invoice(world: World, environment: str, asset: Currency, text: str, amount: Decimal) -> Recipient:
     try:
-        invoice = decode_invoice(text)
+        invoice = decode_invoice(text, environment)
     except ValueError:
-        raise _bad("invoice", "it is not a BOLT11 invoice of the main net") from None
+        nets = "of the main net or the test net" if environment == "sandbox" else "of the main net"
+        raise _bad("invoice", f"it is not a BOLT11 invoice {nets}") from None
     if invoice.amount_msat is not None:
         asked = Decimal(invoice.amount_msat) / MSATS_PER_BTC
         if amount != asked:

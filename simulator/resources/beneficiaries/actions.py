@@ -57,7 +57,7 @@ def check_account_number(call: Call) -> None:
 def save_beneficiary(call: Call) -> JsonObject:
     """POST /beneficiaries."""
     body = call.body
-    details = _DETAILS[body.type](body)
+    details = _DETAILS[body.type](body, call.environment)
     fiat = body.type != "wallet_address"
     record = Beneficiary(
         **birth(call.world, call.environment, "ben_", "ids.beneficiary"),
@@ -77,7 +77,7 @@ def _require_fiat(body: Any) -> None:
         )
 
 
-def _bank_account(body: Any) -> JsonObject:
+def _bank_account(body: Any, environment: str) -> JsonObject:
     _require_fiat(body)
     given = body.bank_account
     found = bank(body.country, given.bank_code)
@@ -95,7 +95,7 @@ def _bank_account(body: Any) -> JsonObject:
     }
 
 
-def _phone_number(body: Any) -> JsonObject:
+def _phone_number(body: Any, environment: str) -> JsonObject:
     _require_fiat(body)
     given = body.phone_number
     if not is_phone(given.phone_number, body.country):
@@ -114,14 +114,14 @@ def _phone_number(body: Any) -> JsonObject:
     return {"phone_number": given.phone_number, "provider": given.provider}
 
 
-def _wallet_address(body: Any) -> JsonObject:
+def _wallet_address(body: Any, environment: str) -> JsonObject:
     given = body.wallet_address
     network = SHORT[given.network]
     if asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
         raise ApiError(
             "unsupported_asset", f"{given.asset!r} is not available on {given.network}.", "wallet_address.asset"
         )
-    if not is_address(network, given.wallet_address):
+    if not is_address(network, given.wallet_address, environment):
         raise ApiError(
             "invalid_wallet_address",
             f"{given.wallet_address!r} is not an address on {given.network}.",

@@ -33,7 +33,7 @@ _KNOWN_EVEN_FEATURES = frozenset({8, 14, 16, 24, 48})
 _PICO_PER_MSAT = 10
 _MULTIPLIERS = (("", 10**12), ("m", 10**9), ("u", 10**6), ("n", 10**3), ("p", 1))
 _PICO_PER = dict(_MULTIPLIERS)
-_PREFIX = re.compile(r"lnbc(?:([1-9][0-9]{0,17})([munp]?))?")
+_PREFIX = re.compile(r"(lnbc|lntb)(?:([1-9][0-9]{0,17})([munp]?))?")
 _ADDRESS = re.compile(r"[a-z0-9._+-]{1,64}@(?=.{4,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]{2,63}")
 
 
@@ -88,13 +88,16 @@ def encode_invoice(
     return bech32.bech32_encode(prefix, data + _groups(signature))
 
 
-def decode_invoice(text: str) -> DecodedInvoice:
-    """Read a mainnet invoice; ValueError for whatever is not genuine: prefix, checksum, signature or fields."""
+def decode_invoice(text: str, environment: str = "production") -> DecodedInvoice:
+    """Read an invoice; ValueError for whatever is not genuine: prefix, checksum, signature or fields.
+
+    The sandbox takes those of bitcoin's test net (`lntb`) too (decision R6).
+    """
     prefix, data = bech32.bech32_decode(text)
     if prefix is None or data is None:
         raise ValueError("it is not bech32 text, or its checksum is wrong")
     match = _PREFIX.fullmatch(prefix)
-    if match is None:
+    if match is None or (match[1] == "lntb" and environment != "sandbox"):
         raise ValueError(f"{prefix!r} is not the prefix of an invoice on the bitcoin network")
     if len(data) < _TIMESTAMP_GROUPS + _SIGNATURE_GROUPS:
         raise ValueError("it is too short to be signed")
@@ -106,7 +109,7 @@ def decode_invoice(text: str) -> DecodedInvoice:
     created_at = _value(body[:_TIMESTAMP_GROUPS])
     expiry = _value(fields["x"]) if "x" in fields else DEFAULT_EXPIRY_SECONDS
     return DecodedInvoice(
-        amount_msat=_amount_msat(*match.groups()),
+        amount_msat=_amount_msat(match[2], match[3]),
         created_at_ms=created_at * 1000,
         expires_at_ms=(created_at + expiry) * 1000,
         payment_hash=_octets(fields["p"]).hex(),

@@ -165,7 +165,7 @@ def confirm_onramp(call: Call) -> JsonObject:
             f"{payer.phone_number!r} is not a phone number of {COUNTRY_OF[quote.fiat_currency]}.",
             "payer.phone_number",
         )
-    if not is_address(quote.network, body.wallet_address):
+    if not is_address(quote.network, body.wallet_address, quote.environment):
         raise _bad_address("wallet_address", quote.network)
     used = _use(world, quote)
     members = order_birth(world, quote.environment)
@@ -203,7 +203,7 @@ def confirm_offramp(call: Call) -> JsonObject:
             f"The quote pays {quote.fiat_currency} by {quote.method}; this beneficiary cannot receive that.",
             "beneficiary_id",
         )
-    if not is_address(quote.network, body.refund_address):
+    if not is_address(quote.network, body.refund_address, quote.environment):
         raise _bad_address("refund_address", quote.network)
     used = _use(world, quote)
     details = recipient.details

@@ -80,8 +80,7 @@ ASSUMPTIONS = (
     ),
     (
         "stellar-addresses",
-        "On stellar only account addresses (G...) are accepted, not muxed (M...) or contract (C...) ones; on bitcoin "
-        "only main net addresses.",
+        "On stellar only account addresses (G...) are accepted, not muxed (M...) or contract (C...) ones.",
     ),
 )
 

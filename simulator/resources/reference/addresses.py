@@ -20,16 +20,25 @@ _STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
 _STELLAR_ACCOUNT_VERSION = 6 << 3
 _EVM = re.compile(r"0x[0-9a-fA-F]{40}", re.ASCII)
 _BASE58 = re.compile(r"[1-9A-HJ-NP-Za-km-z]{25,35}", re.ASCII)
-_BASE58_VERSIONS = (0, 5)
-_SEGWIT = re.compile(r"bc1[02-9ac-hj-np-z]{11,87}", re.ASCII)
+_SEGWIT = re.compile(r"(bc|tb)1[02-9ac-hj-np-z]{11,87}", re.ASCII)
 _BECH32M = 0x2BC830A3
 _SEGWIT_HRP = "bc"
+_TEST_NET_HRP = "tb"
+_BASE58_VERSIONS = {0: _SEGWIT_HRP, 5: _SEGWIT_HRP, 111: _TEST_NET_HRP, 196: _TEST_NET_HRP}
+"""Version byte → the net, by its bech32 prefix: addresses that begin with 1 and 3, with m or n, with 2."""
 
 
-def is_address(network: str, text: str) -> bool:
-    """Whether a string is an address of a canonical network: shape and checksum; False for an unknown network."""
-    check = {"stellar": _is_stellar, "celo": _is_evm, "bitcoin": _is_bitcoin}.get(network)
-    return check is not None and text.isascii() and check(text)
+def is_address(network: str, text: str, environment: str = "production") -> bool:
+    """Whether a string is an address of a canonical network: shape and checksum; False for an unknown network.
+
+    The sandbox also takes bitcoin's test-net forms.
+    """
+    if not text.isascii():
+        return False
+    if network == "bitcoin":
+        return _bitcoin_net(text) in ((_SEGWIT_HRP, _TEST_NET_HRP) if environment == "sandbox" else (_SEGWIT_HRP,))
+    check = {"stellar": _is_stellar, "celo": _is_evm}.get(network)
+    return check is not None and check(text)
 
 
 def new_address(world: World, network: str, environment: str = "sandbox") -> str:
@@ -110,16 +119,18 @@ def encode_segwit(version: int, program: bytes) -> str:
     return f"{_SEGWIT_HRP}1" + "".join(bech32.CHARSET[digit] for digit in digits)
 
 
-def _is_bitcoin(text: str) -> bool:
-    if text[:3].lower() == "bc1":
-        return _is_segwit(text)
+def _bitcoin_net(text: str) -> str:
+    """The net that an address belongs to, `bc` or `tb`; "" when it is no address."""
+    prefix = text[:3].lower()
+    if prefix in ("bc1", "tb1"):
+        return prefix[:2] if _is_segwit(text) else ""
     if _BASE58.fullmatch(text) is None:
-        return False
+        return ""
     try:
         raw = base58.b58decode_check(text)
     except ValueError:
-        return False
-    return len(raw) == 21 and raw[0] in _BASE58_VERSIONS
+        return ""
+    return _BASE58_VERSIONS.get(raw[0], "") if len(raw) == 21 else ""
 
 
 def _is_segwit(text: str) -> bool:
@@ -128,7 +139,7 @@ def _is_segwit(text: str) -> bool:
     data = [bech32.CHARSET.index(letter) for letter in text.lower()[3:]]
     version = data[0]
     constant = 1 if version == 0 else _BECH32M
-    if bech32.bech32_polymod(bech32.bech32_hrp_expand(_SEGWIT_HRP) + data) != constant:
+    if bech32.bech32_polymod(bech32.bech32_hrp_expand(text[:2].lower()) + data) != constant:
         return False
     program = bech32.convertbits(data[1:-6], 5, 8, False)
     if version > 16 or program is None or not 2 <= len(program) <= 40:

@@ -379,3 +379,17 @@ def test_m15_the_limits_of_sends_and_transfers_are_those_of_the_product_in_force
     house.act("set_fee_product", product_of(house, "send"), status="inactive")
     assert refusal(house.send)[1] == "unsupported_pair"
     assert house.send("4", destination=TO_AMINA)["status"] == "processing"
+
+
+@pytest.mark.parametrize(("environment", "status"), [("sandbox", 201), ("production", 422)])
+def test_r6_test_net_forms_can_be_paid_in_the_sandbox_only(environment: str, status: int) -> None:
+    house = House(environment)
+    test_net = {"type": "address", "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"}
+    if status == 201:
+        assert house.send("0.001", **BTC, destination=test_net)["status"] == "pending"
+    else:
+        assert refusal(house.send, "0.001", **BTC, destination=test_net) == (
+            422,
+            "invalid_wallet_address",
+            "destination.address",
+        )

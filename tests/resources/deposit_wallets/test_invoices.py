@@ -276,3 +276,11 @@ def test_an_lnurl_is_the_bech32_of_its_url():
     prefix, groups = bech32.bech32_decode(encode_lnurl("https://pay.example.com/.well-known/lnurlp/ada"))
     assert prefix == "lnurl"
     assert bytes(bech32.convertbits(groups, 5, 8, False)).decode() == "https://pay.example.com/.well-known/lnurlp/ada"
+
+
+def test_r6_only_the_sandbox_reads_invoices_of_the_test_net():
+    text = foreign(currency="tb", amount_msat=50_000_000)
+    assert text.startswith("lntb")
+    assert decode_invoice(text, "sandbox").amount_sats == 50_000
+    with pytest.raises(ValueError, match="prefix"):
+        decode_invoice(text, "production")

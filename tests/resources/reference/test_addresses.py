@@ -223,3 +223,24 @@ class TestGeneration:
             memos = [new_memo(world) for _ in range(50)]
         assert len(set(memos)) == 50
         assert all(str(int(memo)) == memo and 0 < int(memo) < 2**64 for memo in memos)
+
+
+TEST_NET = (
+    "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx",
+    "TB1QW508D6QEJXTDG4Y5R3ZARVARY0C5XW7KXPJZSX",
+    "mipcBbFg9gMiCh81Kj8tqqdgoZub1ZJRfn",
+    "n2eMqTT929pb1RDNuqEnxdaLau1rxy3efi",
+    "2MzQwSSnBHWHqSAqtTVQ6v47XtaisrJa1Vc",
+)
+
+
+@pytest.mark.parametrize("text", TEST_NET)
+def test_r6_only_the_sandbox_takes_test_net_addresses(text: str) -> None:
+    assert is_address("bitcoin", text, "sandbox")
+    assert not is_address("bitcoin", text, "production")
+    assert not is_address("bitcoin", text[:-1] + ("q" if text[-1] != "q" else "p"), "sandbox")
+
+
+def test_r6_the_sandbox_takes_main_net_addresses_too() -> None:
+    for network, texts in VALID.items():
+        assert all(is_address(network, text, "sandbox") for text in texts)
