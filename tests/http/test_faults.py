@@ -93,3 +93,16 @@ def test_a_fault_acts_after_authentication(world: Remote) -> None:
     assert world.api("GET", "/profile").status == 503
     anonymous = world.call("GET", f"{world.base()}/profile", headers={"Authorization": "Bearer tok_test_none"})
     assert anonymous.status == 401
+
+
+def test_the_journal_of_deliveries_has_the_order_of_the_wire(sunny: Remote) -> None:
+    inbox = f"/inbox/wire-{sunny.world['id']}"
+    hook = {"url": f"{sunny.origin}/_simulator{inbox}", "events": ["transaction.processing", "transaction.completed"]}
+    assert sunny.api("POST", "/webhooks", hook).status == 201
+    sunny.control("POST", "/faults", {"webhook": {"event": "transaction.processing"}, "deliver": {"reorder": True}})
+    sunny.control("POST", "/trigger", {"event": "transaction.completed"})
+    sunny.control("POST", "/settle")
+    received = [message["body"] for message in sunny.control("GET", inbox).body["data"][1:]]
+    deliveries = sunny.control("GET", "/deliveries").body["data"]
+    assert [row["event_type"] for row in deliveries] == ["transaction.completed", "transaction.processing"]
+    assert [row["request_body"] for row in deliveries] == received

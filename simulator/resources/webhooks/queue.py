@@ -107,10 +107,16 @@ def resend(world: World, event_id: str) -> int:
     if event is None:
         raise LookupError(f"there is no event with the id {event_id!r}")
     chosen = recipients(world, event)
-    place = (world.journal.event_count, world.next_sequence("webhook_resend"))
+    place = _place_now(world)
     for endpoint in chosen:
-        _route(world, event, endpoint, Due(event.id, endpoint.id, stage=None, resent=place))
+        _route(world, event, endpoint, Due(event.id, endpoint.id, stage=None, place=place))
     return len(chosen)
+
+
+def _place_now(world: World) -> tuple[int, int, int]:
+    """The place of an attempt that goes now, after the events that are there (see `Due.place`)."""
+    newest = next(iter(world.journal.events_newest_first()), None)
+    return (0 if newest is None else newest.sequence, world.next_sequence("webhook_place"), 0)
 
 
 def on_timer(world: World, timer: Timer) -> None:
@@ -120,7 +126,7 @@ def on_timer(world: World, timer: Timer) -> None:
     planned.delete(timer.arguments["row"])
     event, endpoint = world.journal.event(row.due.event_id), find(world, timer.target)
     if event is not None and endpoint is not None:
-        _route(world, event, endpoint, row.due)
+        _route(world, event, endpoint, replace(row.due, place=_place_now(world)))
 
 
 # --- the way of an attempt until it may start ---------------------------------------------------------------------
@@ -277,7 +283,9 @@ def _leave_line(world: World, attempt: Attempt) -> None:
     if line.busy == attempt.key:
         line = replace(line, busy="")
     if attempt.due.is_first and line.held:
-        line = replace(line, front=(*line.front, *line.held), held=())
+        newest, number, step = attempt.place
+        held = (replace(due, place=(newest, number, step + 1)) for due in line.held)
+        line = replace(line, front=(*line.front, *held), held=())
     _lines(world).put(attempt.endpoint_id, line)
     endpoint: Webhook | None = find(world, attempt.endpoint_id)
     if endpoint is not None and endpoint.status != "disabled":
@@ -293,7 +301,7 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         id=attempt.id,
         sequence=(
             attempt.started_at_ms,
-            *(attempt.due.resent or (attempt.event_sequence, 0)),
+            *attempt.place,
             attempt.event_sequence,
             attempt.endpoint_sequence,
             attempt.number,

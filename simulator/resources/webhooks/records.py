@@ -57,7 +57,8 @@ class Due:
 
     `stage` is its place in the retry schedule (0 the first attempt), None for copies and resends, after which
     nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
-    `resent` places a resend among the events: (the newest event there was then, the number of the resend).
+    `place` is where it goes among the first attempts of its instant, () for one that goes by its own event: (the newest
+    event there was when it was resent or fell due, its number, 0); a held one goes right after the one it waited for.
     """
 
     event_id: str
@@ -65,7 +66,7 @@ class Due:
     stage: int | None = 0
     after: int = 0
     plan: DeliveryPlan | None = None
-    resent: tuple[int, ...] = ()
+    place: tuple[int, ...] = ()
 
     @property
     def is_first(self) -> bool:
@@ -114,6 +115,11 @@ class Attempt:
         return self.due.event_id
 
     @property
+    def place(self) -> tuple[int, ...]:
+        """Where it went among the attempts that started at the same instant, however fast receivers answer."""
+        return self.due.place or (self.event_sequence, 0, 0)
+
+    @property
     def endpoint_id(self) -> str:
         return self.due.endpoint_id
 
@@ -145,7 +151,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """One attempt that was made (decision W12). `sequence` orders the deliveries of a world, whoever answered first.
+    """One attempt that was made (decision W12). `sequence` is the order in which the attempts of a world went out.
 
     `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt
@@ -182,3 +183,64 @@ def test_a_probability_is_drawn_from_the_seed() -> None:
 
     assert dropped() == dropped()
     assert 5 < len(dropped()) < 35
+
+
+def _mixed(world: World, *, slow: str = "") -> list[str]:
+    """Three events at one instant, some held, copied or resent; answers of `slow` come last. The attempts as made."""
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
+    add_fault(world, webhook={"event": "kyc.rejected"}, deliver={"copies": 2})
+    first = happen(world, "beneficiary.created")
+    happen(world, "kyc.approved")
+    happen(world, "kyc.rejected")
+    happen(world, "beneficiary.deleted")
+    made: list[str] = []
+    waiting: list[Attempt] = []
+    while attempts := [*waiting, *take(world)]:
+        waiting = []
+        quick = [attempt for attempt in attempts if attempt.endpoint_id != slow]
+        for attempt in attempts:
+            made += [attempt.id] * (attempt.id not in made)
+        for attempt in quick or attempts:
+            report(world, attempt)
+        waiting = [attempt for attempt in attempts if quick and attempt.endpoint_id == slow]
+    with world.change(Cause("action", "resend")):
+        webhooks.resend(world, first.id)
+    made += [attempt.id for attempt in drain(world)]
+    return made
+
+
+def test_deliveries_are_listed_as_they_went_out() -> None:
+    world = house()
+    one, other = register(world), register(world, events=("kyc.approved", "beneficiary.deleted"))
+    made = _mixed(world)
+    listed = webhooks.all_deliveries(world)
+    for endpoint in (one, other):
+        own = [delivery.id for delivery in listed if delivery.endpoint_id == endpoint]
+        assert own == [identifier for identifier in made if identifier in own]
+    types = [delivery.event_type for delivery in listed if delivery.endpoint_id == one]
+    assert types == [
+        "beneficiary.created", "kyc.rejected", "kyc.rejected", "kyc.approved", "beneficiary.deleted",
+        "beneficiary.created",
+    ]  # fmt: skip
+
+
+def test_the_order_of_deliveries_does_not_tell_which_receiver_answered_first() -> None:
+    listed = []
+    for slow in (0, 1, 2):
+        world = house()
+        endpoints = ["", register(world), register(world, events=("kyc.approved", "beneficiary.deleted"))]
+        _mixed(world, slow=endpoints[slow])
+        listed.append([delivery.id for delivery in webhooks.all_deliveries(world)])
+    assert listed[0] == listed[1] == listed[2]
+
+
+def test_what_falls_due_with_a_new_event_goes_after_it() -> None:
+    world = house()
+    register(world)
+    happen(world, "kyc.approved")
+    drain(world, BROKEN)
+    world.clock.move_to(world.now_ms + MINUTE_MS)
+    happen(world, "kyc.rejected")
+    world.fire_due()
+    made = [attempt.id for attempt in drain(world)]
+    assert [delivery.id for delivery in webhooks.all_deliveries(world)][1:] == made
