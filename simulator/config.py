@@ -8,12 +8,11 @@ from typing import Any
 
 from pydantic import ValidationError
 
+from simulator.client import DEFAULT_HOST, DEFAULT_PORT
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import Settings, shown
 
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 8642
 DEFAULT_SEED = 1
 
 

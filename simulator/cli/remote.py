@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 import json
+import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
 import click
 
-from simulator.client import DEFAULT_URL, ControlClient, Refused, Unreachable
+from simulator.client import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL, ControlClient, Refused, Unreachable
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -18,8 +19,9 @@ EXIT_UNREACHABLE = 3
 
 _OPTIONS = (
     click.option(
-        "--url", default=DEFAULT_URL, show_default=True, envvar="SIMULATOR_URL", show_envvar=True,
-        help="Address of the running server.",
+        "--url", envvar="SIMULATOR_URL", show_envvar=True,
+        help="Address of the running server; else that of SIMULATOR_HOST and SIMULATOR_PORT, as `serve` obeys them.  "
+        f"[default: {DEFAULT_URL}]",
     ),
     click.option("--world", envvar="SIMULATOR_WORLD", show_envvar=True, help="World to act in; else `default`."),
     click.option(
@@ -42,14 +44,20 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         given = {"url": url, "world": world, "environment": environment, "control_token": control_token}
         given |= _of_groups(click.get_current_context())
         client = ControlClient(
-            given["url"] or DEFAULT_URL, given["world"], environment=given["environment"], token=given["control_token"]
+            given["url"] or server_url(os.environ),
+            given["world"],
+            environment=given["environment"],
+            token=given["control_token"],
         )
         try:
             command(client, *args, **values)
         except Refused as refusal:
             fail([in_words(refusal)], EXIT_REFUSED)
         except Unreachable as error:
-            fail([str(error), "start one with `rampsim serve`, or name another with --url"], EXIT_UNREACHABLE)
+            fail(
+                [str(error), "start one with `rampsim serve`, or name another with --url or SIMULATOR_URL"],
+                EXIT_UNREACHABLE,
+            )
         except BrokenPipeError:
             sys.exit(0)
 
@@ -66,6 +74,13 @@ def _of_groups(context: click.Context) -> dict[str, str | None]:
             if above.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
                 found[name] = above.params[name]
     return found
+
+
+def server_url(variables: Mapping[str, str]) -> str:
+    """Where `serve` listens with the same variables; one that listens everywhere is found on loopback."""
+    host, port = variables.get("SIMULATOR_HOST") or DEFAULT_HOST, variables.get("SIMULATOR_PORT") or DEFAULT_PORT
+    host = {"0.0.0.0": DEFAULT_HOST, "::": "::1"}.get(host, host)
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
 def show(value: Any) -> None:

@@ -2,28 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 
+from simulator.client import DEFAULT_URL
 from simulator.contract.files import contract_document, contract_file
 from simulator.control.operation import ControlCall, ControlOperation, Raw
 
 YAML = "application/yaml; charset=utf-8"
 
 
+_PLAIN_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+", re.ASCII)
+
+
+def _here(call: ControlCall, document: bytes) -> bytes:
+    """A document with the address it is served from in place of the usual one."""
+    if _PLAIN_ORIGIN.fullmatch(call.origin) is None:
+        return document
+    return document.replace(DEFAULT_URL.encode(), call.origin.encode())
+
+
 async def openapi_yaml(call: ControlCall) -> Raw:
-    return Raw(contract_file("openapi.yaml"), YAML)
+    return Raw(_here(call, contract_file("openapi.yaml")), YAML)
 
 
 async def openapi_json(call: ControlCall) -> Raw:
-    return Raw(contract_file("openapi.json"), "application/json")
+    return Raw(_here(call, contract_file("openapi.json")), "application/json")
 
 
 async def control_yaml(call: ControlCall) -> Raw:
-    return Raw(contract_file("control.yaml"), YAML)
+    return Raw(_here(call, contract_file("control.yaml")), YAML)
 
 
 async def reference_page(call: ControlCall) -> Raw:
-    return Raw(_page(), "text/html; charset=utf-8")
+    return Raw(_here(call, _page()), "text/html; charset=utf-8")
 
 
 @cache

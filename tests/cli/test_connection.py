@@ -56,8 +56,21 @@ def test_no_server_is_code_3_and_says_how_to_start_one(rampsim: Command) -> None
     assert result.exit_code == 3
     assert result.stderr.splitlines() == [
         "rampsim: no simulator answers at http://127.0.0.1:1 (Connection refused)",
-        "rampsim: start one with `rampsim serve`, or name another with --url",
+        "rampsim: start one with `rampsim serve`, or name another with --url or SIMULATOR_URL",
     ]
+
+
+def test_the_server_is_found_by_the_variables_that_it_obeys(rampsim: Command) -> None:
+    host, _, port = rampsim.origin.removeprefix("http://").partition(":")
+    for variables in (
+        {"SIMULATOR_HOST": host, "SIMULATOR_PORT": port},
+        {"SIMULATOR_HOST": "0.0.0.0", "SIMULATOR_PORT": port},
+        {"SIMULATOR_PORT": port},
+    ):
+        assert rampsim("clock", **{"SIMULATOR_URL": "", **variables}).exit_code == 0
+    assert rampsim("clock", SIMULATOR_PORT="1").exit_code == 0, "SIMULATOR_URL goes before"
+    refused = rampsim("clock", SIMULATOR_URL="", SIMULATOR_HOST="::1", SIMULATOR_PORT="1")
+    assert (refused.exit_code, "http://[::1]:1" in refused.stderr) == (3, True)
 
 
 @pytest.mark.parametrize("url", ["localhost:8642", "ftp://127.0.0.1", "http://no host"])

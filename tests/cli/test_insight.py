@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.cli.conftest import Command
+from tests.cli.conftest import Command, Interface
 
 
 @pytest.fixture
@@ -92,3 +93,17 @@ def test_a_page_that_cannot_be_written_is_said_in_words(walked: Command, tmp_pat
     result = walked("coverage", "--html", str(tmp_path / "nowhere" / "coverage.html"))
     assert result.exit_code == 1
     assert "nowhere" in result.stderr
+
+
+def test_advice_of_all_worlds_names_the_world(make_command: Callable[..., Command]) -> None:
+    first, second = make_command(scenarios=[]), make_command(scenarios=[])
+    keys = first.client.get(f"/worlds/{first.world}")["credentials"]["sandbox"]
+    pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"], "surprise": 1}
+    Interface(keys["base_url"]).post("/auth/token", pair)
+    first.client.call("DELETE", f"/worlds/{first.world}")
+    assert "surprise" not in second("advice").stdout
+    result = second("advice", "--all-worlds")
+    assert "surprise" in result.stdout
+    assert f"in the world {first.world}" in result.stdout
+    rows = second.json("advice", "--all-worlds", "--json")
+    assert {"unknown_field"} <= {row["kind"] for row in rows if row["world"] == first.world}

@@ -113,3 +113,11 @@ def test_an_event_type_to_wait_for_or_to_walk_to_is_known(world: Remote) -> None
 )
 def test_a_filter_that_nothing_can_fit_is_refused(world: Remote, path: str, param: str) -> None:
     assert world.control("GET", path).refusal == (400, "invalid_parameter", param)
+
+
+@pytest.mark.parametrize("name", ["openapi.yaml", "openapi.json", "control.yaml", "reference.html"])
+def test_the_served_contract_names_the_address_it_is_served_from(server: Remote, name: str) -> None:
+    text = server.control("GET", f"/{name}").raw.decode()
+    assert "http://127.0.0.1:8642" not in text
+    if name != "reference.html":
+        assert server.origin in text
