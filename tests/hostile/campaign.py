@@ -1,0 +1,27 @@
+"""What a campaign is: so many inputs, tried in episodes that each begin from nothing and repeat from their seed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+Episode = Callable[[Any, Random, int], Awaitable[int]]
+"""Gets the house, its chance and its number; answers how many inputs it tried."""
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """`whole`: inputs of a whole run. `apart`: the server is a process of its own, reached over sockets only."""
+
+    name: str
+    whole: int
+    per_episode: int
+    episode: Episode
+    apart: bool = False
+    patience_seconds: float = 30.0
+    """An input that takes longer counts as a server that hangs; it is ended then."""
+
+    def episodes(self, scale: float) -> int:
+        return max(round(self.whole * scale / self.per_episode), 1)

@@ -1,0 +1,83 @@
+"""The interface: plausible calls, and the same with something odd about them, between actions, faults and moved clocks."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+from tests.hostile.actor import Actor
+from tests.hostile.campaign import Campaign
+from tests.hostile.house import House
+
+CALLS = 250
+FAULTS: tuple[dict[str, Any], ...] = (
+    {"match": {"method": "POST", "path": "/quotes"}, "times": 2, "respond": {"status": 503, "code": "service_unavailable"}},
+    {"match": {"path": "/wallet/*"}, "times": 3, "respond": {"status": 500, "code": "internal_error"}, "probability": 0.5},
+    {"match": {"method": "POST"}, "times": 2, "after_commit": True, "respond": {"status": 502, "code": "bad_gateway"}},
+    {"match": {"method": "POST"}, "times": 1, "after_commit": True, "drop": True},
+    {"match": {}, "times": 2, "drop": True},
+    {"match": {}, "times": 2, "delay": "5ms"},
+    {"match": {}, "times": 2, "malformed": "truncate"},
+    {"match": {}, "times": 2, "malformed": "garbage", "respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
+    {"webhook": {}, "deliver": {"copies": 3}, "times": 2},
+    {"webhook": {}, "deliver": {"delay": "90s"}, "times": 2},
+    {"webhook": {}, "deliver": {"reorder": True}, "times": 1},
+)  # fmt: skip
+WEATHER = (
+    [], ["autopilot"], ["autopilot", "test-values"], ["autopilot", "test-values"], ["autopilot", "buy-declined"], ["lightning-send-completes"],
+)  # fmt: skip
+SETTINGS: tuple[dict[str, Any], ...] = (
+    {},
+    {},
+    {"strict": True},
+    {"webhook_timestamp": "simulated"},
+    {"journal_limit": 50},
+)
+
+
+async def disturb(actor: Actor) -> None:
+    """One thing that an integrator does not do."""
+    house, rng, chance = actor.house, actor.rng, actor.rng.random()
+    if chance < 0.55:
+        await actor.act()
+    elif chance < 0.8:
+        await actor.pass_time()
+    elif chance < 0.85:
+        await house.control(actor.world, "POST", "/faults", rng.choice(FAULTS))
+    elif chance < 0.93:
+        await house.control(actor.world, "DELETE", "/faults")
+    elif chance < 0.97:
+        await house.control(actor.world, "PUT", "/scenarios/active", {"names": rng.choice(WEATHER)})
+    else:
+        await house.control(actor.world, "PATCH", "/settings", rng.choice(SETTINGS))
+
+
+async def episode(house: House, rng: Random, number: int) -> int:
+    strangers: list[str] = []
+    neighbour = Actor(house, rng, f"n{number}")
+    actor = Actor(house, rng, f"w{number}", strangers)
+    if not (await neighbour.move_in(seed=number) and await actor.move_in(seed=number, scenarios=rng.choice(WEATHER))):
+        return 0
+    for _ in range(2):
+        await neighbour.deal()
+    strangers += [found for ids in neighbour.pool.values() for found in ids]
+    tried = 0
+    while tried < CALLS:
+        chance = rng.random()
+        if chance < 0.06:
+            await actor.deal()
+        elif chance < 0.2:
+            await disturb(actor)
+        else:
+            request = actor.plausible()[0] if rng.random() < 0.35 else actor.broken()
+            await actor.call(request)
+            tried += 1
+            if tried % 50 == 0:
+                house.judge_books()
+    house.judge_books()
+    await actor.move_out()
+    await neighbour.move_out()
+    return tried
+
+
+CAMPAIGN = Campaign("interface", 200_000, CALLS, episode)

@@ -1,0 +1,93 @@
+"""Runs episodes of one campaign in a process that may hang or die; tells its parent in lines of JSON on stdout."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any
+
+import uvloop
+
+from tests.hostile.actor import templates
+from tests.hostile.apart import Apart
+from tests.hostile.campaign import Campaign
+from tests.hostile.campaigns import CAMPAIGNS
+from tests.hostile.findings import Findings
+from tests.hostile.house import House
+from tests.hostile.progress import Progress
+from tests.hostile.stopwatch import resident_bytes
+
+
+def tell(**line: Any) -> None:
+    os.write(_OUT, (json.dumps(line) + "\n").encode("utf-8", "backslashreplace"))
+
+
+_OUT = os.dup(1)
+
+
+async def run(campaign: Campaign, seed: int, first: int, last: int, progress: Progress) -> None:
+    findings = Findings(lambda failure: tell(failure=failure))
+    if campaign.apart:
+        house: Any = Apart(findings, progress)
+        try:
+            await _episodes(house, campaign, seed, first, last)
+            await _until_heard()
+        finally:
+            house.server.forget()
+        return
+    async with House(findings, progress).open() as house:
+        await _episodes(house, campaign, seed, first, last)
+        await _until_heard()
+
+
+async def _until_heard() -> None:
+    """Serve until the parent has taken its prober away."""
+    tell(end=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+
+async def _episodes(house: Any, campaign: Campaign, seed: int, first: int, last: int) -> None:
+    pid = house.server.pid if campaign.apart else os.getpid()
+    tell(ready=house.origin, pid=pid)
+    for number in range(first, last):
+        house.place = f"seed {seed} episode {number}"
+        began, inputs = perf_counter(), 0
+        house.begin("begins")
+        try:
+            inputs = await campaign.episode(house, Random(f"{seed}:{campaign.name}:{number}"), number)
+        except Exception as error:  # the instrument itself failed: that is to be seen too
+            import traceback
+
+            house.fail(
+                "instrument", f"{type(error).__name__}: {error}", house.progress.present[1], traceback.format_exc()
+            )
+        gc.collect()
+        tell(
+            episode=number, inputs=inputs, seconds=round(perf_counter() - began, 3), slowest=house.slowest,
+            memory=resident_bytes(house.server.pid if campaign.apart else pid),
+        )  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("campaign", choices=CAMPAIGNS)
+    for name in ("seed", "first", "last"):
+        parser.add_argument(f"--{name}", type=int, required=True)
+    parser.add_argument("--progress", type=Path, required=True)
+    given = parser.parse_args()
+    templates()
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run(CAMPAIGNS[given.campaign], given.seed, given.first, given.last, Progress(given.progress)))
+    os._exit(0)  # connections and waits that a campaign left open hold nobody up
+
+
+if __name__ == "__main__":
+    sys.exit(main())
