@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test check lint format types imports contract contracts lock clean
+.PHONY: help run test check lint format types imports contract contracts hostile lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -41,6 +41,9 @@ imports: $(VENV)/.dev  ## Who may import whom
 contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, a generated client
 	$(BIN)/python -m pytest -n 2 -m "judges or not judges" \
 	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
+
+hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
+	$(BIN)/python -m tests.hostile $(ARGS)
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code
 	$(BIN)/python -m simulator.contract write

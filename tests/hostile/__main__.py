@@ -21,7 +21,8 @@ def table(reports: list[Report]) -> str:
         warm, end = report.memory_span
         rows.append((
             report.name, f"{report.inputs:,}", f"{report.findings.total}" + (f" ({kinds})" if kinds else ""),
-            f"{report.slowest:.2f} s", f"{report.worst_health:.2f} s", f"{warm >> 20}, {end >> 20} MB", f"{report.seconds:.0f} s",
+            f"{report.slowest:.2f} s", f"{report.worst_health:.2f} s", f"{warm >> 20}, {end >> 20} MB",
+            f"{report.seconds:.0f} s",
         ))  # fmt: skip
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 

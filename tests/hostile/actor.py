@@ -31,7 +31,7 @@ _WHOLE_ID = re.compile(r"([a-z]{2,8})_[0-9a-z]{8,}")
 
 @cache
 def templates() -> dict[str, list[tuple[str, str, dict[str, str], Any, bool]]]:
-    """Calls by operation, as a tour of the whole interface made them: method, path, query, body, whether it was taken."""
+    """By operation the calls of a tour of the whole interface: method, path, query, body, whether it was taken."""
     found: dict[str, list[tuple[str, str, dict[str, str], Any, bool]]] = defaultdict(list)
     for call in take_tour().exchanges:
         if call.operation and call.operation != "create_token":
@@ -47,7 +47,8 @@ WORLD_ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ],
     ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "rate": "131.5"}),
     ("set_rate", {"asset": "USDC", "fiat_currency": "KES", "rate": "0.0001", "type": "onramp"}),
-    ("set_rate", {"from": {"symbol": "USDC", "network": "STELLAR"}, "to": {"symbol": "XLM", "network": "STELLAR"}, "rate": "8.25"}),
+    ("set_rate", {"from": {"symbol": "USDC", "network": "STELLAR"}, "to": {"symbol": "XLM", "network": "STELLAR"},
+    "rate": "8.25"}),
     ("move_rates", {"percent": 5}),
     ("move_rates", {"percent": -2.5}),
     ("set_kyc", {"status": "approved", "level": 3}),
@@ -70,11 +71,16 @@ WORLD_ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 )  # fmt: skip
 ID_ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("payment_arrives", {}), ("payment_arrives", {}), ("payment_arrives", {"amount": "1"}), ("payment_declined", {}),
-    ("deposit_arrives", {}), ("deposit_arrives", {"amount": "5"}), ("deposit_arrives", {"asset": "USDC", "amount": "3"}),
-    ("deposit_arrives", {"asset": "XLM", "amount": "7.5", "memo": "x"}), ("deposit_arrives", {"asset": "BTC", "amount": "0.001"}),
-    ("deposit_confirms", {}), ("confirmation_arrives", {}), ("confirmation_arrives", {"confirmations": 6}), ("deposit_fails", {}),
-    ("broadcast", {}), ("complete", {}), ("complete", {"tx_hash": "ab" * 32}), ("fail", {}), ("fail", {"failure_code": "payout_failed"}),
-    ("refund", {}), ("invoice_paid", {}), ("lightning_payment_arrives", {"amount_sats": 2100}), ("set_fee_product", {"percentage": "1.75"}),
+    ("deposit_arrives", {}), ("deposit_arrives", {"amount": "5"}), ("deposit_arrives", {"asset": "USDC",
+    "amount": "3"}),
+    ("deposit_arrives", {"asset": "XLM", "amount": "7.5", "memo": "x"}), ("deposit_arrives", {"asset": "BTC",
+    "amount": "0.001"}),
+    ("deposit_confirms", {}), ("confirmation_arrives", {}), ("confirmation_arrives", {"confirmations": 6}),
+    ("deposit_fails", {}),
+    ("broadcast", {}), ("complete", {}), ("complete", {"tx_hash": "ab" * 32}), ("fail", {}), ("fail",
+    {"failure_code": "payout_failed"}),
+    ("refund", {}), ("invoice_paid", {}), ("lightning_payment_arrives", {"amount_sats": 2100}), ("set_fee_product",
+    {"percentage": "1.75"}),
 )  # fmt: skip
 """Actions on a resource; most do not fit the resource they are tried on."""
 
@@ -97,7 +103,12 @@ class Actor:
         settings = {"rate_limit": "1000000/1", "webhook_urls": "any"} | body.pop("settings", {})
         made = await self.house.control("default", "POST", "/worlds", {"id": self.world, "settings": settings, **body})
         if made.status != 201:
-            self.house.fail("no world", f"a world could not be made: {made.status} {made.code}", f"{body}", made.raw.decode("utf-8", "replace"))
+            self.house.fail(
+                "no world",
+                f"a world could not be made: {made.status} {made.code}",
+                f"{body}",
+                made.raw.decode("utf-8", "replace"),
+            )
             return False
         return await self.look()
 
@@ -260,7 +271,8 @@ class Actor:
             ("create_beneficiary", "create_quote", "confirm_quote"), ("create_quote", "confirm_quote"),
             ("quote_buy", "buy"), ("create_beneficiary", "quote_withdraw", "withdraw"), ("quote_swap", "swap"),
             ("send",), ("create_wallet", "create_lightning_entry"), ("create_webhook",),
-            ("create_recurring_payment", "set_recurring_schedule", "review_recurring_payment", "activate_recurring_payment"),
+            ("create_recurring_payment", "set_recurring_schedule", "review_recurring_payment",
+            "activate_recurring_payment"),
         )):  # fmt: skip
             await self.call(self.plausible(pair, "sandbox")[0])
         for _ in range(rng.randrange(3)):
@@ -287,6 +299,18 @@ class Actor:
         answer = await self.house.control(self.world, "POST", f"/actions/{name}", body)
         self.harvest(answer)
         return answer
+
+    async def record(self) -> None:
+        """What was done by hand is a valid scenario, whatever it was."""
+        house, headers = self.house, [("host", "127.0.0.1"), ("x-simulator-world", self.world)]
+        shown = await house.control(self.world, "GET", "/recording")
+        if shown.status != 200:
+            return
+        kept = await house.ask(Request("POST", "/_simulator/scenarios", "", headers, shown.raw))
+        if kept.status != 201:
+            house.fail(
+                "recording", f"a recording is no valid scenario: {kept.status}", house.place, kept.raw[:1500].decode()
+            )
 
     async def pass_time(self) -> Answer:
         rng = self.rng

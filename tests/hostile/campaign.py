@@ -20,7 +20,7 @@ class Campaign:
     per_episode: int
     episode: Episode
     apart: bool = False
-    patience_seconds: float = 30.0
+    patience_seconds: float = 20.0
     """An input that takes longer counts as a server that hangs; it is ended then."""
 
     def episodes(self, scale: float) -> int:

@@ -45,8 +45,8 @@ class Prober:
                 connection.close()
                 fine = False
             seconds = watch.seconds - (waited_seconds("thread-self") - own)
-            if self._stop.is_set():
-                break
+            if not fine and self._stop.is_set():
+                break  # the server ends too
             self.count += 1
             self.worst = max(self.worst, seconds)
             if seconds > LIMIT_SECONDS or not fine:

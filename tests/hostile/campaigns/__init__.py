@@ -3,16 +3,9 @@
 from __future__ import annotations
 
 from tests.hostile.campaign import Campaign
-from tests.hostile.campaigns import control, documents, har, interface, sockets, uploads
+from tests.hostile.campaigns import control, documents, har, interface, receivers, scenes, sockets, uploads
 
 CAMPAIGNS: dict[str, Campaign] = {
-    campaign.name: campaign
-    for campaign in (
-        interface.CAMPAIGN,
-        documents.CAMPAIGN,
-        uploads.CAMPAIGN,
-        control.CAMPAIGN,
-        har.CAMPAIGN,
-        sockets.CAMPAIGN,
-    )
+    module.CAMPAIGN.name: module.CAMPAIGN
+    for module in (interface, control, uploads, documents, har, sockets, receivers, scenes)
 }

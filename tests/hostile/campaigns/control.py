@@ -55,36 +55,47 @@ class Steering:
         rng = self.rng
         if row.name == "create_world":
             self.spare += 1
-            body: dict[str, Any] = {"id": f"{actor.world}.{self.spare % 3}", "seed": rng.randrange(5), "replace": True}
+            body: dict[str, Any] = {"id": f"{actor.world}.{self.spare % 3}", "seed": rng.randrange(5)}
+            if rng.random() < 0.7:
+                body["replace"] = True
             more = (
                 {"clock": {"mode": "manual"}}, {"scenarios": rng.choice(WEATHER)}, {"settings": {"strict": True}},
-                {"from_snapshot": self.one_of("snapshots")}, {"clock": {"mode": "scaled", "rate": 3600}}, {"clock": {"mode": "real"}},
+                {"from_snapshot": self.one_of("snapshots")}, {"clock": {"mode": "scaled", "rate": 3600}},
+                {"clock": {"mode": "real"}},
             )  # fmt: skip
             return body | rng.choice(more)
         if row.name == "put_clock":
             return rng.choice((
-                {"mode": "manual"}, {"mode": "manual"}, {"mode": "manual"}, {"mode": "scaled", "rate": 60}, {"rate": 1e-150},
-                {"now": "2026-01-09T08:00:00Z"}, {"rate": 1000000}, {"mode": "real"}, {"now": "2026-02-01T00:00:00.123+03:00"},
+                {"mode": "manual"}, {"mode": "manual"}, {"mode": "manual"}, {"mode": "scaled", "rate": 60},
+                {"rate": 1e-150},
+                {"now": "2026-01-09T08:00:00Z"}, {"rate": 1000000}, {"mode": "real"},
+                {"now": "2026-02-01T00:00:00.123+03:00"},
             ))  # fmt: skip
         if row.name == "advance":
             target = actor.known_id() or "tx_none"
             return rng.choice((
-                {"by": rng.choice(SPANS)}, {"by": rng.choice(SPANS)}, {"by": rng.choice(SPANS)}, {"to": "2026-02-01T00:00:00Z"},
+                {"by": rng.choice(SPANS)}, {"by": rng.choice(SPANS)}, {"by": rng.choice(SPANS)},
+                {"to": "2026-02-01T00:00:00Z"},
                 {"to_next_timer": True}, {"until": {"event": rng.choice(list(EVENT_TYPES))}, "horizon": "2d"},
-                {"until": {"resource": target, "status": rng.choice(("completed", "expired", "active"))}, "horizon": "1d"},
+                {"until": {"resource": target, "status": rng.choice(("completed", "expired", "active"))},
+                "horizon": "1d"},
             ))  # fmt: skip
         if row.name == "perform":
             target = actor.known_id()
             name, parameters = rng.choice(WORLD_ACTIONS if target is None or rng.random() < 0.5 else ID_ACTIONS)
             self.action = name
             return parameters if (name, parameters) in WORLD_ACTIONS else {"target": target, **parameters}
+        event = rng.choice(list(EVENT_TYPES))
         bodies: dict[str, Any] = {
-            "patch_settings": rng.choice(({"strict": True}, {"journal_limit": 5}, {"rate_limit": "50/60"}, {"rate_limit": None},
-                                          {"webhook_urls": "any"}, {"strict": False}, {"webhook_timestamp": "simulated"})),
+            "patch_settings": rng.choice(({"strict": True}, {"journal_limit": 5}, {"rate_limit": "50/60"},
+            {"rate_limit": None},
+                                          {"webhook_urls": "any"}, {"strict": False},
+                                          {"webhook_timestamp": "simulated"})),
             "take_snapshot": rng.choice(({}, {"name": "before"})),
-            "trigger": {"event": rng.choice(list(EVENT_TYPES))} | ({} if rng.random() < 0.7 else {"target": actor.known_id()}),
+            "trigger": rng.choice(({"event": event}, {"event": event}, {"event": event, "target": actor.known_id()})),
             "upload_scenario": scenario_document(rng, f"s{rng.randrange(6)}"),
-            "activate": {"names": rng.choice((*WEATHER, [self.one_of("scenarios")], ["autopilot", self.one_of("scenarios")]))},
+            "activate": {"names": rng.choice((*WEATHER, [self.one_of("scenarios")], ["autopilot",
+            self.one_of("scenarios")]))},
             "create_fault": rng.choice(FAULTS),
             "inbox_answer": {"respond": rng.choice(([200], [500, 200], [], [404], [299]))},
         }  # fmt: skip
@@ -113,8 +124,10 @@ class Steering:
         if row.method != "GET" or rng.random() < 0.5:
             return ""
         return rng.choice((
-            "limit=1", "limit=0", "limit=5", "limit=999999999", "type=transaction.completed", "environment=production", "world=*",
-            f"object_id={actor.known_id()}", "status=200", "status=failed", "method=POST&path=/v1/*", "user_id=x", "format=yaml",
+            "limit=1", "limit=0", "limit=5", "limit=999999999", "type=transaction.completed", "environment=production",
+            "world=*",
+            f"object_id={actor.known_id()}", "status=200", "status=failed", "method=POST&path=/v1/*", "user_id=x",
+            "format=yaml",
             f"event_id={self.one_of('events')}", f"world={actor.world}",
         ))  # fmt: skip
 
@@ -200,6 +213,8 @@ async def episode(house: House, rng: Random, number: int) -> int:
         if actor.world not in house.simulator.worlds:
             await actor.move_in(seed=number)
     house.judge_books()
+    if number % 8 == 0:
+        await actors[0].record()
     for world in list(house.simulator.worlds):
         await house.control(world, "DELETE", "/snapshots")
         if world == "default":

@@ -16,7 +16,8 @@ from tests.hostile.mutations import ODD, dumps, leaves, mutated_bytes, odd
 
 DOCUMENTS = 20
 LOOKS = (
-    "/clock", "/timers", "/worlds", "/requests", "/events", "/deliveries", "/advice", "/emails", "/faults", "/scenarios", "/scenarios/autopilot",
+    "/clock", "/timers", "/worlds", "/requests", "/events", "/deliveries", "/advice", "/emails", "/faults",
+    "/scenarios", "/scenarios/autopilot",
     "/resources", "/rates", "/settings", "/coverage", "/controls", "/recording", "/reference", "/snapshots",
 )  # fmt: skip
 
@@ -140,7 +141,8 @@ async def episode(house: House, rng: Random, number: int) -> int:
             await use(house, rng, actor)
         if house.failed > failed:
             house.findings.add(
-                "document", "documents after which something failed", call="what was changed: " + _difference(document, wrong), place=house.place
+                "document", "documents after which something failed", call="what was changed: " + _difference(document,
+                wrong), place=house.place
             )  # fmt: skip
         if taken or house.failed > failed:
             if actor.world in house.simulator.worlds:

@@ -32,7 +32,9 @@ def recording(rng: Random) -> dict[str, Any]:
     for index in range(rng.randrange(1, 9)):
         rows = templates()
         method, path, query, body, good = rng.choice(rows[rng.choice(list(rows))])
-        answer = orjson.dumps(body if good else {"error": {"code": "not_found", "message": "x", "request_id": "req_0000000000"}})
+        answer = orjson.dumps(
+            body if good else {"error": {"code": "not_found", "message": "x", "request_id": "req_0000000000"}}
+        )
         content: dict[str, Any] = {"text": answer.decode(), "mimeType": "application/json"}
         if rng.random() < 0.1:
             content = {"text": base64.b64encode(answer).decode(), "encoding": "base64"}
@@ -43,12 +45,15 @@ def recording(rng: Random) -> dict[str, Any]:
                 "method": method,
                 "url": f"https://sandbox.example.test/v1{path}" + (f"?{urlencode(query)}" if query else ""),
                 "headers": [
-                    {"name": "Content-Type", "value": "application/json"}, {"name": "Authorization", "value": "Bearer tok_recorded"},
+                    {"name": "Content-Type", "value": "application/json"}, {"name": "Authorization",
+                    "value": "Bearer tok_recorded"},
                     {"name": "Idempotency-Key", "value": rng.choice(("one", "two"))},
                 ],
-                "postData": {"text": "" if body is None else orjson.dumps(body).decode(), "mimeType": "application/json"},
+                "postData": {"text": "" if body is None else orjson.dumps(body).decode(),
+                "mimeType": "application/json"},
             },
-            "response": {"status": rng.choice((200, 201)) if good else rng.choice((400, 404, 409, 422)), "content": content},
+            "response": {"status": rng.choice((200, 201)) if good else rng.choice((400, 404, 409, 422)),
+            "content": content},
         })  # fmt: skip
     return {"log": {"version": "1.2", "entries": entries}}
 
@@ -76,8 +81,10 @@ def har_file(rng: Random) -> bytes:
 
 
 TIMES: tuple[Any, ...] = (
-    "", "yesterday", None, 5, "1969-12-31T23:59:59Z", "9998-12-31T23:59:59.999Z", "9999-12-31T23:59:59Z", "2026-01-05T08:00:00+25:00",
-    "2026-01-05", "2027-01-05T08:00:00Z", "2026-01-05T08:00:00.123456789Z", "-2026-01-05T08:00:00Z", "0001-01-01T00:00:00Z",
+    "", "yesterday", None, 5, "1969-12-31T23:59:59Z", "9998-12-31T23:59:59.999Z", "9999-12-31T23:59:59Z",
+    "2026-01-05T08:00:00+25:00",
+    "2026-01-05", "2027-01-05T08:00:00Z", "2026-01-05T08:00:00.123456789Z", "-2026-01-05T08:00:00Z",
+    "0001-01-01T00:00:00Z",
 )  # fmt: skip
 
 
@@ -112,7 +119,9 @@ def _by_command(house: House, raw: bytes, told: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "traffic.har"
         file.write_bytes(raw)
-        ran = subprocess.run([sys.executable, "-m", "simulator", "compare", str(file)], capture_output=True, text=True, timeout=60)
+        ran = subprocess.run(
+            [sys.executable, "-m", "simulator", "compare", str(file)], capture_output=True, text=True, timeout=60
+        )
     if ran.returncode not in (0, 1, 2) or "Traceback" in ran.stderr:
         house.fail("traceback", "command line: " + last_frame(ran.stderr), told, ran.stderr)
 

@@ -1,4 +1,4 @@
-"""The interface: plausible calls, and the same with something odd about them, between actions, faults and moved clocks."""
+"""The interface: plausible calls, and the same with something odd, between actions, faults and moved clocks."""
 
 from __future__ import annotations
 
@@ -11,20 +11,24 @@ from tests.hostile.house import House
 
 CALLS = 250
 FAULTS: tuple[dict[str, Any], ...] = (
-    {"match": {"method": "POST", "path": "/quotes"}, "times": 2, "respond": {"status": 503, "code": "service_unavailable"}},
-    {"match": {"path": "/wallet/*"}, "times": 3, "respond": {"status": 500, "code": "internal_error"}, "probability": 0.5},
+    {"match": {"method": "POST", "path": "/quotes"}, "times": 2, "respond": {"status": 503,
+    "code": "service_unavailable"}},
+    {"match": {"path": "/wallet/*"}, "times": 3, "respond": {"status": 500, "code": "internal_error"},
+    "probability": 0.5},
     {"match": {"method": "POST"}, "times": 2, "after_commit": True, "respond": {"status": 502, "code": "bad_gateway"}},
     {"match": {"method": "POST"}, "times": 1, "after_commit": True, "drop": True},
     {"match": {}, "times": 2, "drop": True},
     {"match": {}, "times": 2, "delay": "5ms"},
     {"match": {}, "times": 2, "malformed": "truncate"},
-    {"match": {}, "times": 2, "malformed": "garbage", "respond": {"status": 429, "code": "rate_limited", "retry_after": 1}},
+    {"match": {}, "times": 2, "malformed": "garbage", "respond": {"status": 429, "code": "rate_limited",
+    "retry_after": 1}},
     {"webhook": {}, "deliver": {"copies": 3}, "times": 2},
     {"webhook": {}, "deliver": {"delay": "90s"}, "times": 2},
     {"webhook": {}, "deliver": {"reorder": True}, "times": 1},
 )  # fmt: skip
 WEATHER = (
-    [], ["autopilot"], ["autopilot", "test-values"], ["autopilot", "test-values"], ["autopilot", "buy-declined"], ["lightning-send-completes"],
+    [], ["autopilot"], ["autopilot", "test-values"], ["autopilot", "test-values"], ["autopilot", "buy-declined"],
+    ["lightning-send-completes"],
 )  # fmt: skip
 SETTINGS: tuple[dict[str, Any], ...] = (
     {},
@@ -75,6 +79,8 @@ async def episode(house: House, rng: Random, number: int) -> int:
             if tried % 50 == 0:
                 house.judge_books()
     house.judge_books()
+    if number % 8 == 0:
+        await actor.record()
     await actor.move_out()
     await neighbour.move_out()
     return tried

@@ -14,14 +14,20 @@ from tests.hostile.mutations import HEADERS, mutated_bytes
 REQUESTS = 200
 TOGETHER = 10
 HOSTS = (
-    "127.0.0.1", "localhost", "[::1]", "[", "[x]", "a[b", "evil.com", "127.0.0.1:8642.evil.com", "localhost/evil", "localhost#x",
-    "evil.com@127.0.0.1", "", " ", "localhost:", "localhost:99999999", "localhost:abc", "\x00", "é", "a" * 5000, "127.0.0.1\t",
-    "[::1]:1:1", "127.1", "http://127.0.0.1", "127.0.0.1, evil.com", "[::ffff:127.0.0.1%25eth0]", "xn--", "％31", "localhost\\@x", "]", "[]", "[:]",
+    "127.0.0.1", "localhost", "[::1]", "[", "[x]", "a[b", "evil.com", "127.0.0.1:8642.evil.com", "localhost/evil",
+    "localhost#x",
+    "evil.com@127.0.0.1", "", " ", "localhost:", "localhost:99999999", "localhost:abc", "\x00", "é", "a" * 5000,
+    "127.0.0.1\t",
+    "[::1]:1:1", "127.1", "http://127.0.0.1", "127.0.0.1, evil.com", "[::ffff:127.0.0.1%25eth0]", "xn--", "％31",
+    "localhost\\@x", "]", "[]", "[:]",
 )  # fmt: skip
 TARGETS = (
-    "/_simulator/health", "/_simulator/clock", "/_simulator/scenarios", "/v1/rates", "/v1/quotes", "/v1/auth/token", "/", "*", "//", "/_simulator",
-    "http://127.0.0.1/_simulator/clock", "/%", "/%00", "/%zz", "/v1/%2e%2e/%2e%2e/_simulator/clock", "/v1/" + "a" * 70_000, "/\xff", "", "x",
-    "/_simulator/worlds?limit=%", "/_simulator/inbox/a", "/v1//quotes", "/v1/quotes#x", "/_simulator/dashboard", "/_simulator/stream",
+    "/_simulator/health", "/_simulator/clock", "/_simulator/scenarios", "/v1/rates", "/v1/quotes", "/v1/auth/token",
+    "/", "*", "//", "/_simulator",
+    "http://127.0.0.1/_simulator/clock", "/%", "/%00", "/%zz", "/v1/%2e%2e/%2e%2e/_simulator/clock",
+    "/v1/" + "a" * 70_000, "/\xff", "", "x",
+    "/_simulator/worlds?limit=%", "/_simulator/inbox/a", "/v1//quotes", "/v1/quotes#x", "/_simulator/dashboard",
+    "/_simulator/stream",
 )  # fmt: skip
 _STATUS = re.compile(rb"HTTP/1\.[01] (\d{3}) ")
 
@@ -36,9 +42,29 @@ class Wire:
 
 
 def head(rng: Random, method: str | None = None, target: str | None = None, host: str | None = None) -> bytes:
-    method = method or rng.choice(("GET", "GET", "POST", "PUT", "DELETE", "PATCH", "HEAD", "OPTIONS", "CONNECT", "TRACE", "PRI", "\x16\x03\x01", "get", ""))
+    method = method or rng.choice(
+        (
+            "GET",
+            "GET",
+            "POST",
+            "PUT",
+            "DELETE",
+            "PATCH",
+            "HEAD",
+            "OPTIONS",
+            "CONNECT",
+            "TRACE",
+            "PRI",
+            "\x16\x03\x01",
+            "get",
+            "",
+        )
+    )
     target = target if target is not None else rng.choice(TARGETS)
-    version = rng.choice(("HTTP/1.1",) * 8 + ("HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "HTTP/9.9", "", "ICY", "http/1.1", "HTTP/1.1 x"))
+    version = rng.choice(
+        ("HTTP/1.1",) * 8
+        + ("HTTP/1.0", "HTTP/1.2", "HTTP/2.0", "HTTP/0.9", "HTTP/9.9", "", "ICY", "http/1.1", "HTTP/1.1 x")
+    )
     host = host if host is not None else rng.choice(HOSTS)
     lines = [f"{method} {target} {version}".rstrip()]
     if rng.random() < 0.93:
@@ -60,33 +86,70 @@ def wire(rng: Random) -> Wire:
     if way == 3:
         return Wire([head(rng, "GET", "/_simulator/clock", rng.choice(HOSTS)) + b"\r\n"])
     body = rng.choice((b"{}", b'{"names":[]}', b"name: a\nrules: []\n" * 3, b"x" * 5000))
-    post = head(rng, "POST", rng.choice(("/_simulator/scenarios", "/v1/quotes", "/_simulator/reset", "/_simulator/worlds")), "127.0.0.1")
+    post = head(
+        rng,
+        "POST",
+        rng.choice(("/_simulator/scenarios", "/v1/quotes", "/_simulator/reset", "/_simulator/worlds")),
+        "127.0.0.1",
+    )
     if way == 4:  # half a body
-        return Wire([post + b"Content-Length: %d\r\n\r\n" % len(body) + body[: len(body) // 2]], hasty=rng.random() < 0.7)
+        return Wire(
+            [post + b"Content-Length: %d\r\n\r\n" % len(body) + body[: len(body) // 2]], hasty=rng.random() < 0.7
+        )
     if way == 5:  # lengths that are none, or two of them
         odd = rng.choice((b"-1", b"abc", b"1,1", b"99999999999999999999", b"0x10", b"+2", b"2 2", b"", b"\xff", b"1e3"))
         more = b"Content-Length: 2\r\n" if rng.random() < 0.3 else b""
         return Wire([post + b"Content-Length: " + odd + b"\r\n" + more + b"\r\n" + body])
     if way == 6:  # chunks
-        size = rng.choice((b"2", b"2;x=y", b"FFFFFFFFFFFFFFFF", b"-2", b"zz", b"", b"0x2", b"00000000000000002", b"2 ", b"FFFFFFFFFFFFFFFFF"))
-        tail = rng.choice((b"0\r\n\r\n", b"", b"0\r\nX: y\r\n\r\n", b"0\n\n", b"zz\r\n", b"0\r\n" + b"A: b\r\n" * 2000 + b"\r\n"))
+        size = rng.choice(
+            (
+                b"2",
+                b"2;x=y",
+                b"FFFFFFFFFFFFFFFF",
+                b"-2",
+                b"zz",
+                b"",
+                b"0x2",
+                b"00000000000000002",
+                b"2 ",
+                b"FFFFFFFFFFFFFFFFF",
+            )
+        )
+        tail = rng.choice(
+            (b"0\r\n\r\n", b"", b"0\r\nX: y\r\n\r\n", b"0\n\n", b"zz\r\n", b"0\r\n" + b"A: b\r\n" * 2000 + b"\r\n")
+        )
         both = b"Content-Length: 5\r\n" if rng.random() < 0.3 else b""
         return Wire([post + both + b"Transfer-Encoding: chunked\r\n\r\n" + size + b"\r\n{}\r\n" + tail])
     if way == 7:  # a pipeline
         count = rng.choice((2, 5, 50))
         last = rng.choice((b"", b"GET", b"\x00\x01\x02", head(rng) + b"\r\n"))
-        return Wire([(head(rng, "GET", rng.choice(TARGETS[:4]), "127.0.0.1") + b"\r\n") * count + last], hasty=rng.random() < 0.3)
+        return Wire(
+            [(head(rng, "GET", rng.choice(TARGETS[:4]), "127.0.0.1") + b"\r\n") * count + last],
+            hasty=rng.random() < 0.3,
+        )
     if way == 8:  # byte by byte, or in a few pieces
         raw = head(rng, "GET", "/v1/rates", "127.0.0.1") + b"\r\n"
         step = rng.choice((1, 7, 40))
         return Wire([raw[i : i + step] for i in range(0, min(len(raw), 60 * step), step)], pause=0.001)
     if way == 9:  # many or long headers
-        flood = rng.choice((b"A: b\r\n" * 5000, b"A: " + b"x" * 200_000 + b"\r\n", b"A" * 100_000, b"A:\r\n" * 20_000, b" folded\r\n" * 50, b": x\r\n", b"A b: c\r\n"))
+        flood = rng.choice(
+            (
+                b"A: b\r\n" * 5000,
+                b"A: " + b"x" * 200_000 + b"\r\n",
+                b"A" * 100_000,
+                b"A:\r\n" * 20_000,
+                b" folded\r\n" * 50,
+                b": x\r\n",
+                b"A b: c\r\n",
+            )
+        )
         return Wire([b"GET /_simulator/health HTTP/1.1\r\nHost: 127.0.0.1\r\n" + flood + b"\r\n"])
     if way == 10:  # upgrades and expectations
         more = rng.choice((
-            b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n", b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
-            b"Expect: 100-continue\r\nContent-Length: 5\r\n", b"Expect: nothing\r\n", b"Connection: close, keep-alive, x\r\n", b"Upgrade: websocket\r\n",
+            b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n",
+            b"Connection: Upgrade\r\nUpgrade: h2c\r\n",
+            b"Expect: 100-continue\r\nContent-Length: 5\r\n", b"Expect: nothing\r\n",
+            b"Connection: close, keep-alive, x\r\n", b"Upgrade: websocket\r\n",
         ))  # fmt: skip
         return Wire([head(rng, None, rng.choice(TARGETS[:6]), "127.0.0.1") + more + b"\r\n"])
     if way == 11:  # HTTP/1.0
@@ -94,7 +157,20 @@ def wire(rng: Random) -> Wire:
         return Wire([b"GET /_simulator/health HTTP/1.0\r\n" + keep + b"\r\n"] * rng.choice((1, 3)))
     if way == 12:  # noise
         noise = bytes(rng.randrange(256) for _ in range(rng.choice((1, 10, 300))))
-        return Wire([rng.choice((noise, b"\r\n" * 200 + noise, b"\x16\x03\x01\x02\x00" + noise, b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x00" * 3000, b""))])
+        return Wire(
+            [
+                rng.choice(
+                    (
+                        noise,
+                        b"\r\n" * 200 + noise,
+                        b"\x16\x03\x01\x02\x00" + noise,
+                        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                        b"\x00" * 3000,
+                        b"",
+                    )
+                )
+            ]
+        )
     raw = head(rng) + b"Content-Length: 2\r\n\r\n{}"
     for _ in range(rng.choice((1, 3))):
         raw = mutated_bytes(rng, raw)
@@ -102,7 +178,9 @@ def wire(rng: Random) -> Wire:
 
 
 async def send(house: Apart, sent: Wire) -> None:
-    told = f"on a connection, {'closed at once' if sent.hasty else 'left open'}: " + " | ".join(repr(piece[:1500])[1:] for piece in sent.pieces[:4])
+    told = f"on a connection, {'closed at once' if sent.hasty else 'left open'}: " + " | ".join(
+        repr(piece[:1500])[1:] for piece in sent.pieces[:4]
+    )
     answer = b""
     try:
         reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", house.server.port), 5)

@@ -40,8 +40,10 @@ PATTERNS = (
     "(?:x{0,60}){0,60}",
 )
 WHERE: tuple[dict[str, Any], ...] = (
-    {}, {}, {"type": "onramp"}, {"type": ["buy", "send"]}, {"status": "pending"}, {"fiat_currency": {"starts_with": "K"}},
-    {"amount": {"gt": 5}}, {"amount": {"lt": "1e400"}}, {"id": {"exists": True}}, {"network": {"exists": False}}, {"a.b.c": None},
+    {}, {}, {"type": "onramp"}, {"type": ["buy", "send"]}, {"status": "pending"},
+    {"fiat_currency": {"starts_with": "K"}},
+    {"amount": {"gt": 5}}, {"amount": {"lt": "1e400"}}, {"id": {"exists": True}}, {"network": {"exists": False}},
+    {"a.b.c": None},
     {"request.reference": {"ends_with": "x"}}, {"beneficiary.name": {"exists": True}}, {"type": {"gte": [1]}}, {"": ""},
 )  # fmt: skip
 
@@ -96,8 +98,10 @@ def scenario_document(rng: Random, name: str) -> dict[str, Any]:
         found["timeline"] = [{"at": span, **action(rng)} for span in spans]
     if rng.random() < 0.25:
         found["faults"] = [rng.choice((
-            {"match": {"method": "POST", "path": "/quotes"}, "times": 2, "respond": {"status": 503, "code": "service_unavailable"}},
-            {"match": {"path": "/wallet/*"}, "times": 1, "drop": True}, {"webhook": {}, "deliver": {"copies": 2}, "times": 1},
+            {"match": {"method": "POST", "path": "/quotes"}, "times": 2, "respond": {"status": 503,
+            "code": "service_unavailable"}},
+            {"match": {"path": "/wallet/*"}, "times": 1, "drop": True}, {"webhook": {}, "deliver": {"copies": 2},
+            "times": 1},
             {"match": {}, "times": 1, "respond": {"status": 299, "code": "x"}},
         ))]  # fmt: skip
     if rng.random() < 0.3:
@@ -153,16 +157,20 @@ def pathological(rng: Random, name: str) -> bytes:
     return rng.choice((
         b"[" * size, b"{" * size, b"- " * size, head + b"rules: " + b"[" * size + b"]" * size,
         head + b"description: " + b"x" * rng.choice((1000, 60_000, 250_000, 300_000)),
-        head + b"a: &a [x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b]\nd: [*c,*c,*c,*c,*c,*c]\n",
+        head + b"a: &a [x,x,x,x,x,x,x]\n" + b"".join(b"%c: &%c [" % (c,
+        c) + b"*%c," % (c - 1) * 9 + b"]\n" for c in b"bcdefgh"),
         head + b"rules: &r [*r]\n", head + b"<<: *x\n", head + b"world: !!python/object/apply:os.system [id]\n",
         head + "".join(f"unknown{i}: {i}\n" for i in range(rng.choice((50, 500, 5000)))).encode(),
         head + b"rules:\n" + b"".join(b"  - {on: kyc.approved, do: []}\n" for _ in range(rng.choice((10, 500, 3000)))),
         head + f"timeline: [{{at: 1s, action: emit, type: kyc.approved, object: {{x: {big}}}}}]".encode(),
         head + f"rules: [{{on: kyc.approved, times: {big}, do: []}}]".encode(),
         head + f"timeline: [{{at: {rng.choice(FAR)}, action: set_network, network: celo, status: down}}]".encode(),
-        head + b"drive: [{action: {a: 1}}]", head + b"%YAML 9.9\n---\n", head + b"---\n" + head, b"\xff\xfe" + head, head + b"\x00",
-        head + b"description: |\n" + b"  line\n" * size, head + b"? {a: b}\n: c\n", head + b"description: 2026-02-30\n", b"", b"~", b"[]", b"1",
-        head + b"description: \"\\ud800\"\n", head + "description: \u2028\u0085\n".encode(), b"\t" + head, head.replace(b"\n", b"\r"),
+        head + b"drive: [{action: {a: 1}}]", head + b"%YAML 9.9\n---\n", head + b"---\n" + head, b"\xff\xfe" + head,
+        head + b"\x00",
+        head + b"description: |\n" + b"  line\n" * size, head + b"? {a: b}\n: c\n", head + b"description: 2026-02-30\n",
+        b"", b"~", b"[]", b"1",
+        head + b"description: \"\\ud800\"\n", head + "description: \u2028\u0085\n".encode(), b"\t" + head,
+        head.replace(b"\n", b"\r"),
         head + b"rules: [{on: created, where: {a: {matches: '" + rng.choice(PATTERNS).encode() + b"'}}, do: []}]",
         head + b"rules: [{on: " + b"k" * size + b", do: []}]",
     ))  # fmt: skip

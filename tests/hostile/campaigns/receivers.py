@@ -1,0 +1,174 @@
+"""Receivers of webhooks that mean no good: they hang, drip, flood, redirect, break off, and call back."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from random import Random
+
+from tests.hostile.apart import Apart
+from tests.hostile.apart_client import Client, client_of
+from tests.hostile.campaign import Campaign
+
+Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter, Client], Awaitable[None]]
+OK = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+LIMIT_SECONDS = 12.0
+"""A delivery may take ten seconds, as the interface promises to wait; and a little."""
+
+
+def says(raw: bytes) -> Behaviour:
+    async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+        writer.write(raw)
+
+    return behave
+
+
+async def hangs(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    await asyncio.sleep(LIMIT_SECONDS + 5)
+
+
+async def drips(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    for byte in b"HTTP/1.1 200 OK\r\nX: " + b"x" * 100:
+        writer.write(bytes([byte]))
+        await writer.drain()
+        await asyncio.sleep(0.2)
+
+
+async def floods(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 3000000000\r\n\r\n")
+    for _ in range(3000):
+        writer.write(bytes(1 << 16))
+        await writer.drain()
+
+
+async def floods_headers(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n")
+    for _ in range(2000):
+        writer.write(b"X: " + b"y" * 8000 + b"\r\n")
+        await writer.drain()
+
+
+async def goes_on_and_on(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    for _ in range(20_000):
+        writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        await writer.drain()
+
+
+async def breaks_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+
+async def closes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    writer.close()
+
+
+def calls(method: str, path: str, body: object = None) -> Behaviour:
+    """Calls the simulator while its delivery waits for the answer; that call has to be answered at once."""
+
+    async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+        reply = await client.call(method, path, body, limit=1.0, timeout=15)
+        if reply.status == 0:
+            client.house.fail("no answer", f"{method} {path} by a receiver", f"{method} {path}", str(reply.body))
+        writer.write(OK)
+
+    return behave
+
+
+BEHAVIOURS: dict[str, Behaviour] = {
+    "hangs": hangs,
+    "drips": drips,
+    "floods": floods,
+    "floods headers": floods_headers,
+    "100 Continue for ever": goes_on_and_on,
+    "breaks off": breaks_off,
+    "closes at once": closes,
+    "speaks no HTTP": says(b"SSH-2.0-OpenSSH\r\n"),
+    "redirects": says(b"HTTP/1.1 302 Found\r\nLocation: /hook\r\nContent-Length: 0\r\n\r\n"),
+    "redirects to the control interface": says(
+        b"HTTP/1.1 307 Found\r\nLocation: http://127.0.0.1/_simulator/reset\r\nContent-Length: 0\r\n\r\n"
+    ),
+    "status 999": says(b"HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"),
+    "status 204": says(b"HTTP/1.1 204 No Content\r\n\r\n"),
+    "latin-1": says(b"HTTP/1.1 200 \xe9\r\nX: \xff\xfe\r\nContent-Length: 2\r\n\r\n\xff\xff"),
+    "no gzip": says(b"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\nnope"),
+    "two lengths": says(b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\nContent-Length: 9\r\n\r\nnope"),
+    "broken chunks": says(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"),
+    "advances": calls("POST", "/_simulator/clock/advance", {"by": "1s"}),
+    "advances until": calls(
+        "POST", "/_simulator/clock/advance", {"until": {"event": "quote.expired"}, "horizon": "1d"}
+    ),
+    "settles": calls("POST", "/_simulator/settle", {}),
+    "takes a snapshot": calls("POST", "/_simulator/snapshots", {}),
+    "reads the state": calls("GET", "/_simulator/state"),
+    "resets": calls("POST", "/_simulator/reset", {}),
+    "emits": calls("POST", "/_simulator/actions/emit", {"type": "kyc.rejected"}),
+    "makes a wallet": calls("POST", "/v1/wallets", {"network": "celo"}),
+    "removes the webhooks": calls("GET", "/v1/webhooks"),
+    "sets the clock": calls("PUT", "/_simulator/clock", {"now": "2026-01-06T00:00:00Z"}),
+}
+
+
+async def scene(house: Apart, rng: Random, name: str) -> None:
+    """One receiver, one event, and what the clock does about it."""
+    behave = BEHAVIOURS[name]
+    async with client_of(house) as client:
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            try:
+                head = await reader.readuntil(b"\r\n\r\n")
+                length = next(
+                    (
+                        int(line.split(b":")[1])
+                        for line in head.lower().split(b"\r\n")
+                        if line.startswith(b"content-length")
+                    ),
+                    0,
+                )
+                body = await reader.readexactly(length)
+                if b"webhook.test" in body:
+                    writer.write(OK)
+                else:
+                    await behave(reader, writer, client)
+                await writer.drain()
+            except (OSError, asyncio.IncompleteReadError):
+                pass
+            finally:
+                writer.close()
+
+        listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+        try:
+            url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/hook"
+            made = await client.call("POST", "/v1/webhooks", {"url": url, "events": ["kyc.approved"]})
+            if made.status != 201:
+                house.fail("registration", f"a receiver that {name} was not registered", name, str(made.body))
+                return
+            await client.act("emit", type="kyc.approved")
+            settled = await client.call("POST", "/_simulator/settle", {}, limit=LIMIT_SECONDS)
+            if settled.status != 200:
+                house.fail("settle", f"{name}: {settled.status} {settled.code}", name, str(settled.body))
+            moved = await client.call(
+                "POST", "/_simulator/clock/advance", {"by": "90s"}, limit=LIMIT_SECONDS * 2, timeout=40
+            )
+            if moved.status != 200:
+                house.fail("advance", f"{name}: {moved.status} {moved.code}", name, str(moved.body))
+            await client.call("GET", "/_simulator/deliveries")
+        finally:
+            listener.close()
+
+
+async def episode(house: Apart, rng: Random, number: int) -> int:
+    """All of them, side by side, each in a world of its own."""
+    house.begin(", ".join(BEHAVIOURS))
+
+    async def told(name: str) -> None:
+        try:
+            await asyncio.wait_for(scene(house, rng, name), 60)
+        except TimeoutError:
+            house.fail("hang", f"a receiver that {name}: no end within 60 s", name)
+
+    await asyncio.gather(*(told(name) for name in BEHAVIOURS))
+    house.judge("the receivers")
+    return len(BEHAVIOURS)
+
+
+CAMPAIGN = Campaign("receivers", len(BEHAVIOURS) * 5, len(BEHAVIOURS), episode, apart=True, patience_seconds=90)

@@ -1,0 +1,24 @@
+"""A small part of every campaign; `make hostile` runs them whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.hostile.__main__ import details
+from tests.hostile.campaigns import CAMPAIGNS
+from tests.hostile.runner import run_campaign
+
+EPISODES = {
+    "interface": 6, "control": 3, "uploads": 2, "documents": 3, "har": 1, "sockets": 2, "receivers": 1, "scenes": 1,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CAMPAIGNS)
+def test_nothing_breaks_the_server(name: str) -> None:
+    report = run_campaign(CAMPAIGNS[name], seed=7, last=EPISODES[name])
+    assert report.findings.total == 0, details(report)
+    assert report.inputs == EPISODES[name] * CAMPAIGNS[name].per_episode
+
+
+def test_every_campaign_has_its_part_here() -> None:
+    assert EPISODES.keys() == CAMPAIGNS.keys()
