@@ -8,9 +8,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import Any
-
-import httpx
 
 from tests.hostile.findings import Findings
 from tests.hostile.house import last_frame
@@ -112,9 +109,3 @@ class Apart:
             self.fail("death", f"the server ended with {self.server.process.returncode}", call, text)
             self.server.forget()
             self.server = Server()
-
-    def new_world(self, **body: Any) -> dict[str, Any]:
-        answer = httpx.post(f"{self.origin}/_simulator/worlds", json=body, timeout=20, trust_env=False)
-        answer.raise_for_status()
-        made: dict[str, Any] = answer.json()
-        return made

@@ -22,6 +22,8 @@ class Campaign:
     apart: bool = False
     patience_seconds: float = 20.0
     """An input that takes longer counts as a server that hangs; it is ended then."""
+    health: bool = True
+    """Whether a prober asks for the health meanwhile: not of what is a command and no server."""
 
     def episodes(self, scale: float) -> int:
         return max(round(self.whole * scale / self.per_episode), 1)

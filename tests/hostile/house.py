@@ -37,6 +37,7 @@ LONG = ("/clock", "/clock/advance", "/settle", "/resend", "/trigger", "/wait", "
 MAY_BE_WRITTEN: frozenset[Any] = frozenset(
     {"streams", "coverage", "rate_windows", "control.calls", "idempotency", "advice", "faults", "scenario.log"}
     | {"scenario.counts", ("sequences", "idempotency.hour"), ("sequences", "event"), ("sequences", "record")}
+    | {("sequences", "scenario.log")}
 )
 """Tables and rows that a refused call may write: what was drawn, counted, journalled; faults that wore off."""
 
@@ -314,7 +315,7 @@ class House:
 
 def last_frame(text: str) -> str:
     """What a traceback is about: the last line and the last frame of the project."""
-    lines = [line for line in text.strip().splitlines() if line.strip()]
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith(("WARNING:", "INFO:"))]
     frames = _FRAME.findall(text)
     own = [frame for frame in frames if frame[0].startswith("simulator/")] or frames
     place = f" at {own[-1][0]} in {own[-1][2]}" if own else ""

@@ -14,14 +14,20 @@ EVERY_SECONDS = 0.05
 
 
 class Prober:
-    """Probes from `start` to `stop`; `slow` is called with the seconds of every answer that took too long."""
+    """Probes from `start` to `stop`; `slow` gets the seconds of every answer that took too long, and the call then.
 
-    def __init__(self, origin: str, pid: int, slow: Callable[[float], None]) -> None:
+    `present` tells what the server is doing; it is asked as a probe begins, for an answer comes when that is over.
+    """
+
+    def __init__(
+        self, origin: str, pid: int, slow: Callable[[float, str], None], present: Callable[[], str] = lambda: ""
+    ) -> None:
         self.worst = 0.0
         self.count = 0
         self._address = urlsplit(origin).netloc
         self._pid = pid
         self._slow = slow
+        self._present = present
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
 
@@ -36,6 +42,7 @@ class Prober:
         connection = http.client.HTTPConnection(self._address, timeout=10)
         while not self._stop.wait(EVERY_SECONDS):
             watch, own = Stopwatch(self._pid), waited_seconds("thread-self")
+            present = self._present()
             try:
                 connection.request("GET", "/_simulator/health")
                 answered = connection.getresponse()
@@ -50,5 +57,5 @@ class Prober:
             self.count += 1
             self.worst = max(self.worst, seconds)
             if seconds > LIMIT_SECONDS or not fine:
-                self._slow(seconds)
+                self._slow(seconds, present)
         connection.close()

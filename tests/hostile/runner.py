@@ -119,8 +119,10 @@ class _Worker:
 
     def _hear(self, line: dict[str, Any]) -> None:
         if "ready" in line:
-            self._prober = Prober(line["ready"], line["pid"], self._slow_health)
-            self._prober.start()
+            if self._campaign.health:
+                present = self._progress
+                self._prober = Prober(line["ready"], line["pid"], self._slow_health, lambda: present.present[1])
+                self._prober.start()
         elif "end" in line:
             self._end_probing()
             assert self._process.stdin is not None
@@ -140,14 +142,15 @@ class _Worker:
             self._report.worst_health = max(self._report.worst_health, self._prober.worst)
             self._prober = None
 
-    def _add(self, kind: str, signature: str, detail: str = "") -> None:
-        place, call = _placed(self._progress.present[1])
+    def _add(self, kind: str, signature: str, detail: str = "", present: str = "") -> None:
+        place, call = _placed(present or self._progress.present[1])
         with self._lock:
             self._report.findings.add(kind, signature, call=call, detail=detail, place=place)
 
-    def _slow_health(self, seconds: float) -> None:
-        _, call = _placed(self._progress.present[1])
-        self._add("health", f"health waits during {' '.join(call.split(' ', 2)[:2])[:80]}", f"{seconds:.2f} s")
+    def _slow_health(self, seconds: float, present: str) -> None:
+        _, call = _placed(present)
+        told = f"health waits during {' '.join(call.split(' ', 2)[:2])[:80]}"
+        self._add("health", told, f"{seconds:.2f} s", present)
 
     def _watch(self) -> None:
         """End the worker when one input takes too long."""

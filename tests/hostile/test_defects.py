@@ -35,7 +35,7 @@ MEGABYTE = 1 << 20
 @contextmanager
 def health(server: Server) -> Iterator[Prober]:
     """Ask for the health all the while; `worst` is known afterwards."""
-    prober = Prober(server.origin, server.pid, lambda seconds: None)
+    prober = Prober(server.origin, server.pid, lambda seconds, present: None)
     prober.start()
     yield prober
     prober.stop()

@@ -9,6 +9,7 @@ from random import Random
 
 from tests.hostile.apart import Apart
 from tests.hostile.campaign import Campaign
+from tests.hostile.house import last_frame
 from tests.hostile.mutations import HEADERS, mutated_bytes
 
 REQUESTS = 200
@@ -177,11 +178,14 @@ def wire(rng: Random) -> Wire:
     return Wire([raw])
 
 
-async def send(house: Apart, sent: Wire) -> None:
-    told = f"on a connection, {'closed at once' if sent.hasty else 'left open'}: " + " | ".join(
+def told_of(sent: Wire) -> str:
+    return f"on a connection, {'closed at once' if sent.hasty else 'left open'}: " + " | ".join(
         repr(piece[:1500])[1:] for piece in sent.pieces[:4]
     )
-    answer = b""
+
+
+async def send(house: Apart, sent: Wire) -> None:
+    told, answer = told_of(sent), b""
     try:
         reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", house.server.port), 5)
     except (OSError, TimeoutError) as error:
@@ -199,7 +203,7 @@ async def send(house: Apart, sent: Wire) -> None:
                 if not chunk:
                     break
                 answer += chunk
-    except (OSError, TimeoutError):
+    except (OSError, TimeoutError, RuntimeError):  # uvloop raises the last one on a connection that was closed
         pass
     finally:
         writer.close()
@@ -216,8 +220,25 @@ async def episode(house: Apart, rng: Random, number: int) -> int:
         told = f"batch {batch}: " + " || ".join(repr(b"".join(w.pieces)[:200])[1:] for w in wires)
         house.begin(told)
         await asyncio.gather(*(send(house, sent) for sent in wires))
+        text = house.server.printed_since()
+        if "Traceback" in text:
+            await blame(house, wires, text)
         house.judge(told)
     return REQUESTS
+
+
+async def blame(house: Apart, wires: list[Wire], printed: str) -> None:
+    """Send what came together one by one, to see at which of them the server prints a traceback."""
+    alone = 0
+    for sent in wires:
+        await send(house, sent)
+        text = house.server.printed_since()
+        if "Traceback" in text:
+            alone += 1
+            house.fail("traceback", last_frame(text), told_of(sent), text)
+    if not alone:
+        told = "one of: " + " || ".join(told_of(sent)[:700] for sent in wires)
+        house.fail("traceback", f"not seen again: {last_frame(printed)}", told, printed)
 
 
 CAMPAIGN = Campaign("sockets", 10_000, REQUESTS, episode, apart=True)
