@@ -37,7 +37,7 @@ from simulator.scenario.loader import shipped_library
 from simulator.scenario.schema import Library, ScenarioFile
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
-from simulator.wire.settings import Settings, settings_of, shown
+from simulator.wire.settings import Settings, bound_journal, shown
 from simulator.wire.triggers import TriggerTable
 
 DEFAULT_WORLD = "default"
@@ -182,10 +182,7 @@ class Simulator:
 
     def _build(self, blueprint: Blueprint, uploaded: Mapping[str, Any] | None = None) -> World:
         clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
-        limit = blueprint.settings["journal_limit"]
-        world = World(
-            blueprint.id, blueprint.seed, clock, self.wiring, requests_kept=limit, keys_of=blueprint.keys_of
-        )  # fmt: skip
+        world = World(blueprint.id, blueprint.seed, clock, self.wiring, keys_of=blueprint.keys_of)
         with world.change(Cause("start", "world")):
             world.store.table("settings").put("settings", dict(blueprint.settings))
             for room in self.rooms:
@@ -194,6 +191,7 @@ class Simulator:
             for name, scenario in (uploaded or {}).items():
                 world.store.table("uploaded_scenarios").put(name, scenario)
             self.engine.activate(world, list(blueprint.scenarios))
+        bound_journal(world)
         return world
 
     def install(self, world: World, blueprint: Blueprint) -> None:
@@ -262,8 +260,9 @@ class Simulator:
         world.started_at_ms = frozen.started_at_ms
         world.store.replace(frozen.tables)
         world.agenda.rebuild()
-        world.journal.keep(settings_of(world)["journal_limit"])
-        world.journal.requests.extend(frozen.requests)
+        bound_journal(world)
+        for call in frozen.requests:
+            world.journal.enter(call)
         return world
 
     def put_back(self, frozen: Frozen, world_id: str) -> World:

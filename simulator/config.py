@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from typing import Any
@@ -14,6 +15,9 @@ from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import Settings, shown
 
 DEFAULT_SEED = 1
+DEFAULT_IDLE_SECONDS = 60.0
+DEFAULT_REQUEST_SECONDS = 30.0
+_HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 
 
 class ConfigError(Exception):
@@ -36,6 +40,9 @@ class Config:
     seed: int = DEFAULT_SEED
     scenarios: tuple[str, ...] | None = None
     control_token: str | None = None
+    allowed_hosts: tuple[str, ...] = ()
+    idle_seconds: float = DEFAULT_IDLE_SECONDS
+    request_seconds: float = DEFAULT_REQUEST_SECONDS
     settings: dict[str, Any] = field(default_factory=lambda: shown(Settings()))
 
 
@@ -51,6 +58,9 @@ def make_config(
     control_token: str | None,
     settings: dict[str, Any],
     is_loopback: bool,
+    allowed_hosts: tuple[str, ...] = (),
+    idle_timeout: str = str(DEFAULT_IDLE_SECONDS),
+    request_timeout: str = str(DEFAULT_REQUEST_SECONDS),
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones."""
     problems: list[str] = []
@@ -65,12 +75,18 @@ def make_config(
             f"--host {host} is reachable from other machines, so the control interface needs a token: "
             "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1"
         )
+    for name in allowed_hosts:
+        if _HOST_NAME.fullmatch(name) is None:
+            problems.append(f"--allowed-host: {name!r} is not a host name or address; give it without a port")
+    idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
+    request_seconds = _seconds("--request-timeout", request_timeout, problems)
     validated = _settings(settings, problems)
     if problems:
         raise ConfigError(problems)
     return Config(
-        host, port_number, clock, speed, now_ms, seed_number, scenarios, control_token or None, shown(validated)
-    )
+        host, port_number, clock, speed, now_ms, seed_number, scenarios, control_token or None,
+        allowed_hosts, idle_seconds, request_seconds, shown(validated),
+    )  # fmt: skip
 
 
 def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> int:
@@ -81,10 +97,21 @@ def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> in
     return 0
 
 
+def _seconds(name: str, text: str, problems: list[str]) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0.1 <= seconds <= 86_400:
+        problems.append(f"{name}: {text!r} is not a number of seconds from 0.1 to 86400")
+        return 1.0
+    return seconds
+
+
 def _settings(given: dict[str, Any], problems: list[str]) -> Settings:
     """The settings of the default world; numbers may come as text, as flags and variables do."""
     values = {
-        name: int(value) if name == "journal_limit" and str(value).isdecimal() else value
+        name: int(value) if name in ("journal_limit", "journal_bytes") and str(value).isdecimal() else value
         for name, value in given.items()
     }
     try:

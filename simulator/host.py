@@ -8,7 +8,9 @@ from pathlib import Path
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Inherited, Simulator
 from simulator.config import Config, ConfigError
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.control.app import ControlApplication, is_loopback
+from simulator.contract.serving import PAGE_ROWS as REFERENCE_PAGE_ROWS
+from simulator.control.app import ControlApplication
+from simulator.control.insight import PAGE_ROWS as COVERAGE_PAGE_ROWS
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.dashboard import PATH as DASHBOARD_PATH
@@ -17,9 +19,11 @@ from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.server.app import CONTROL_BASE, Application
+from simulator.server.app import CONTROL_BASE, Application, Limits
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
+from simulator.server.hosts import Hosts, is_loopback
+from simulator.wire.masking import Masker
 
 
 def build(config: Config) -> Application:
@@ -40,9 +44,15 @@ def build(config: Config) -> Application:
             at_wall_time=config.clock == "real" and config.now_ms is None,
         )
     )
-    application = Application(simulator)
-    token = None if is_loopback(config.host) else config.control_token  # on loopback it is open
-    rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
+    on_loopback = is_loopback(config.host)
+    token = None if on_loopback else config.control_token  # on loopback it is open
+    application = Application(
+        simulator,
+        hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
+        masker=Masker([config.control_token] if config.control_token else []),
+        limits=Limits(config.idle_seconds, config.request_seconds),
+    )
+    rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *REFERENCE_PAGE_ROWS, *COVERAGE_PAGE_ROWS))
     application.control = ControlApplication(application, rows, token=token)
     application.home = CONTROL_BASE + DASHBOARD_PATH
     return application

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import errno
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -44,6 +45,26 @@ def _option(name: str, variable: str, help_text: str, **more: Any) -> Callable[[
 )
 @_option("--control-token", "CONTROL_TOKEN", "Token that the control interface asks for.")
 @_option(
+    "--allowed-host",
+    "ALLOWED_HOST",
+    "Further name that a server on a loopback address answers to, for example host.docker.internal; repeatable.",
+    multiple=True,
+)
+@_option(
+    "--idle-timeout",
+    "IDLE_TIMEOUT",
+    "Seconds that a connection may wait for its next request.",
+    default="60",
+    show_default=True,
+)
+@_option(
+    "--request-timeout",
+    "REQUEST_TIMEOUT",
+    "Seconds that a request may take to come in whole.",
+    default="30",
+    show_default=True,
+)
+@_option(
     "--strict/--no-strict", "STRICT", "Refuse unknown fields and query parameters.", default=False, show_default=True
 )
 @_option("--rate-limit", "RATE_LIMIT", "N/SECONDS: so many calls in so many seconds per key pair.  [default: none]")
@@ -71,24 +92,32 @@ def _option(name: str, variable: str, help_text: str, **more: Any) -> Callable[[
     default="10000",
     show_default=True,
 )
+@_option(
+    "--journal-bytes",
+    "JOURNAL_BYTES",
+    "How many bytes of interface calls it keeps.",
+    default="67108864",
+    show_default=True,
+)
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    control_token: str | None, **settings: Any,
+    control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, **settings: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
 
     Prints the keys of the default world and then `Ready on http://HOST:PORT`.
     """
     from simulator.config import ConfigError, make_config
-    from simulator.control.app import is_loopback
     from simulator.host import build, scenario_problems
+    from simulator.server.hosts import is_loopback
 
     names = () if scenario == ("none",) else scenario
     try:
         config = make_config(
             host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
             scenarios=names if scenario else None, control_token=control_token, settings=settings,
-            is_loopback=is_loopback(host),
+            is_loopback=is_loopback(host), allowed_hosts=allowed_host,
+            idle_timeout=idle_timeout, request_timeout=request_timeout,
         )  # fmt: skip
     except ConfigError as error:
         fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)
@@ -101,14 +130,17 @@ def serve(
 
 def _run(application: Any, host: str, port: int) -> None:
     import asyncio
-    import contextlib
     import gc
+    import logging
 
     import uvloop
 
     from simulator.host import banner
-    from simulator.server.process import open_socket, origin_of, server_of
+    from simulator.server.process import MaskingFormatter, open_socket, origin_of, server_of
 
+    log = logging.StreamHandler()
+    log.setFormatter(MaskingFormatter(application.masker))
+    logging.basicConfig(level=logging.WARNING, handlers=[log])
     try:
         listener = open_socket(host, port)
     except (OSError, UnicodeError) as error:
@@ -125,8 +157,28 @@ def _run(application: Any, host: str, port: int) -> None:
             sys.stdout.flush()
         await task
 
-    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner, contextlib.suppress(KeyboardInterrupt):
+    with _signals(server), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+@contextmanager
+def _signals(server: Any) -> Iterator[None]:
+    """SIGINT and SIGTERM end the server.
+
+    While it runs, uvicorn listens to both; afterwards it raises them again for whoever listened before. Without one
+    who does, the process would end as if it had been killed.
+    """
+    import signal
+
+    def end(*_: Any) -> None:
+        server.should_exit = True
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _cannot_listen(host: str, port: int, error: OSError | UnicodeError) -> str:

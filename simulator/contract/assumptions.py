@@ -18,16 +18,29 @@ SIMULATOR = "simulator"
 
 
 WIRE = ("simulator.wire.listing",)
+SERVER = ("simulator.server.app", "simulator.server.endpoint")
 CONTROL = tuple(
     f"simulator.control.{name}"
-    for name in ("clock", "worlds", "insight", "recording", "seeing", "snapshots", "stream", "triggers")
+    for name in (
+        "app",
+        "clock",
+        "inbox",
+        "insight",
+        "journal",
+        "recording",
+        "seeing",
+        "snapshots",
+        "stream",
+        "triggers",
+        "worlds",
+    )
 )
 """The modules besides the rooms that keep a tuple `ASSUMPTIONS`."""
 
 
 def collected() -> tuple[str, ...]:
     """Every module whose assumptions are on the page."""
-    return (*WIRE, *(f"simulator.resources.{name}" for name in ORDER), *CONTROL)
+    return (*WIRE, *(f"simulator.resources.{name}" for name in ORDER), *SERVER, *CONTROL)
 
 
 @dataclass(frozen=True)
@@ -57,13 +70,14 @@ _FIND_OUT: Mapping[str, str] = {
     "history": "Read the order of a known transaction in the real sandbox, field by field.",
     "webhooks": "Register an endpoint with the real sandbox and compare requests, retries and delivery records.",
     "wire": "Make the call against the real sandbox and read status, headers and body.",
+    "server": "Nothing to find out: the real service is no server on your machine.",
     "control": "Nothing to find out: the control interface is the simulator's own.",
 }
 
 
 def all_assumptions() -> tuple[Assumption, ...]:
     """Every assumption, in the order of the page."""
-    return (*_of_decisions(), *_of_wire(), *_of_rooms(), *_of_control())
+    return (*_of_decisions(), *_of_wire(), *_of_rooms(), *_of_server(), *_of_control())
 
 
 def _of_decisions() -> Iterator[Assumption]:
@@ -82,6 +96,13 @@ def _of_rooms() -> Iterator[Assumption]:
     for name in ORDER:
         for identifier, text in _assumed(f"simulator.resources.{name}"):
             yield Assumption(identifier, f"Room {name}", _sentence(text), _ROOM_WHY, _FIND_OUT[name])
+
+
+def _of_server() -> Iterator[Assumption]:
+    why = "Only a simulator can be reached, or its worlds ended, in such ways."
+    for module in SERVER:
+        for identifier, text in _assumed(module):
+            yield Assumption(identifier, "Server", _sentence(text), why, _FIND_OUT["server"])
 
 
 def _of_control() -> Iterator[Assumption]:

@@ -209,7 +209,7 @@ def _operation(row: ControlOperation, components: Components, actions: dict[str,
     body = _body(row, components, actions)
     if body is not None:
         shown["requestBody"] = body
-    statuses = ["400", "401", "403", "404", "409"] if not row.open else ["404"]
+    statuses = ["400", "401", "403", "404", "409"] if not row.open else ["403", "404"]
     if row.name.endswith("wait") or row.name.startswith("wait"):
         statuses.append("408")
     shown["responses"] = {
@@ -229,7 +229,7 @@ def _parameters(row: ControlOperation, actions: dict[str, Schema]) -> list[Any]:
             parameters.append({"$ref": "#/components/parameters/Limit"})
         else:
             parameters.append({"name": name, "in": "query", "schema": dict(schema)})
-    if row.name not in _WORLDLESS and not row.name.startswith("inbox"):
+    if row.name not in _WORLDLESS:
         parameters.append({"$ref": "#/components/parameters/World"})
     if row.name in ("perform", "trigger", "rates", "events", "wait_for_event"):
         parameters.append({"$ref": "#/components/parameters/Environment"})

@@ -64,6 +64,7 @@ class SettingSet(TypedDict):
     webhook_urls: Literal["public", "local", "any"]
     webhook_timestamp: Literal["wall", "simulated"]
     journal_limit: Count
+    journal_bytes: Count
 
 
 class WorldObject(TypedDict):
@@ -328,6 +329,7 @@ class JournalEntry(TypedDict):
 
 class JournalList(TypedDict):
     data: list[JournalEntry]
+    dropped: Count
 
 
 class DeliveryCount(TypedDict):
@@ -355,10 +357,12 @@ class InboxMessage(TypedDict):
     headers: dict[str, str]
     body: str
     status: Count
+    truncated: bool
 
 
 class InboxList(TypedDict):
     data: list[InboxMessage]
+    dropped: Count
 
 
 class InboxStatuses(TypedDict):

@@ -165,3 +165,4 @@ class ControlCallEntry(TypedDict):
 
 class ControlCallList(TypedDict):
     data: list[ControlCallEntry]
+    dropped: Count

@@ -8,6 +8,7 @@ from functools import cache
 from simulator.client import DEFAULT_URL
 from simulator.contract.files import contract_document, contract_file
 from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.control.pages import HTML, Page, apart, page_rows
 
 YAML = "application/yaml; charset=utf-8"
 
@@ -35,19 +36,28 @@ async def control_yaml(call: ControlCall) -> Raw:
 
 
 async def reference_page(call: ControlCall) -> Raw:
-    return Raw(_here(call, _page()), "text/html; charset=utf-8")
+    return Raw(_here(call, _page().html), HTML)
 
 
 @cache
-def _page() -> bytes:
+def _page() -> Page:
     from simulator.contract.reference import page
 
-    return page(contract_document()).encode()
+    return apart(page(contract_document()), "reference")
 
 
 CONTRACT_ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/openapi.yaml", "openapi_yaml", "The contract of the interface", openapi_yaml),
-    ControlOperation("GET", "/openapi.json", "openapi_json", "The same as JSON", openapi_json),
-    ControlOperation("GET", "/control.yaml", "control_yaml", "The contract of the control interface", control_yaml),
-    ControlOperation("GET", "/reference.html", "reference_page", "The contract as a page for people", reference_page),
+    ControlOperation(
+        "GET", "/openapi.yaml", "openapi_yaml", "The contract of the interface", openapi_yaml, shows_keys=True
+    ),
+    ControlOperation("GET", "/openapi.json", "openapi_json", "The same as JSON", openapi_json, shows_keys=True),
+    ControlOperation(
+        "GET", "/control.yaml", "control_yaml", "The contract of the control interface", control_yaml, shows_keys=True
+    ),
+    ControlOperation(
+        "GET", "/reference.html", "reference_page", "The contract as a page for people", reference_page, shows_keys=True
+    ),
 )
+
+PAGE_ROWS = page_rows("reference", _page)
+"""What the page for people needs; no part of the contract."""

@@ -130,12 +130,13 @@ class Guide:
         self, method: str, path: str, query: dict[str, str], headers: dict[str, str], content: bytes
     ) -> tuple[int, dict[str, str], Any]:
         messages: list[Any] = []
+        sent = {"host": "127.0.0.1", **headers}
         scope: dict[str, Any] = {
             "type": "http",
             "method": method,
             "path": path,
             "query_string": urlencode(query).encode(),
-            "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+            "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
             "scheme": "http",
         }
 

@@ -53,6 +53,10 @@ def _schema(schemas: list[JsonObject]) -> JsonObject:
     return distinct[0] if len(distinct) == 1 else {"anyOf": distinct}
 
 
+_MAKE_KEYS = ("create_key", "rotate_webhook_key")
+"""Actions whose caller learns a new key from the answer, and from nowhere else."""
+
+
 async def perform(call: ControlCall) -> JsonObject:
     world = call.world
     parameters = dict(call.raw)
@@ -62,6 +66,7 @@ async def perform(call: ControlCall) -> JsonObject:
     name = call.path["action"]
     table = call.application.simulator.triggers
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, call.id))
+    call.shows_keys = name in _MAKE_KEYS
     answer = show_performed(done)
     await call.application.follow_up(world)
     return answer

@@ -3,34 +3,43 @@
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import secrets
-import traceback
+from contextlib import suppress
+from math import inf
 from typing import Any
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl
 
 from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw, Streamed
 from simulator.kernel.world import World
-from simulator.server.app import CONTROL_BASE, CONTROL_MAX_BYTES, Application, Mounted, Receive, Scope, Send, read
-from simulator.server.messages import Incoming
+from simulator.server.app import CONTROL_BASE, Application, Mounted, hosts_of
+from simulator.server.endpoint import DEFECT
+from simulator.server.messages import OPENED_AT, Gone, Incoming, Receive, Scope, Send, head_of, read_body, write_raw
 from simulator.server.router import Router
-from simulator.server.slices import send_in_pieces
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
 from simulator.wire.json import dumps, loads
 
+SIGNATURE_HEADER = "x-signature"
+_HEADERS = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
+PAGE_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    b"frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
+)
+"""What a page of the control interface may load: nothing but what this server serves, and no inline code."""
 
-def is_loopback(host: str) -> bool:
-    """Whether a host name or address means this machine only."""
-    name = host.strip("[]").lower()
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+ASSUMPTIONS = (
+    (
+        "signed-control-calls",
+        "A control call with the header `X-Signature` is a webhook that was pointed at the simulator: it is refused "
+        "with 403 `forbidden`, except by inboxes and health.",
+    ),
+    (
+        "control-bodies",
+        "Bodies of control calls are bounded: scenarios 256 KB, state documents 64 MB, all others 1 MiB.",
+    ),
+)
 
 
 class ControlApplication:
@@ -58,44 +67,48 @@ class ControlApplication:
         if self._mounted is not None and not scope["path"].startswith(CONTROL_BASE + "/"):
             await self._mounted(scope, receive, send)
             return
-        incoming = await read(scope, receive, CONTROL_MAX_BYTES)
+        incoming = head_of(scope)
         headers: dict[str, str] = {}
-        gone = asyncio.Event()
-        watch = asyncio.create_task(_watch(receive, gone))
+        call: ControlCall | None = None
         try:
-            answered = await self._answer(incoming, scope, gone)
-            watch.cancel()
+            row, variables = self._admitted(incoming, scope)
+            body, is_whole = await read_body(receive, row.max_bytes)
+            call = self._call(incoming, scope, row, variables)
+            call.raw, call.is_whole = _body(row, incoming, body, is_whole), is_whole
+            answered = await self._answer(call, row, receive)
             if isinstance(answered, Streamed):
                 await answered.app(scope, receive, send)
                 return
             status, body, media_type = answered
         except ControlError as error:
-            status, body, media_type = error.status, dumps(error.envelope()), "application/json"
             headers = error.members.pop("headers", {}) if "headers" in error.members else {}
+            status, body, media_type = error.status, dumps(error.envelope()), "application/json"
         except ApiError as error:
             status, body, media_type = error.status, dumps(error.envelope()), "application/json"
             headers = error.headers
+        except Gone:
+            raise
         except Exception:
-            traceback.print_exc()
-            failure = ControlError(500, "internal_error", "An unexpected error; see the log of the server.")
+            self._application.log_defect()
+            failure = ControlError(500, "internal_error", DEFECT)
             status, body, media_type = 500, dumps(failure.envelope()), "application/json"
-        finally:
-            watch.cancel()
-        raw_headers = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
-        if status != 204:
-            raw_headers += [(b"content-type", media_type.encode()), (b"content-length", str(len(body)).encode())]
-        await send({"type": "http.response.start", "status": status, "headers": raw_headers})
-        await send_in_pieces(send, b"" if incoming.method == "HEAD" else body)
+        if call is None or not call.shows_keys:
+            body = self._application.masker.answer(body)
+        raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode()) for name, value in headers.items())]
+        if media_type.startswith("text/html"):
+            raw_headers.append((b"content-security-policy", PAGE_POLICY))
+        await write_raw(scope, send, status, body, media_type, raw_headers)
 
-    async def _answer(self, incoming: Incoming, scope: Scope, gone: asyncio.Event) -> tuple[int, bytes, str] | Streamed:
+    def _admitted(self, incoming: Incoming, scope: Scope) -> tuple[ControlOperation, dict[str, str]]:
+        """The row of a request that may be made, and the variables of its path; nothing of the body is read yet."""
         found = self._router.find(incoming.path.removeprefix(CONTROL_BASE))
         if found is None or not incoming.path.startswith(CONTROL_BASE):
-            self._admit(incoming)
+            self._admit(incoming, scope)
             raise ApiError("not_found", f"There is no path {incoming.path}.")
         rows, variables = found
         row = rows.get("GET" if incoming.method == "HEAD" else incoming.method)
         if row is None or not row.open:
-            self._admit(incoming)
+            self._admit(incoming, scope)
         if row is None:
             allowed = ", ".join(rows)
             raise ApiError(
@@ -104,17 +117,39 @@ class ControlApplication:
                 status=405,
                 headers={"Allow": allowed},
             )
+        if SIGNATURE_HEADER in incoming.headers and not row.takes_webhooks:
+            raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
+        return row, variables
+
+    def _call(self, incoming: Incoming, scope: Scope, row: ControlOperation, variables: dict[str, str]) -> ControlCall:
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
         row.check_query(query)
         host = incoming.headers.get("host", "127.0.0.1")
-        call = ControlCall(
-            self._application, variables, query, incoming.headers, f"{scope.get('scheme', 'http')}://{host}", gone=gone
+        origin = f"{scope.get('scheme', 'http')}://{host}"
+        opened_at = scope.get("extensions", {}).get(OPENED_AT, inf)
+        return ControlCall(
+            self._application,
+            variables,
+            query,
+            incoming.headers,
+            origin,
+            shows_keys=row.shows_keys,
+            connection_opened_at=opened_at,
         )
-        call.raw = _body(row, incoming)
+
+    async def _answer(
+        self, call: ControlCall, row: ControlOperation, receive: Receive
+    ) -> tuple[int, bytes, str] | Streamed:
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
-        answer = await self._carry_out(row, call)
+        watch = asyncio.create_task(_watch(call, receive))
+        try:
+            answer = await self._carry_out(row, call)
+        finally:
+            watch.cancel()
+            with suppress(asyncio.CancelledError):
+                await watch
         if isinstance(answer, Streamed):
             return answer
         if isinstance(answer, Raw):
@@ -127,7 +162,7 @@ class ControlApplication:
         world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
         world = world or self._application.simulator.worlds.get(call.world_id)
         if world is not None:
-            call.unanswered = self._application.courier.unanswered(world)
+            call.unanswered = self._application.courier.unanswered(world, call.connection_opened_at)
         call.id = self._journal.begin(world, row)
         if world is None or not call.id:
             return await row.handler(call)
@@ -149,38 +184,41 @@ class ControlApplication:
                 await self._application.driver.bring_up_to_date(world)
         return world
 
-    def _admit(self, incoming: Incoming) -> None:
+    def _admit(self, incoming: Incoming, scope: Scope) -> None:
         """401 without the control token where one is set; else 403 for a foreign Host or Origin."""
         if self._token is not None:
             scheme, _, given = incoming.headers.get("authorization", "").partition(" ")
             if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token.encode()):
                 raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
             return
-        host = incoming.headers.get("host", "")
-        if not is_loopback(urlsplit(f"//{host}").hostname or ""):
-            raise ApiError("forbidden", f"The control interface answers loopback hosts only, not {host!r}.")
+        refusal = self._application.hosts.refusal(hosts_of(scope), scope.get("http_version", "1.1"))
+        if refusal is not None:
+            raise ApiError("forbidden", refusal)
+        own = f"{scope.get('scheme', 'http')}://{incoming.headers.get('host', '')}"
         origin = incoming.headers.get("origin")
-        if origin is not None and origin != f"http://{host}":
-            raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin!r}.")
+        if origin is not None and origin.lower() != own.lower():
+            raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin[:100]!r}.")
 
 
-async def _watch(receive: Receive, gone: asyncio.Event) -> None:
-    """Set `gone` when the caller leaves; after a whole request nothing else can come."""
-    if (await receive())["type"] == "http.disconnect":
-        gone.set()
+async def _watch(call: ControlCall, receive: Receive) -> None:
+    """Tell the call when its client leaves. A host that has no such news (it repeats the request) is let be."""
+    for _ in range(3):
+        if (await receive())["type"] == "http.disconnect":
+            call.gone.set()
+            return
 
 
-def _body(row: ControlOperation, incoming: Incoming) -> Any:
-    if incoming.body is None:
-        raise ApiError("invalid_request", "The body is too large.")
+def _body(row: ControlOperation, incoming: Incoming, body: bytes, is_whole: bool) -> Any:
+    if not is_whole and not row.cuts:
+        raise ApiError("invalid_request", f"The body is larger than the {row.max_bytes} bytes that this call takes.")
     if row.takes == "bytes":
-        return incoming.body
-    if row.takes == "nothing" or not incoming.body or row.method in ("GET", "DELETE"):
+        return body
+    if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):
         return {}
     try:
-        body: Any = loads(incoming.body)
+        value: Any = loads(body)
     except ValueError as error:
         raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
-    if not isinstance(body, dict):
+    if not isinstance(value, dict):
         raise ApiError("invalid_request", "The body must be a JSON object.")
-    return body
+    return value

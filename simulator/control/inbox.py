@@ -1,4 +1,8 @@
-"""A built-in webhook receiver, server-wide by name: it keeps what it gets and answers what it is told to."""
+"""A built-in webhook receiver, server-wide by name: it keeps what it gets and answers what it is told to.
+
+Every message belongs to a world, and goes when that world ends. Inboxes are open to everybody who reaches the server,
+so what they keep is bounded in number and bytes.
+"""
 
 from __future__ import annotations
 
@@ -9,17 +13,48 @@ from typing import Annotated
 
 from pydantic import Field
 
-from simulator.control.operation import LIMIT, SECONDS, WHOLE, ControlCall, ControlOperation, Raw, wrong
+from simulator.control.operation import (
+    LIMIT,
+    SECONDS,
+    WHOLE,
+    WORLD_HEADER,
+    ControlCall,
+    ControlOperation,
+    Raw,
+    wrong,
+)
 from simulator.control.seeing import wait_seconds
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
+from simulator.kernel.world import World
+from simulator.server.app import Application
 from simulator.server.driver import wall_now_ms
+from simulator.server.messages import WITHOUT_BODY
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 
 MESSAGES_KEPT = 10_000
+BYTES_KEPT = 32 * 1024 * 1024
+BYTES_KEPT_IN_ALL = 128 * 1024 * 1024
+LONGEST_BODY = 1024 * 1024
+_ROW_BYTES = 1_000
+"""About what a message takes beside its texts."""
 Status = Annotated[int, Field(ge=200, le=599)]
+
+ASSUMPTIONS = (
+    (
+        "inbox-worlds",
+        "A message belongs to the world whose delivery it is, else to that of its header `X-Simulator-World`, else to "
+        "`default`; reset, restore, replacement and deletion of a world take its messages along, and the statuses that "
+        "were set with its header. Reading, waiting and clearing with the header mean that world's messages alone.",
+    ),
+    (
+        "inbox-bounds",
+        "An inbox keeps 10,000 messages and 32 MB, all inboxes 128 MB, the newest; `dropped` tells how many went. Of a "
+        "body 1 MiB is kept (`truncated` tells), and secrets are masked in what is kept.",
+    ),
+)
 
 
 class Statuses(Body):
@@ -28,43 +63,134 @@ class Statuses(Body):
     respond: Annotated[list[Status], Field(min_length=1)]
 
 
+@dataclass(frozen=True)
+class Message:
+    """A message as shown, the world it belongs to, and about how many bytes it takes."""
+
+    world_id: str
+    shown: JsonObject
+    size: int
+
+
 @dataclass
 class Inbox:
-    """What one inbox has received, and the statuses it will answer."""
+    """What one inbox has received, and the statuses it will answer; `set_in` is the world they were set in."""
 
-    messages: deque[JsonObject] = field(default_factory=lambda: deque(maxlen=MESSAGES_KEPT))
+    messages: deque[Message] = field(default_factory=deque)
+    size: int = 0
+    dropped: int = 0
     statuses: list[int] = field(default_factory=lambda: [200])
-    arrived: asyncio.Event = field(default_factory=asyncio.Event)
+    set_in: str = ""
+    changed: asyncio.Event = field(default_factory=asyncio.Event)
+    waiting: int = 0
 
     def next_status(self) -> int:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
+    def of(self, world_id: str | None) -> list[JsonObject]:
+        """The messages of a world, or all."""
+        return [message.shown for message in self.messages if world_id in (None, message.world_id)]
+
+    def keep(self, message: Message) -> None:
+        self.messages.append(message)
+        self.size += message.size
+        while len(self.messages) > MESSAGES_KEPT or self.size > BYTES_KEPT:
+            self.drop_oldest()
+        self.changed.set()
+
+    def drop_oldest(self) -> None:
+        self.size -= self.messages.popleft().size
+        self.dropped += 1
+
+    def clear(self, world_id: str | None) -> None:
+        """Forget the messages of a world, or all, and the statuses that were set in it."""
+        kept = [message for message in self.messages if world_id not in (None, message.world_id)]
+        self.messages = deque(kept)
+        self.size = sum(message.size for message in kept)
+        if world_id in (None, self.set_in):
+            self.statuses, self.set_in = [200], ""
+        if world_id is None:
+            self.dropped = 0
+
+    @property
+    def is_of_use(self) -> bool:
+        return bool(self.messages or self.set_in or self.waiting or self.dropped)
+
 
 class Inboxes:
-    """All inboxes of a server."""
+    """All inboxes of a server. One that nobody has sent to or set up is as good as empty, and is not kept."""
 
     def __init__(self) -> None:
         self._inboxes: dict[str, Inbox] = {}
+        self._application: Application | None = None
 
-    def of(self, name: str) -> Inbox:
-        return self._inboxes.setdefault(name, Inbox())
+    def _of(self, call: ControlCall) -> Inbox:
+        """The inbox of a call; with the header of a world that there is not: 404."""
+        if WORLD_HEADER in call.headers:
+            _ = call.world
+        if self._application is None:
+            self._application = call.application
+            self._application.on_end.append(self._ended)
+        return self._inboxes.get(call.path["name"]) or Inbox()
+
+    def _enter(self, call: ControlCall, inbox: Inbox) -> None:
+        self._inboxes[call.path["name"]] = inbox
+
+    def _tidy(self) -> None:
+        self._inboxes = {name: inbox for name, inbox in self._inboxes.items() if inbox.is_of_use}
+
+    def _ended(self, world: World) -> None:
+        for inbox in self._inboxes.values():
+            inbox.clear(world.id)
+        self._tidy()
 
     async def receive(self, call: ControlCall) -> Raw:
-        inbox = self.of(call.path["name"])
+        inbox = self._of(call)
         status = inbox.next_status()
-        inbox.messages.append(
-            {
-                "at": format_timestamp(wall_now_ms()),
-                "headers": dict(call.headers),
-                "body": call.raw.decode("utf-8", "replace"),
-                "status": status,
-            }
-        )
-        inbox.arrived.set()
-        return Raw(b"" if status == 204 else b'{"received":true}', status=status)
+        if inbox.set_in:
+            self._enter(call, inbox)
+        world_id = self._world_of(call)
+        if world_id is not None:
+            self._enter(call, inbox)
+            inbox.keep(self._message(call, world_id, status))
+            self._fit()
+        return Raw(b"" if status in WITHOUT_BODY else b'{"received":true}', status=status)
+
+    @staticmethod
+    def _world_of(call: ControlCall) -> str | None:
+        """The id of the world that a message belongs to, None when that world lives no more."""
+        was_sent, world = call.application.courier.sender_of(call.headers.get("x-signature", ""))
+        if not was_sent:
+            return call.world_id
+        lives = world is not None and call.application.simulator.worlds.get(world.id) is world
+        return world.id if world is not None and lives else None
+
+    @staticmethod
+    def _message(call: ControlCall, world_id: str, status: int) -> Message:
+        masker = call.application.masker
+        headers = masker.headers(call.headers)
+        body = masker.raw(call.raw).decode("utf-8", "replace")
+        shown: JsonObject = {
+            "at": format_timestamp(wall_now_ms()),
+            "headers": headers,
+            "body": body,
+            "status": status,
+            "truncated": not call.is_whole,
+        }
+        size = _ROW_BYTES + len(body) + sum(len(name) + len(value) for name, value in headers.items())
+        return Message(world_id, shown, size)
+
+    def _fit(self) -> None:
+        """Make room where all inboxes together take too much: the largest one loses its oldest messages."""
+        total = sum(inbox.size for inbox in self._inboxes.values())
+        while total > BYTES_KEPT_IN_ALL:
+            largest = max(self._inboxes.values(), key=lambda inbox: inbox.size)
+            total -= largest.messages[0].size
+            largest.drop_oldest()
 
     async def read(self, call: ControlCall) -> JsonObject:
-        return {"data": newest(list(self.of(call.path["name"]).messages), call.limit())}
+        inbox = self._of(call)
+        return {"data": newest(inbox.of(call.headers.get(WORLD_HEADER)), call.limit()), "dropped": inbox.dropped}
 
     async def wait(self, call: ControlCall) -> JsonObject:
         """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
@@ -73,31 +199,51 @@ class Inboxes:
         wanted = 1 if wanted is None else wanted
         if wanted > MESSAGES_KEPT:
             raise wrong("count", f"an inbox keeps {MESSAGES_KEPT} messages")
-        inbox = self.of(call.path["name"])
+        inbox, world_id = self._of(call), call.headers.get(WORLD_HEADER)
+        self._enter(call, inbox)
+
+        async def enough() -> None:
+            while len(inbox.of(world_id)) < wanted:
+                inbox.changed.clear()
+                await inbox.changed.wait()
+
+        inbox.waiting += 1
         try:
             async with asyncio.timeout(timeout):
-                while len(inbox.messages) < wanted:
-                    inbox.arrived.clear()
-                    await inbox.arrived.wait()
+                await call.while_here(enough())
         except TimeoutError:
-            here = len(inbox.messages)
+            here = len(inbox.of(world_id))
             raise ControlError(408, "timeout", f"{here} of {wanted} messages came within {timeout:g} s.") from None
-        return {"data": newest(list(inbox.messages), limit)}
+        finally:
+            inbox.waiting -= 1
+            self._tidy()
+        return {"data": newest(inbox.of(world_id), limit), "dropped": inbox.dropped}
 
     async def set_statuses(self, call: ControlCall) -> JsonObject:
-        self.of(call.path["name"]).statuses = list(call.body.respond)
+        inbox = self._of(call)
+        inbox.statuses, inbox.set_in = list(call.body.respond), call.world_id
+        self._enter(call, inbox)
         return {"respond": list(call.body.respond)}
 
     async def clear(self, call: ControlCall) -> None:
-        inbox = self.of(call.path["name"])
-        inbox.messages.clear()
-        inbox.statuses = [200]
+        self._of(call).clear(call.headers.get(WORLD_HEADER))
+        self._tidy()
 
     def rows(self) -> tuple[ControlOperation, ...]:
         path = "/inbox/{name}"
         return (
             ControlOperation(
-                "POST", path, "inbox_receive", "Receive", self.receive, takes="bytes", open=True, query=None
+                "POST",
+                path,
+                "inbox_receive",
+                "Receive",
+                self.receive,
+                takes="bytes",
+                open=True,
+                query=None,
+                max_bytes=LONGEST_BODY,
+                cuts=True,
+                takes_webhooks=True,
             ),
             ControlOperation("GET", path, "inbox_read", "What an inbox received", self.read, query=LIMIT),
             ControlOperation(

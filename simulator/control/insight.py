@@ -3,7 +3,17 @@
 from __future__ import annotations
 
 from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, Query, Raw, wrong
-from simulator.insight import EVERY_WORLD, count_world, coverage_of, findings, findings_with_world, merged, render_page
+from simulator.control.pages import HTML, apart, page_rows
+from simulator.insight import (
+    EVERY_WORLD,
+    count_world,
+    coverage_of,
+    findings,
+    findings_with_world,
+    merged,
+    page_source,
+    render_page,
+)
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.wire.advice import SEVERITIES
@@ -62,7 +72,10 @@ async def coverage(call: ControlCall) -> JsonObject:
 
 
 async def coverage_page(call: ControlCall) -> Raw:
-    return Raw(render_page(await _report(call)).encode(), "text/html; charset=utf-8")
+    return Raw(apart(render_page(await _report(call)), _PAGE).html, HTML)
+
+
+_PAGE = "coverage"
 
 
 _WORLD: Query = {
@@ -79,3 +92,6 @@ ROWS: tuple[ControlOperation, ...] = (
         "GET", "/coverage.html", "coverage_page", "The coverage as a page for people", coverage_page, query=_WORLD
     ),
 )
+
+PAGE_ROWS = page_rows(_PAGE, lambda: apart(page_source(), _PAGE))
+"""What the page for people needs; no part of the contract."""

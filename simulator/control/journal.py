@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.kernel.clock import format_timestamp
@@ -17,12 +18,19 @@ from simulator.wire.json import JsonObject, dumps, loads
 
 TABLE = "control.calls"
 KEPT = 10_000
+BYTES_KEPT = 64 * 1024 * 1024
+_DROPPED = "control.calls.dropped"
 
 _NOT_KEPT = ("/worlds", "/reset", "/snapshots", "/state", "/settle", "/inbox")
 _ANSWERS_KEPT = ("/actions", "/trigger", "/faults")
 """Only these answers are kept: they name what the call has made."""
-_SECRETS = frozenset({"secret_key", "webhook_key", "access_token", "control_token"})
-_MASK = "***"
+
+ASSUMPTIONS = (
+    (
+        "kept-controls",
+        "Of control calls the newest 10,000 are kept, as far as they fit into 64 MB; `dropped` tells how many went.",
+    ),
+)
 
 
 class ControlJournal:
@@ -30,6 +38,7 @@ class ControlJournal:
 
     def __init__(self) -> None:
         self._reserved: dict[str, set[int]] = {}
+        self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
         """The id of a call that begins, "" for one that is not kept; `end` gives it back."""
@@ -45,10 +54,9 @@ class ControlJournal:
         """The call is over."""
         self._reserved[world.id].discard(number_of(call_id))
 
-    @staticmethod
-    def keep(world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
-        """Enter a call that was carried out."""
-        number = number_of(call.id)
+    def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
+        """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
+        number, masker = number_of(call.id), call.application.masker
         environment = call.headers.get(ENVIRONMENT_HEADER, "sandbox")
         named = isinstance(answer, dict) and operation.path.startswith(_ANSWERS_KEPT)
         row = {
@@ -58,18 +66,28 @@ class ControlJournal:
             "after": _last_request(world),
             "name": operation.name,
             "method": operation.method,
-            "path": operation.path.format_map(call.path),
+            "path": masker.text(operation.path.format_map(call.path)),
             "environment": environment if environment in ENVIRONMENTS else "sandbox",
-            "body": _readable(call.raw),
+            "body": masker.value(_readable(call.raw)),
             "status": operation.status if answer is not None else 204,
-            "answer": masked(loads(dumps(answer))) if named else None,
+            "answer": masker.value(loads(dumps(answer))) if named else None,
         }
         with world.store.change():
             sequences, table = world.store.table("sequences"), world.store.table(TABLE)
+            size = self._sizes.get(world)
+            size = _size(row) + (sum(map(_size, table.values())) if size is None else size)
             sequences.put(TABLE, max(number, sequences.get(TABLE) or 0))
             table.put(call.id, row)
-            if len(table) > KEPT:
-                table.delete(next(iter(table.rows)))
+            while len(table) > KEPT or (size > BYTES_KEPT and len(table) > 1):
+                oldest = next(iter(table.rows))
+                size -= _size(table.rows[oldest])
+                table.delete(oldest)
+                sequences.put(_DROPPED, (sequences.get(_DROPPED) or 0) + 1)
+            self._sizes[world] = size
+
+
+def _size(row: JsonObject) -> int:
+    return len(dumps(row))
 
 
 def number_of(call_id: str) -> int:
@@ -100,21 +118,13 @@ def _answered(row: Any) -> Mapping[str, str]:
 
 
 def _readable(raw: Any) -> Any:
-    if isinstance(raw, bytes):
-        return raw.decode("utf-8", "replace")
-    return masked(raw)
-
-
-def masked(value: Any) -> Any:
-    """The same value without secrets."""
-    if isinstance(value, dict):
-        return {name: _MASK if name in _SECRETS and item else masked(item) for name, item in value.items()}
-    return [masked(item) for item in value] if isinstance(value, list) else value
+    return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
 
 
 async def control_calls(call: ControlCall) -> JsonObject:
     """GET /controls: what was done by hand, the oldest first."""
-    return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())]}
+    dropped = call.world.store.table("sequences").get(_DROPPED) or 0
+    return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())], "dropped": dropped}
 
 
 def show_call(row: JsonObject) -> JsonObject:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from math import inf
+from typing import Any, TypeAlias, TypeVar
 
 from simulator.control.lookups import Lookups
 from simulator.courier.courier import Patience, Unanswered
@@ -14,12 +15,14 @@ from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.server.app import Application, Mounted
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
+from simulator.server.messages import Gone
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
-from simulator.wire.json import JsonObject
+from simulator.wire.json import MAX_BYTES, JsonObject
 from simulator.wire.strict import did_you_mean, refuse_names, refuse_unknown
 
+T = TypeVar("T")
 WORLD_HEADER = "x-simulator-world"
 ENVIRONMENT_HEADER = "x-simulator-environment"
 
@@ -36,9 +39,11 @@ class ControlCall:
     """One control call: the world of its header, path variables, query, headers, and the validated body.
 
     `raw` is the body as sent: a JSON object, or bytes where the row says so. `id` is its number in the journal of
-    control calls ("" where it is not kept), `began_ms` the simulated time at which it came. `gone` is set when the
-    caller has left while the call was being answered. `unanswered` are the webhook attempts of its world that had been
-    sent, and not been answered, when it came.
+    control calls ("" where it is not kept), `began_ms` the simulated time at which it came. `is_whole`: nothing of the
+    body was cut off. `gone` is set when the client leaves while the call is under way. `shows_keys`: the answer is
+    made to show keys. `unanswered` are the webhook attempts of its world whose receiver may be the caller: sent before
+    the call came, over a connection that was opened later (`connection_opened_at`, in seconds of the event loop), and
+    not answered yet.
     """
 
     application: Application
@@ -51,8 +56,25 @@ class ControlCall:
     id: str = ""
     began_ms: int = 0
     lookups: Lookups = field(default_factory=Lookups)
+    is_whole: bool = True
     gone: asyncio.Event = field(default_factory=asyncio.Event)
+    shows_keys: bool = False
+    connection_opened_at: float = inf
     unanswered: frozenset[str] = frozenset()
+
+    async def while_here(self, waiting: Coroutine[Any, Any, T]) -> T:
+        """Wait for something as long as the client does; Gone when it leaves first."""
+        wait, leave = asyncio.ensure_future(waiting), asyncio.ensure_future(self.gone.wait())
+        try:
+            await asyncio.wait((wait, leave), return_when=asyncio.FIRST_COMPLETED)
+            if wait.done():
+                return wait.result()
+            raise Gone
+        finally:
+            leave.cancel()
+            if not wait.done():
+                wait.cancel()
+                await asyncio.wait((wait,))
 
     @property
     def world(self) -> World:
@@ -181,6 +203,8 @@ class ControlOperation:
     `takes`: json (default), raw (a JSON object that the handler judges), bytes, or nothing. `query`: the query
     parameters with their JSON Schemas; None: whatever comes. `catches_up`: whether the world of the header is brought
     up to date before the handler works. Not for what puts an end to a world's doings: it must work however much is due.
+    `open`: no token, no own host is asked for. A body over `max_bytes` is refused, or cut where the row says `cuts`.
+    `shows_keys`: its answer is made to show keys. `takes_webhooks`: webhooks may be pointed at it.
     """
 
     method: str
@@ -194,6 +218,10 @@ class ControlOperation:
     open: bool = False
     query: Query | None = field(default_factory=dict)
     catches_up: bool = True
+    max_bytes: int = MAX_BYTES
+    cuts: bool = False
+    shows_keys: bool = False
+    takes_webhooks: bool = False
 
     def check_query(self, given: Mapping[str, str]) -> None:
         """400 invalid_parameter for a query parameter that the call does not know."""

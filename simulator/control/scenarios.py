@@ -57,7 +57,9 @@ async def describe(call: ControlCall) -> JsonObject:
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing, query=LIMIT),
-    ControlOperation("POST", "/scenarios", "upload_scenario", "Upload a scenario", upload, 201, takes="bytes"),
+    ControlOperation(
+        "POST", "/scenarios", "upload_scenario", "Upload a scenario", upload, 201, takes="bytes", max_bytes=256 * 1024
+    ),
     ControlOperation(
         "PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios, catches_up=False
     ),

@@ -39,7 +39,11 @@ _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
 DELIVERY_STATUSES = ("succeeded", "failed")
 ASSUMPTIONS = (
-    ("kept-calls", "Of interface calls the newest `journal_limit` are kept, of findings and scenario entries 10,000."),
+    (
+        "kept-calls",
+        "Of interface calls the newest `journal_limit` are kept, as far as they fit into `journal_bytes`; `dropped` "
+        "tells how many went. Of findings and scenario entries 10,000 are kept.",
+    ),
     ("kept-for-good", "Events, moves, deliveries and e-mails are never forgotten; there are as many as happened."),
     ("wait-reset", "Waiting for an event goes on in the world that takes its place, and is 404 when it is deleted."),
     ("wait-inbox", "`GET /inbox/{name}/wait` answers all messages of the inbox as soon as there are `count` of them."),
@@ -57,7 +61,8 @@ async def requests(call: ControlCall) -> Raw:
         and (path is None or _lies_at(row.path.partition("?")[0], path))
         and (status is None or row.status == status)
     ]
-    return Raw(json_list(await in_slices(newest(found, call.limit()), lambda row: dumps(show_exchange(row)))))
+    shown = await in_slices(newest(found, call.limit()), lambda row: dumps(show_exchange(row)))
+    return Raw(json_list(shown, dropped=call.world.journal.requests_dropped))
 
 
 def _lies_at(path: str, wanted: str) -> bool:
@@ -163,7 +168,10 @@ def wait_seconds(call: ControlCall) -> float:
 
 
 async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds: float) -> Any:
-    """Wait, without polling, until `find` answers something else than None; None when the time is over."""
+    """Wait, without polling, until `find` answers something else than None; None when the time is over.
+
+    Gone when the client leaves first.
+    """
     world_id = call.world_id
     changed = asyncio.Event()
 
@@ -171,13 +179,16 @@ async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds
         if changed_world.id == world_id:
             changed.set()
 
+    async def wait() -> Any:
+        while (found := find()) is None:
+            changed.clear()
+            await changed.wait()
+        return found
+
     call.application.watchers.append(wake)
     try:
         async with asyncio.timeout(timeout_seconds):
-            while (found := find()) is None:
-                changed.clear()
-                await changed.wait()
-            return found
+            return await call.while_here(wait())
     except TimeoutError:
         return find()
     finally:

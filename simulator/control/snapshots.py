@@ -152,16 +152,44 @@ ROWS: tuple[ControlOperation, ...] = (
         "GET", "/snapshots", "list_snapshots", "The snapshots of the world", listing, query=LIMIT, catches_up=False
     ),
     ControlOperation(
-        "GET", "/snapshots/{id}", "get_snapshot", "A snapshot as one JSON document", document, catches_up=False
+        "GET",
+        "/snapshots/{id}",
+        "get_snapshot",
+        "A snapshot as one JSON document",
+        document,
+        catches_up=False,
+        shows_keys=True,
     ),
     ControlOperation(
         "DELETE", "/snapshots/{id}", "delete_snapshot", "Forget a snapshot", delete, 204, catches_up=False
     ),
-    ControlOperation("POST", "/snapshots/{id}/restore", "restore", "Go back to a snapshot", restore, catches_up=False),
     ControlOperation(
-        "GET", "/state", "get_state", "The state of the world as one JSON document", read_state, query=WAIT
+        "POST",
+        "/snapshots/{id}/restore",
+        "restore",
+        "Go back to a snapshot",
+        restore,
+        catches_up=False,
+        shows_keys=True,
     ),
     ControlOperation(
-        "PUT", "/state", "put_state", "Replace the world by a document", write_state, takes="bytes", catches_up=False
+        "GET",
+        "/state",
+        "get_state",
+        "The state of the world as one JSON document",
+        read_state,
+        query=WAIT,
+        shows_keys=True,
+    ),
+    ControlOperation(
+        "PUT",
+        "/state",
+        "put_state",
+        "Replace the world by a document",
+        write_state,
+        takes="bytes",
+        max_bytes=64 * 1024 * 1024,
+        catches_up=False,
+        shows_keys=True,
     ),
 )

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from simulator.control.journal import call_of, masked
+from simulator.control.journal import call_of
 from simulator.control.lookups import Lookups, references_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
@@ -23,6 +23,7 @@ from simulator.scenario.engine import BINDINGS
 from simulator.scenario.view import family
 from simulator.scenario.walks import LAWS
 from simulator.wire.json import JsonObject
+from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
 from simulator.wire.triggers import TriggerTable
 
@@ -102,7 +103,7 @@ class _Story:
         return {
             "at": format_timestamp(record.created_at_ms),
             "cause": self.cause(history[0].cause) if history else None,
-            "body": masked(dict(origin_of(world, record.id).body)) or None,
+            "body": Masker().value(dict(origin_of(world, record.id).body)) or None,
             "scenario": ruler_of(world, record.id),
         }
 

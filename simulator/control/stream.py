@@ -19,9 +19,11 @@ from simulator.kernel.journal import Event, Exchange, Step, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
-from simulator.server.app import CUT, Application, Receive, Scope, Send
+from simulator.server.app import Application
+from simulator.server.messages import CUT, Receive, Scope, Send
 from simulator.server.publisher import Channel, Reader
 from simulator.wire.json import JsonObject, dumps
+from simulator.wire.masking import Masker
 from simulator.wire.records import find
 
 ASSUMPTIONS = (
@@ -45,8 +47,9 @@ _log = logging.getLogger(__name__)
 class Feed:
     """The messages about one world. It turns what was written into messages, in the order of writing."""
 
-    def __init__(self, world: World, numbers: count[int]) -> None:
+    def __init__(self, world: World, numbers: count[int], masker: Masker) -> None:
         self.channel = Channel(numbers)
+        self._masker = masker
         self.world = world
         self._clock: JsonObject = {}
         self._last_call: Exchange | None = None
@@ -107,6 +110,7 @@ class Feed:
                 self._publish("delivery", dumps(render_delivery(self.world, row)))
 
     def _publish(self, name: str, data: bytes) -> None:
+        data = self._masker.answer(data)
         self.channel.publish(lambda number: b"id: %d\r\nevent: %b\r\ndata: %b\r\n\r\n" % (number, name.encode(), data))
 
 
@@ -176,7 +180,7 @@ class Streams:
             application.closers.append(self.close)
         feed = self._feeds.get(world.id)
         if feed is None:
-            feed = self._feeds[world.id] = Feed(world, self._numbers)
+            feed = self._feeds[world.id] = Feed(world, self._numbers, application.masker)
         return feed
 
     def _changed(self, world: World) -> None:

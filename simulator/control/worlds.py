@@ -28,7 +28,7 @@ from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
-from simulator.wire.settings import Settings, change_settings, settings_of
+from simulator.wire.settings import Settings, bound_journal, change_settings, settings_of
 from simulator.wire.strict import did_you_mean
 
 ASSUMPTIONS = (
@@ -267,7 +267,7 @@ async def _fork(call: ControlCall) -> JsonObject:
         )
     except WorldExists as error:
         raise _exists(error) from None
-    world.journal.keep(settings_of(world)["journal_limit"])
+    bound_journal(world)
     world.clock.mode = clock.mode or world.clock.mode
     world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
     _succeed(call, old, world)
@@ -320,7 +320,7 @@ async def patch_settings(call: ControlCall) -> JsonObject:
     world = call.world
     with world.change(Cause("action", "settings")):
         settings = change_settings(world, call.body)
-    world.journal.keep(settings["journal_limit"])
+    bound_journal(world)
     return settings
 
 
@@ -333,12 +333,26 @@ async def reference(call: ControlCall) -> JsonObject:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/health", "health", "Whether the server is up", health, open=True),
-    ControlOperation("POST", "/worlds", "create_world", "Make a world", create_world, 201, WorldBody, catches_up=False),
-    ControlOperation("GET", "/worlds", "list_worlds", "All worlds", list_worlds, query=LIMIT, catches_up=False),
-    ControlOperation("GET", "/worlds/{id}", "get_world", "One world", get_world, catches_up=False),
+    ControlOperation("GET", "/health", "health", "Whether the server is up", health, open=True, takes_webhooks=True),
+    ControlOperation(
+        "POST",
+        "/worlds",
+        "create_world",
+        "Make a world",
+        create_world,
+        201,
+        WorldBody,
+        catches_up=False,
+        shows_keys=True,
+    ),
+    ControlOperation(
+        "GET", "/worlds", "list_worlds", "All worlds", list_worlds, query=LIMIT, catches_up=False, shows_keys=True
+    ),
+    ControlOperation("GET", "/worlds/{id}", "get_world", "One world", get_world, catches_up=False, shows_keys=True),
     ControlOperation("DELETE", "/worlds/{id}", "delete_world", "End a world", delete_world, 204, catches_up=False),
-    ControlOperation("POST", "/reset", "reset", "Make the world again as at its creation", reset, catches_up=False),
+    ControlOperation(
+        "POST", "/reset", "reset", "Make the world again as at its creation", reset, catches_up=False, shows_keys=True
+    ),
     ControlOperation("GET", "/settings", "get_settings", "The world's settings", get_settings),
     ControlOperation("PATCH", "/settings", "patch_settings", "Change settings", patch_settings, 200, Settings),
     ControlOperation("GET", "/rates", "rates", "All rates: mid, onramp, offramp, swap", rates),

@@ -13,7 +13,7 @@ import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from functools import partial
-from weakref import WeakKeyDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from simulator.courier.transport import TIMEOUT_SECONDS, AiohttpTransport, Transport
 from simulator.kernel.journal import Cause
@@ -24,6 +24,7 @@ from simulator.wire.operation import Probe, ProbeOutcome
 
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
+SIGNATURES_KEPT = 10_000
 
 
 def wall_clock_ms() -> int:
@@ -51,16 +52,34 @@ class Patience:
 class _Flight:
     """What is on its way for one world, and who waits for it to end.
 
-    `sent` are the attempts that were handed to the transport, `broken` those whose report failed: they are not sent
-    again and again.
+    `sent` are the attempts that were handed to the transport and when (seconds of the event loop), `broken` those
+    whose report failed: they are not sent again and again.
     """
 
     tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
     told: int = 0
-    sent: set[str] = field(default_factory=set)
+    sent: dict[str, float] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
+
+
+class _Signed:
+    """Which world signed what was sent lately; the newest signatures are remembered."""
+
+    def __init__(self) -> None:
+        self._senders: dict[str, ReferenceType[World]] = {}
+
+    def enter(self, world: World, headers: tuple[tuple[str, str], ...]) -> None:
+        signature = next((value for name, value in headers if name == "X-Signature"), "")
+        self._senders.pop(signature, None)
+        self._senders[signature] = ref(world)
+        if len(self._senders) > SIGNATURES_KEPT:
+            del self._senders[next(iter(self._senders))]
+
+    def sender_of(self, signature: str) -> tuple[bool, World | None]:
+        sender = self._senders.get(signature)
+        return sender is not None, None if sender is None else sender()
 
 
 class Courier:
@@ -83,6 +102,7 @@ class Courier:
         self._timeout_seconds = timeout_seconds
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
         self._closing = False
+        self._signed = _Signed()
         self.on_change = on_change
         self.before_report: Callable[[World], Awaitable[None]] | None = None
         self.on_delivery: Callable[[World, Delivery], None] | None = None
@@ -132,11 +152,11 @@ class Courier:
             too_late = True
             self.wake(world)
 
-        if patience is not None and patience.attempts & flight.sent:
+        if patience is not None and patience.attempts & flight.sent.keys():
             alarm = loop.call_later(patience.seconds, lose_patience)
         try:
             while flight.tasks and not called_off():
-                if too_late and patience is not None and (unanswered := sorted(patience.attempts & flight.sent)):
+                if too_late and patience is not None and (unanswered := sorted(patience.attempts & flight.sent.keys())):
                     raise Unanswered(webhooks.in_flight(world)[unanswered[0]].url)
                 waiter: asyncio.Future[None] = loop.create_future()
                 flight.waiters.append(waiter)
@@ -147,9 +167,12 @@ class Courier:
         untold, flight.told = flight.made - flight.told, flight.made
         return untold
 
-    def unanswered(self, world: World) -> frozenset[str]:
-        """The attempts that have been sent and not been answered yet, by their ids."""
-        return frozenset(self._flight(world).sent)
+    def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
+        """The attempts, by their ids, whose receiver may be calling over a connection opened at that moment.
+
+        They were sent by then and have not been answered yet. Who had the connection open before is somebody else.
+        """
+        return frozenset(attempt for attempt, sent_at in self._flight(world).sent.items() if sent_at <= opened_at)
 
     def wake(self, world: World) -> None:
         """Let everybody who waits for a world look again whether to go on waiting."""
@@ -209,7 +232,7 @@ class Courier:
             flight.broken.add(attempt.id)
             _log.exception("the report of the webhook attempt %s failed", attempt.id)
         flight.tasks.pop(attempt.id, None)
-        flight.sent.discard(attempt.id)
+        flight.sent.pop(attempt.id, None)
         try:
             if not task.cancelled():
                 self._tell(self.on_change, world)
@@ -243,14 +266,19 @@ class Courier:
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
-            flight.sent.add(attempt.id)
+            flight.sent[attempt.id] = asyncio.get_running_loop().time()
             return await self._post(world, message.url, message.headers, message.body)
         except Exception as error:
             _log.exception("the webhook attempt %s could not be made", attempt.id)
             return Outcome(None, f"the request could not be made ({type(error).__name__})")
 
     async def _post(self, world: World, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> Outcome:
+        self._signed.enter(world, headers)
         return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
+
+    def sender_of(self, signature: str) -> tuple[bool, World | None]:
+        """Whether a request with this signature was sent from here lately, and its world, None when it is gone."""
+        return self._signed.sender_of(signature)
 
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
         with world.change(_CAUSE):

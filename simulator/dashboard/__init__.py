@@ -10,23 +10,25 @@ from functools import cache
 from importlib.resources import files
 
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
+from simulator.control.pages import HTML, Page, apart, page_rows
 
 PATH = "/dashboard"
 
 
 @cache
-def page() -> bytes:
-    """The page with its style and its script inside: it needs nothing from anywhere else."""
+def page() -> Page:
+    """The page, its style and its script."""
     parts = files("simulator.dashboard") / "page"
     style, script = ((parts / name).read_text("utf-8") for name in ("dashboard.css", "dashboard.js"))
     html = (parts / "dashboard.html").read_text("utf-8")
-    return html.replace("/* style */", style).replace("/* script */", script).encode()
+    return apart(html.replace("/* style */", style).replace("/* script */", script), "dashboard")
 
 
 async def dashboard(call: ControlCall) -> Raw:
-    return Raw(page(), "text/html; charset=utf-8")
+    return Raw(page().html, HTML)
 
 
 DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", PATH, "dashboard", "The dashboard", dashboard, open=True, query={"world": TEXT}),
+    *page_rows("dashboard", page),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from simulator.insight.advice import findings, findings_with_world
 from simulator.insight.coverage import EVERY_WORLD, Counts, count_world, coverage_of, merged
-from simulator.insight.page import render_page
+from simulator.insight.page import page_source, render_page
 from simulator.insight.past import Past
 from simulator.insight.tally import Hits, count_exchange
 
@@ -23,5 +23,6 @@ __all__ = [
     "findings",
     "findings_with_world",
     "merged",
+    "page_source",
     "render_page",
 ]

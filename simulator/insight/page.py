@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from importlib.resources import files
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template, select_autoescape
@@ -23,3 +24,8 @@ def _template() -> Template:
 def render_page(report: Mapping[str, Any]) -> str:
     """The page of a report as `coverage_of` makes it."""
     return _template().render(report=report, hidden=_HIDDEN)
+
+
+def page_source() -> str:
+    """The page without a report: its style, among others, is that of every report."""
+    return (files("simulator.insight") / "templates" / "coverage.html").read_text("utf-8")

@@ -13,6 +13,9 @@ from typing import Any
 from simulator.kernel.store import Store, Table
 
 DEFAULT_REQUESTS_KEPT = 10_000
+DEFAULT_BYTES_KEPT = 64 * 1024 * 1024
+_ROW_BYTES = 1_000
+"""About what a kept call takes beside its texts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +78,12 @@ class Exchange:
     answer_headers: tuple[tuple[str, str], ...] = ()
     wall_ms: float = 0.0
 
+    @property
+    def size(self) -> int:
+        """About how many bytes it takes to keep this."""
+        headers = sum(len(name) + len(value) for name, value in self.headers)
+        return _ROW_BYTES + len(self.path) + headers + len(self.body) + len(self.response)
+
 
 STEPS_A_ROW = 64
 """How many moves one row of histories holds: a move costs a copy of at most so many, however many there were before."""
@@ -87,18 +96,41 @@ class Journal:
     and `history_lengths` then says how many moves there are in all.
     """
 
-    __slots__ = ("_events", "_histories", "_lengths", "requests")
+    __slots__ = ("_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "requests", "requests_dropped")
 
     def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
         self._events: Table[Event] = store.table("events")
         self._histories: Table[tuple[Step, ...]] = store.table("histories")
         self._lengths: Table[int] = store.table("history_lengths")
         self.requests: deque[Exchange] = deque(maxlen=requests_kept)
+        self.requests_dropped = 0
+        self._bytes = 0
+        self._bytes_kept = DEFAULT_BYTES_KEPT
 
-    def keep(self, count: int) -> None:
-        """Keep that many calls from now on; those beyond it, the oldest, go at once."""
+    def keep(self, count: int, size: int = DEFAULT_BYTES_KEPT) -> None:
+        """Keep that many calls and bytes from now on; those beyond it, the oldest, go at once."""
+        self._bytes_kept = size
         if count != self.requests.maxlen:
+            while len(self.requests) > count:
+                self._drop_oldest()
             self.requests = deque(self.requests, maxlen=count)
+        self._fit()
+
+    def enter(self, call: Exchange) -> None:
+        """Keep a call; the oldest go when there are too many, or they take too much. The newest is always kept."""
+        if len(self.requests) == self.requests.maxlen:
+            self._drop_oldest()
+        self.requests.append(call)
+        self._bytes += call.size
+        self._fit()
+
+    def _fit(self) -> None:
+        while self._bytes > self._bytes_kept and len(self.requests) > 1:
+            self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        self._bytes -= self.requests.popleft().size
+        self.requests_dropped += 1
 
     def append(self, event: Event) -> None:
         self._events.put(event.id, event)

@@ -5,23 +5,45 @@ Plain ASGI, no middleware: the one place where HTTP bytes come in and go out.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
-from typing import Any, Protocol, TypeAlias
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 
 from simulator.assembly import Simulator
 from simulator.courier.courier import Courier
 from simulator.insight import Past
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
-from simulator.server.endpoint import Endpoint
-from simulator.server.messages import Incoming, Outgoing
-from simulator.wire.json import MAX_BYTES
+from simulator.server.endpoint import DEFECT, Endpoint
+from simulator.server.hosts import Hosts
+from simulator.server.messages import CUT, Gone, Receive, Scope, Send, drop, head_of, read_body, write, write_raw
+from simulator.wire.errors import ApiError
+from simulator.wire.json import MAX_BYTES, dumps
+from simulator.wire.masking import Masker
 
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 CONTROL_BASE = "/_simulator"
-CONTROL_MAX_BYTES = 256 * 1024 * 1024
+_STOPPING = ApiError("service_unavailable", "The simulator is stopping.")
+_log = logging.getLogger(__name__)
+
+ASSUMPTIONS = (
+    (
+        "allowed-hosts",
+        "On a loopback address the interface, too, answers only requests whose `Host` is a loopback name or named by "
+        "`--allowed-host`, else 403 `forbidden`; any `Origin` may call it.",
+    ),
+    ("broken-bodies", "A request whose body breaks off is dropped: it is neither carried out nor journalled."),
+)
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long connections may stay idle, and how long a request may take to come in whole; wall seconds."""
+
+    idle_seconds: float = 60.0
+    request_seconds: float = 30.0
 
 
 class Mounted(Protocol):
@@ -33,16 +55,31 @@ class Mounted(Protocol):
 class Application:
     """The whole server as one ASGI application."""
 
-    def __init__(self, simulator: Simulator, courier: Courier | None = None) -> None:
+    def __init__(
+        self,
+        simulator: Simulator,
+        courier: Courier | None = None,
+        *,
+        hosts: Hosts | None = None,
+        masker: Masker | None = None,
+        limits: Limits | None = None,
+    ) -> None:
         self.simulator = simulator
         self.courier = courier or Courier()
+        self.hosts = hosts or Hosts()
+        self.masker = masker or Masker()
+        self.limits = limits or Limits()
         self.watchers: list[Callable[[World], None]] = []
         self.past = Past(simulator.operations)
+        self.on_end: list[Callable[[World], None]] = []
+        """Told of every world that lives no more: deleted, or replaced by another of its id."""
+        self._calls: set[asyncio.Task[object]] = set()
+        self._stopping = False
         self.driver = Driver(self.courier, self.changed)
         self.closers: list[Callable[[], None]] = [self.driver.end_advances]
         self.courier.on_change = self._reported
         self.courier.before_report = self.driver.bring_up_to_date
-        self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed)
+        self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed, self.masker)
         self.control: Mounted | None = None
         self.home: str | None = None
         """The page that a browser asking for / is sent to; without one, / is a path like any unknown one."""
@@ -75,8 +112,8 @@ class Application:
         self.driver.forget(world)
         self.courier.forget(world)
         self.past.keep(world)
-        for watcher in self.watchers:
-            watcher(world)
+        for listener in (*self.on_end, *self.watchers):
+            listener(world)
 
     def _reported(self, world: World) -> None:
         """The courier reported an attempt; while the clock is being moved, only that fires timers."""
@@ -87,15 +124,53 @@ class Application:
         if scope["type"] == "lifespan":
             await self._live(receive, send)
         elif scope["type"] == "http":
-            path: str = scope["path"]
-            if self.control is not None and (path == CONTROL_BASE or path.startswith(f"{CONTROL_BASE}/")):
-                await self.control(scope, receive, send)
-            elif path == "/" and scope["method"] == "GET" and self.home is not None:
-                headers = [(b"location", self.home.encode()), (b"content-length", b"0")]
-                await send({"type": "http.response.start", "status": 307, "headers": headers})
-                await send({"type": "http.response.body", "body": b""})
-            else:
-                await self._serve(scope, receive, send)
+            await self._answer(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, whatever happens: the server below never has to speak for this application."""
+        begun = False
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal begun
+            begun = True
+            await send(message)
+
+        task: asyncio.Task[object] | None = asyncio.current_task()
+        if task is not None:
+            self._calls.add(task)
+        try:
+            if self._stopping:
+                raise asyncio.CancelledError
+            await self._route(scope, receive, sending)
+        except Gone:
+            pass
+        except asyncio.CancelledError:
+            if not self._stopping:
+                raise
+            await (_abandon(scope) if begun else _last_word(scope, send, _STOPPING))
+        except ConnectionError:
+            raise
+        except Exception:
+            self.log_defect()
+            await (_abandon(scope) if begun else _last_word(scope, send, ApiError("internal_error", DEFECT)))
+        finally:
+            if task is not None:
+                self._calls.discard(task)
+
+    def log_defect(self) -> None:
+        """Log the exception being handled, without the secrets its message may hold."""
+        _log.error("a defect of the simulator\n%s", self.masker.text(traceback.format_exc()))
+
+    async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
+        path: str = scope["path"]
+        if self.control is not None and (path == CONTROL_BASE or path.startswith(f"{CONTROL_BASE}/")):
+            await self.control(scope, receive, send)
+        elif path == "/" and scope["method"] == "GET" and self.home is not None:
+            headers = [(b"location", self.home.encode()), (b"content-length", b"0")]
+            await send({"type": "http.response.start", "status": 307, "headers": headers})
+            await send({"type": "http.response.body", "body": b""})
+        else:
+            await self._serve(scope, receive, send)
 
     async def _live(self, receive: Receive, send: Send) -> None:
         while True:
@@ -114,53 +189,40 @@ class Application:
         for closer in self.closers:
             closer()
 
+    def end_calls(self) -> None:
+        """End whatever is still being answered: 503, or a cut where the answer has begun."""
+        self._stopping = True
+        for task in tuple(self._calls):
+            task.cancel()
+
     async def close(self) -> None:
         self.end_streams()
         self.driver.close()
         await self.courier.close()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
-        incoming = await read(scope, receive, MAX_BYTES)
-        outgoing = await self.endpoint.answer(incoming)
-        await write(scope, receive, send, outgoing, with_body=incoming.method != "HEAD")
+        incoming = head_of(scope)
+        refusal = self.hosts.refusal(hosts_of(scope), scope.get("http_version", "1.1"))
+        if refusal is not None:
+            outgoing = await self.endpoint.refuse(incoming, ApiError("forbidden", refusal))
+        else:
+            body, is_whole = await read_body(receive, MAX_BYTES)
+            incoming.body = body if is_whole else None
+            outgoing = await self.endpoint.answer(incoming)
+        await write(scope, receive, send, outgoing)
 
 
-async def read(scope: Scope, receive: Receive, limit: int) -> Incoming:
-    """The request with its whole body, or without one when it is larger than `limit`."""
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    chunks: list[bytes] = []
-    size = 0
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            break
-        chunk: bytes = message.get("body", b"")
-        size += len(chunk)
-        if size <= limit:
-            chunks.append(chunk)
-        if not message.get("more_body", False):
-            break
-    body = b"".join(chunks) if size <= limit else None
-    return Incoming(scope["method"], scope["path"], scope["query_string"], headers, body)
+def hosts_of(scope: Scope) -> list[str]:
+    """Every `Host` header of a request."""
+    return [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"host"]
 
 
-CUT = "simulator.cut"
-"""The ASGI extension by which the HTTP server offers to drop the connection."""
+async def _last_word(scope: Scope, send: Send, error: ApiError) -> None:
+    headers = [(b"connection", b"close")]
+    await write_raw(scope, send, error.status, dumps(error.envelope()), "application/json", headers)
 
 
-async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing, *, with_body: bool = True) -> None:
-    """Write an answer; one that is cut drops the connection without a byte."""
-    if outgoing.cut:
-        cut = scope.get("extensions", {}).get(CUT)
-        if cut is None:
-            raise ConnectionError("the connection was cut by a fault")
-        cut()
-        while (await receive())["type"] != "http.disconnect":
-            pass
-        return
-    headers = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
-    if outgoing.status != 204:
-        headers.append((b"content-type", b"application/json"))
-        headers.append((b"content-length", str(len(outgoing.body)).encode()))
-    await send({"type": "http.response.start", "status": outgoing.status, "headers": headers})
-    await send({"type": "http.response.body", "body": outgoing.body if with_body else b""})
+async def _abandon(scope: Scope) -> None:
+    """An answer that has begun cannot be taken back: its connection ends, so that nobody takes it for whole."""
+    if CUT in scope.get("extensions", {}):
+        drop(scope)

@@ -6,8 +6,10 @@ It knows no resource. What it is given is an HTTP request already read; what it 
 from __future__ import annotations
 
 import asyncio
+import logging
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -29,6 +31,7 @@ from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, JsonObject, dumps, loads
+from simulator.wire.masking import Masker
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
 
@@ -36,7 +39,23 @@ BASES = {"/v1": "sandbox", "/production/v1": "production"}
 SCENARIO_HEADER = "x-simulator-scenario"
 UNIVERSAL_ERRORS = ("unauthorized", "forbidden", "invalid_request", "rate_limited", "internal_error")
 
-_MASK = "***"
+DEFECT = (
+    "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
+)
+_REFUSED_KEPT_BYTES = 64 * 1024
+_log = logging.getLogger(__name__)
+
+ASSUMPTIONS = (
+    (
+        "dead-worlds",
+        "A call that was waiting (for a fault's delay, a webhook's registration, the first call of its idempotency "
+        "key) while its world was reset, restored, replaced or deleted answers 503 `service_unavailable`.",
+    ),
+    (
+        "refused-bodies",
+        "Of a call without a valid token the journal keeps at most 64 KB of the body, with a mark where it was cut.",
+    ),
+)
 
 
 @dataclass
@@ -58,42 +77,97 @@ class Endpoint:
     """Answers interface calls for all worlds of a simulator."""
 
     def __init__(
-        self, simulator: Simulator, courier: Courier, driver: Driver, changed: Callable[[World], None]
+        self,
+        simulator: Simulator,
+        courier: Courier,
+        driver: Driver,
+        changed: Callable[[World], None],
+        masker: Masker,
     ) -> None:
         self._simulator = simulator
         self._courier = courier
         self._driver = driver
         self._changed = changed
+        self._masker = masker
         self._router: Router[Operation] = Router(simulator.operations)
         self._pending: dict[tuple[int, str, str], asyncio.Future[None]] = {}
 
     async def answer(self, incoming: Incoming) -> Outgoing:
         """Answer one call; never raises."""
-        environment, path = _split(incoming.path)
-        exchange = _Exchange(incoming, environment, path, self._simulator.default, started=perf_counter())
+        exchange = self._begin(incoming)
         try:
-            outgoing = await self._answer(exchange)
-        except ApiError as error:
-            outgoing = self._refuse(exchange, error)
-        except IllegalMove as error:
-            outgoing = self._refuse(exchange, ApiError("invalid_state", f"Not possible in the present status: {error}"))
+            try:
+                outgoing = await self._answer(exchange)
+            except ApiError as error:
+                outgoing = self._refuse(exchange, error)
+            except IllegalMove as error:
+                message = f"Not possible in the present status: {error}"
+                outgoing = self._refuse(exchange, ApiError("invalid_state", message))
         except Exception:
-            traceback.print_exc()
-            outgoing = self._refuse(
-                exchange, ApiError("internal_error", "An unexpected error; the call had no effect.")
-            )
-        self._journal(exchange, outgoing)
-        await self._driver.fire_due(exchange.world)
-        self._changed(exchange.world)
+            outgoing = self._fail(exchange)
+        return await self._finish(exchange, outgoing)
+
+    async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
+        """Refuse a call before it is looked at; never raises."""
+        exchange = self._begin(incoming)
+        try:
+            outgoing = self._refuse(exchange, error)
+        except Exception:
+            outgoing = self._fail(exchange)
+        return await self._finish(exchange, outgoing)
+
+    def _begin(self, incoming: Incoming) -> _Exchange:
+        environment, path = _split(incoming.path)
+        return _Exchange(incoming, environment, path, self._simulator.default, started=perf_counter())
+
+    async def _finish(self, exchange: _Exchange, outgoing: Outgoing) -> Outgoing:
+        """Enter the call in the journal, and let happen what is due now.
+
+        The answer stands: what the call has done is done, and a caller told otherwise would do it twice.
+        """
+        try:
+            self._journal(exchange, outgoing)
+            await self._follow_up(exchange.world)
+        except Exception:
+            self._log_defect()
         return outgoing
+
+    def _fail(self, exchange: _Exchange) -> Outgoing:
+        """500 for the exception being handled; its traceback goes to the log only."""
+        self._log_defect()
+        with suppress(Exception):
+            self._identify(exchange)
+        envelope = ApiError("internal_error", DEFECT).envelope(exchange.request_id or None)
+        headers = {"X-Request-Id": exchange.request_id} if exchange.request_id else {}
+        return Outgoing(500, dumps(envelope), headers)
+
+    def _log_defect(self) -> None:
+        _log.error("a defect of the simulator\n%s", self._masker.text(traceback.format_exc()))
+
+    def _lives(self, world: World) -> bool:
+        return self._simulator.worlds.get(world.id) is world
+
+    def _require_living(self, world: World) -> None:
+        """503 when the world of a call that had to wait lives no more: what it would do now would be lost."""
+        if not self._lives(world):
+            raise ApiError(
+                "service_unavailable",
+                "The world of this call was reset, restored, replaced or deleted while the call waited; "
+                "nothing was done.",
+            )
+
+    async def _follow_up(self, world: World) -> None:
+        if not self._lives(world):
+            return
+        await self._driver.fire_due(world)
+        self._changed(world)
 
     async def _answer(self, exchange: _Exchange) -> Outgoing:
         found = self._router.find(exchange.path)
         if found is not None:
             exchange.world = self._world_of(exchange)
         world = await self._up_to_date(exchange, found is not None)
-        with world.store.change():
-            exchange.request_id = world.streams.identifier("req_", "ids.request")
+        self._identify(exchange)
         if found is None or not exchange.environment:
             raise ApiError("not_found", f"There is no path {exchange.incoming.path}.")
         rows, variables = found
@@ -133,6 +207,7 @@ class Endpoint:
         """A fault: the answer is delayed, replaced or lost, before the work or after it."""
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
+            self._require_living(exchange.world)
         if interference.after_commit or not interference.replaces:
             outgoing = await self._perform_or_refuse(exchange, operation, call)
         if not interference.replaces:
@@ -206,6 +281,7 @@ class Endpoint:
         place = (id(world), environment, key)
         while (pending := self._pending.get(place)) is not None:
             await asyncio.shield(pending)
+            self._require_living(world)
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
             exchange.request_id = stored.request_id
@@ -241,16 +317,23 @@ class Endpoint:
             body = b"" if answer is None or isinstance(answer, Probe) else dumps(answer)
         if isinstance(answer, Probe):
             outcome = await self._courier.probe(world, answer)
+            self._require_living(world)
             await self._driver.bring_up_to_date(world)
+            self._require_living(world)
             with world.change(cause, origin):
                 body = dumps(answer.then(outcome))
         return self._outgoing(exchange, operation.status, body)
 
     def _refuse(self, exchange: _Exchange, error: ApiError) -> Outgoing:
+        self._identify(exchange)
+        return self._outgoing(exchange, error.status, dumps(error.envelope(exchange.request_id)), error.headers)
+
+    @staticmethod
+    def _identify(exchange: _Exchange) -> None:
+        """Give a call its request id, once."""
         if not exchange.request_id:
             with exchange.world.store.change():
                 exchange.request_id = exchange.world.streams.identifier("req_", "ids.request")
-        return self._outgoing(exchange, error.status, dumps(error.envelope(exchange.request_id)), error.headers)
 
     def _outgoing(
         self, exchange: _Exchange, status: int, body: bytes, headers: Mapping[str, str] | None = None
@@ -259,27 +342,29 @@ class Endpoint:
         return Outgoing(status, body, all_headers)
 
     def _journal(self, exchange: _Exchange, outgoing: Outgoing) -> None:
-        incoming, world = exchange.incoming, exchange.world
-        masked = exchange.operation is not None and not exchange.operation.token
+        incoming, world, masker = exchange.incoming, exchange.world, self._masker
         query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
+        body = incoming.body or b""
+        if exchange.public_key is None and outgoing.status >= 400 and len(body) > _REFUSED_KEPT_BYTES:
+            body = body[:_REFUSED_KEPT_BYTES] + b"... (cut; %d bytes in all)" % len(body)
         row = Exchange(
             id=exchange.request_id,
             at_ms=world.now_ms,
             environment=exchange.environment or "sandbox",
             public_key=exchange.public_key,
             method=incoming.method,
-            path=incoming.path + query,
-            headers=tuple((name, _masked_header(name, value)) for name, value in incoming.headers.items()),
-            body=_mask(incoming.body or b"", "secret_key") if masked else incoming.body or b"",
+            path=masker.text(incoming.path + query),
+            headers=tuple(masker.headers(incoming.headers).items()),
+            body=masker.raw(body),
             status=outgoing.status,
-            response=_mask(outgoing.body, "access_token") if masked else outgoing.body,
+            response=masker.raw(outgoing.body),
             duration_ms=round((perf_counter() - exchange.started) * 1000, 3),
-            advice=exchange.advice,
+            advice=tuple(masker.text(note) for note in exchange.advice),
             operation=exchange.operation.name if exchange.operation else "",
             answer_headers=tuple(outgoing.headers.items()),
             wall_ms=round(exchange.started * 1000, 3),
         )
-        world.journal.requests.append(row)
+        world.journal.enter(row)
         if exchange.operation is not None:
             with world.store.change():
                 count_exchange(world, exchange.operation, row)
@@ -326,19 +411,3 @@ def _read_body(incoming: Incoming) -> JsonObject:
     if not isinstance(body, dict):
         raise ApiError("invalid_request", "The body must be a JSON object.")
     return body
-
-
-def _masked_header(name: str, value: str) -> str:
-    if name == "authorization":
-        return f"{value.partition(' ')[0]} {_MASK}"
-    return _MASK if name in ("cookie", "proxy-authorization") else value
-
-
-def _mask(body: bytes, member: str) -> bytes:
-    try:
-        value: Any = loads(body)
-    except ValueError:
-        return body
-    if not isinstance(value, dict) or member not in value:
-        return body
-    return dumps(value | {member: _MASK})

@@ -16,7 +16,7 @@ from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration, parse_
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import key_pair
 from simulator.resources.webhooks import LONGEST_SLOWNESS_MS
-from simulator.server.messages import Outgoing
+from simulator.server.messages import WITHOUT_BODY, Outgoing
 from simulator.wire.errors import invalid
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, parse
@@ -214,7 +214,9 @@ class Interference:
         return self.disturb(Outgoing(respond["status"], body, headers))
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
-        """The answer with a body that was cut short or is no JSON."""
+        """The answer with a body that was cut short or is no JSON; one without a body stays as it is."""
+        if outgoing.status in WITHOUT_BODY:
+            return outgoing
         if self._fault.get("malformed") == "truncate":
             outgoing.body = outgoing.body[: len(outgoing.body) // 2]
         elif self._fault.get("malformed") == "garbage":

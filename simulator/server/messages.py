@@ -1,8 +1,32 @@
-"""HTTP messages as the shells pass them on: already read, not yet written."""
+"""HTTP messages as the shells pass them on: read from ASGI, and written to it.
+
+The head of a request comes first, so that whoever may not call is refused before a byte of the body is kept.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from simulator.server.slices import send_in_pieces
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+CUT = "simulator.cut"
+"""The ASGI extension by which the HTTP server offers to drop the connection."""
+
+OPENED_AT = "simulator.opened_at"
+"""The ASGI extension by which it tells when the connection was opened, in seconds of the event loop."""
+
+WITHOUT_BODY = frozenset({204, 205, 304})
+"""Statuses whose answers have no content (RFC 9110); those below 200 are no answers at all."""
+
+
+class Gone(Exception):
+    """The client left before its request was whole, or while it waited: nothing is done, nobody is answered."""
 
 
 @dataclass
@@ -13,7 +37,7 @@ class Incoming:
     path: str
     query: bytes
     headers: dict[str, str]
-    body: bytes | None
+    body: bytes | None = b""
 
 
 @dataclass
@@ -24,3 +48,59 @@ class Outgoing:
     body: bytes = b""
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+
+
+def head_of(scope: Scope) -> Incoming:
+    """The request without its body."""
+    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
+    return Incoming(scope["method"], scope["path"], scope["query_string"], headers)
+
+
+async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
+    """The body, at most `limit` bytes of it, and whether that is all; Gone when it breaks off."""
+    chunks: list[bytes] = []
+    size = 0
+    while True:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            raise Gone
+        chunk: bytes = message.get("body", b"")
+        if size < limit:
+            chunks.append(chunk[: limit - size])
+        size += len(chunk)
+        if not message.get("more_body", False):
+            return b"".join(chunks), size <= limit
+
+
+async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing) -> None:
+    """Write an answer; one that is cut drops the connection without a byte."""
+    if outgoing.cut:
+        drop(scope)
+        while (await receive())["type"] != "http.disconnect":
+            pass
+        return
+    raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
+    await write_raw(scope, send, outgoing.status, outgoing.body, "application/json", raw)
+
+
+async def write_raw(
+    scope: Scope, send: Send, status: int, body: bytes, media_type: str, headers: list[tuple[bytes, bytes]]
+) -> None:
+    """An answer as ASGI messages: without content where the status has none or the method is HEAD."""
+    if status in WITHOUT_BODY:
+        body = b""
+        if status == 205:
+            headers = [*headers, (b"content-length", b"0")]
+    else:
+        length = str(len(body)).encode()
+        headers = [*headers, (b"content-type", media_type.encode()), (b"content-length", length)]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send_in_pieces(send, b"" if scope["method"] == "HEAD" else body)
+
+
+def drop(scope: Scope) -> None:
+    """Drop the connection; ConnectionError where the server does not offer it."""
+    cut = scope.get("extensions", {}).get(CUT)
+    if cut is None:
+        raise ConnectionError("the connection was cut by a fault")
+    cut()

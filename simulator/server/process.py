@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,16 +12,123 @@ from typing import Any
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from simulator.server.app import CUT, Application
+from simulator.server.app import Application
+from simulator.server.messages import CUT, OPENED_AT
+from simulator.wire.errors import ApiError
+from simulator.wire.json import dumps
+from simulator.wire.masking import Masker
+
+MAX_HEAD_BYTES = 64 * 1024
+"""How much the request line and the headers of a request may take in all."""
+
+_GRACE_SECONDS = 0.3
+"""How long calls may go on when the server stops, before they are ended."""
+
+_REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 
 
-class CuttableProtocol(HttpToolsProtocol):
-    """HTTP as uvicorn speaks it, with an extension by which the application can drop the connection."""
+class _HeadTooLarge(Exception):
+    """The request line and headers are larger than the server takes."""
+
+
+class BoundedProtocol(HttpToolsProtocol):
+    """HTTP as uvicorn speaks it, bounded in bytes and time, and with a way for the application to drop the connection.
+
+    One timer per connection: it ends a connection that is idle, or whose request does not come in whole in time; while
+    a request that is whole is being answered there is none.
+    """
+
+    _reading_head = False
+    _head_bytes = 0
+    _incomplete = False
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._limits = self.config.app.limits  # type: ignore[union-attr]
+        self._refusal = (400, "This is no valid HTTP request.")
+        self._opened_at = self.loop.time()
+        self._wait(self._limits.request_seconds)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        if self._reading_head:  # exact sums are made when the head is whole; this bounds one that never is
+            self._head_bytes += len(data)
+        if self._head_bytes > MAX_HEAD_BYTES:
+            self._refusal = _TOO_LARGE
+            self.send_400_response("")
+            return
+        super().data_received(data)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         scope: Any = self.scope
-        scope["extensions"] = {CUT: self.transport.abort}
+        scope["extensions"] = {CUT: self.transport.abort, OPENED_AT: self._opened_at}
+        self._reading_head, self._head_bytes, self._incomplete = True, 0, True
+        self._wait(self._limits.request_seconds)
+
+    def on_headers_complete(self) -> None:
+        if len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers) > MAX_HEAD_BYTES:
+            self._refusal = _TOO_LARGE
+            raise _HeadTooLarge
+        self._reading_head, self._head_bytes = False, 0
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._incomplete = False
+        super().on_message_complete()
+        if self.cycle is not None and self.cycle.response_complete:
+            self._wait(self._limits.idle_seconds)
+        else:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        self._unset_keepalive_if_required()  # the timer of this class does it, and knows what is still coming in
+        if not self._incomplete and (self.cycle is None or self.cycle.response_complete):
+            self._wait(self._limits.idle_seconds)
+
+    def _wait(self, seconds: float) -> None:
+        self._stop_waiting()
+        if not self.transport.is_closing():
+            self._timer = self.loop.call_later(seconds, self._out_of_time)
+
+    def _stop_waiting(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _out_of_time(self) -> None:
+        """Nothing came, or not all of a request: it is told so where no other answer has begun."""
+        self._timer = None
+        if self.transport.is_closing():
+            return
+        if not self._incomplete:
+            self.transport.close()
+            return
+        self._refusal = (408, f"The request did not come in whole within {self._limits.request_seconds:g} seconds.")
+        self.send_400_response("")
+
+    def send_400_response(self, msg: str) -> None:
+        """The last answer of a connection that cannot go on, as an envelope; none where another answer is due first."""
+        if self.transport.is_closing():
+            return
+        answered = self.cycle is None or self.cycle.response_complete
+        if answered or not (self._reading_head or self.pipeline or self.cycle.response_started):
+            status, message = self._refusal
+            body = dumps(ApiError("invalid_request", message).envelope())
+            head = (
+                f"HTTP/1.1 {status} {_REASONS[status]}\r\ncontent-type: application/json\r\n"
+                f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+            )
+            self.transport.write(head.encode() + body)
+        self.transport.close()
+
+
+_TOO_LARGE = (431, f"The request line and headers are larger than {MAX_HEAD_BYTES} bytes.")
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -43,8 +152,19 @@ def origin_of(listener: socket.socket) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
+class MaskingFormatter(logging.Formatter):
+    """Log lines without secrets."""
+
+    def __init__(self, masker: Masker) -> None:
+        super().__init__("%(levelname)s %(name)s: %(message)s")
+        self._masker = masker
+
+    def format(self, record: logging.LogRecord) -> str:
+        return self._masker.text(super().format(record))
+
+
 class EndingServer(uvicorn.Server):
-    """A uvicorn server that ends open streams before it waits for open calls."""
+    """A uvicorn server that ends what is open when it stops: streams at once, calls after a moment."""
 
     def __init__(self, config: uvicorn.Config, application: Application) -> None:
         super().__init__(config)
@@ -52,21 +172,24 @@ class EndingServer(uvicorn.Server):
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._application.end_streams()
+        ending = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._application.end_calls)
         await super().shutdown(sockets)
+        ending.cancel()
 
 
 def server_of(application: Application) -> uvicorn.Server:
     """A uvicorn server that logs warnings only and waits a moment for open calls when it is stopped."""
     config = uvicorn.Config(
         application,
-        http=CuttableProtocol,
+        http=BoundedProtocol,
         ws="none",
         lifespan="on",
+        log_config=None,
         log_level="warning",
         access_log=False,
         server_header=False,
         date_header=False,  # the wall clock has no place in answers that repeat to the byte
-        timeout_graceful_shutdown=3,
+        timeout_graceful_shutdown=2,
     )
     return EndingServer(config, application)
 
@@ -74,8 +197,6 @@ def server_of(application: Application) -> uvicorn.Server:
 @asynccontextmanager
 async def serving(application: Application, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
     """Serve inside a running event loop; gives the origin, and has stopped listening afterwards."""
-    import asyncio
-
     listener = open_socket(host, port)
     server = server_of(application)
     task = asyncio.create_task(server.serve(sockets=[listener]))

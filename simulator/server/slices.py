@@ -26,9 +26,10 @@ async def in_slices(items: Iterable[Item], work: Callable[[Item], Result]) -> li
     return results
 
 
-def json_list(rows: Iterable[bytes]) -> bytes:
-    """`{"data": [...]}` of rows that are JSON already."""
-    return b'{"data":[' + b",".join(rows) + b"]}"
+def json_list(rows: Iterable[bytes], **more: int) -> bytes:
+    """`{"data": [...]}` of rows that are JSON already, and further members."""
+    further = b"".join(b',"%b":%d' % (name.encode(), number) for name, number in more.items())
+    return b'{"data":[' + b",".join(rows) + b"]" + further + b"}"
 
 
 async def send_in_pieces(send: Callable[[dict[str, Any]], Awaitable[None]], body: bytes) -> None:

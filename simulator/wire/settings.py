@@ -28,6 +28,7 @@ class Settings(Body):
     webhook_urls: Literal["public", "local", "any"] = "local"
     webhook_timestamp: Literal["wall", "simulated"] = "wall"
     journal_limit: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] = 64 * 1024 * 1024
 
 
 DEFAULTS = Settings()
@@ -39,6 +40,12 @@ def settings_of(world: World) -> JsonObject:
     if stored is None or len(stored) < len(DEFAULT_NAMES):  # laid down by a version that had fewer settings
         return shown(DEFAULTS) | (stored or {})
     return stored
+
+
+def bound_journal(world: World) -> None:
+    """Hold the journal of interface calls to the settings in force."""
+    settings = settings_of(world)
+    world.journal.keep(settings["journal_limit"], settings["journal_bytes"])
 
 
 def shown(settings: Settings) -> JsonObject:

@@ -84,6 +84,10 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "SIMULATOR_WEBHOOK_URLS": "public",
         "SIMULATOR_WEBHOOK_TIMESTAMP": "simulated",
         "SIMULATOR_JOURNAL_LIMIT": "50",
+        "SIMULATOR_JOURNAL_BYTES": "100000",
+        "SIMULATOR_ALLOWED_HOST": "simulator.test host.docker.internal",
+        "SIMULATOR_IDLE_TIMEOUT": "20",
+        "SIMULATOR_REQUEST_TIMEOUT": "10",
     }
     with process(**variables) as (_, lines):
         world = world_of(lines, "sesame")
@@ -96,6 +100,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "webhook_urls": "public",
         "webhook_timestamp": "simulated",
         "journal_limit": 50,
+        "journal_bytes": 100_000,
     }
 
 
@@ -122,6 +127,10 @@ def test_every_problem_is_named_at_once() -> None:
         "--webhook-urls": "none",
         "--webhook-timestamp": "late",
         "--journal-limit": "all",
+        "--journal-bytes": "all",
+        "--allowed-host": "simulator.test:8642",
+        "--idle-timeout": "never",
+        "--request-timeout": "0",
         "--scenario": "rain",
     }
     result = serve(*(word for pair in words.items() for word in pair))

@@ -16,8 +16,8 @@ from simulator.host import build
 from simulator.server.app import Application
 from simulator.server.router import Router
 
-PAGE = page().decode()
-SCRIPT = PAGE[PAGE.index("<script>") : PAGE.index("</script>")]
+PAGE = page().html.decode()
+SCRIPT = page().script.decode()
 
 
 def asked(application: Application, method: str, path: str, host: str = "127.0.0.1", **headers: str) -> httpx.Response:
@@ -41,7 +41,7 @@ def test_the_page_is_served_and_a_browser_finds_it(application: Application) -> 
     assert (first.status_code, first.headers["location"]) == (307, "/_simulator/dashboard")
     answer = asked(application, "GET", first.headers["location"])
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert answer.content == page()
+    assert answer.content == page().html
 
 
 @pytest.mark.parametrize(
@@ -62,11 +62,13 @@ def test_the_page_comes_without_the_token_but_nothing_of_a_world_does() -> None:
 
 
 def test_the_page_needs_nothing_from_outside_and_holds_no_key() -> None:
-    assert re.search(r"https?://|url\(|@import|\bsrc=|\beval\(|innerHTML", PAGE) is None
-    assert re.search(r"[sp]k_(test|live)|whk_", PAGE) is None
-    assert "default-src 'none'" in PAGE
+    everything = PAGE + SCRIPT + page().style.decode()
+    assert re.search(r"https?://|url\(|@import|\beval\(|innerHTML", everything) is None
+    assert re.search(r"[sp]k_(test|live)|whk_", everything) is None
+    assert re.findall(r'\bsrc="([^"]*)"', PAGE) == ["/_simulator/dashboard.js"]
     assert set(re.findall(r'href="([^"]*)"', PAGE)) == {
         "data:,",
+        "/_simulator/dashboard.css",
         "/_simulator/reference.html",
         "/_simulator/coverage.html",
     }
@@ -130,3 +132,27 @@ def test_the_page_is_well_formed_and_its_fields_have_labels() -> None:
     assert len(outline.ids) == len(set(outline.ids))
     assert set(outline.titles) <= set(outline.ids)
     assert set(re.findall(r'\$\("([\w-]+)"\)', SCRIPT)) <= set(outline.ids)
+
+
+@pytest.mark.parametrize("name", ["dashboard", "coverage", "reference"])
+def test_pages_have_no_inline_code_and_a_policy_that_forbids_it(application: Application, name: str) -> None:
+    path = "/_simulator/dashboard" if name == "dashboard" else f"/_simulator/{name}.html"
+    answer = asked(application, "GET", path)
+    policy = answer.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert re.search(r"<style|\bstyle=|\bon[a-z]+=|<script>|javascript:", answer.text) is None
+    linked = re.findall(r'(?:href|src)="(/_simulator/[a-z]+\.(?:css|js))"', answer.text)
+    assert f"/_simulator/{name}.css" in linked
+    for one in linked:
+        part = asked(application, "GET", one)
+        assert (part.status_code, len(part.content) > 100) == (200, True)
+        assert part.headers["content-type"].startswith("text/css" if one.endswith("css") else "text/javascript")
+
+
+def test_the_parts_of_pages_come_without_the_token() -> None:
+    application = build(Config(host="0.0.0.0", control_token="hush"))
+    for part in ("dashboard.css", "dashboard.js", "coverage.css", "reference.css", "reference.js"):
+        assert asked(application, "GET", f"/_simulator/{part}", host="10.0.0.7").status_code == 200

@@ -473,5 +473,5 @@ def test_an_inbox_that_is_cleared_goes_on_being_waited_for(world: Remote) -> Non
         waiting = pool.submit(beside.control, "GET", f"{path}/wait", params={"timeout": "20"})
         world.api("GET", "/profile")
         assert world.control("DELETE", path).status == 204
-        assert world.call("POST", url, content=b"hello").status == 200
+        assert world.call("POST", url, content=b"hello", headers={"X-Simulator-World": world.world["id"]}).status == 200
         assert [row["body"] for row in waiting.result().body["data"]] == ["hello"]

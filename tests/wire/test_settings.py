@@ -18,6 +18,7 @@ FRESH = {
     "webhook_urls": "local",
     "webhook_timestamp": "wall",
     "journal_limit": 10_000,
+    "journal_bytes": 67_108_864,
 }
 
 
@@ -42,6 +43,7 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
         ("webhook_timestamp", "simulated"),
         ("journal_limit", 1),
         ("journal_limit", 1_000_000),
+        ("journal_bytes", 65_536),
     ],
 )
 def test_a_setting_is_changed_alone(name: str, value: Any) -> None:
@@ -90,6 +92,7 @@ def test_an_earlier_answer_does_not_change_with_the_settings() -> None:
         ("webhook_urls", None),
         ("webhook_timestamp", "real"),
         ("journal_limit", 0),
+        ("journal_bytes", 65_535),
         ("journal_limit", 1_000_001),
         ("journal_limit", "5"),
     ],

@@ -6,8 +6,14 @@ const at = (time) => time.slice(0, 19).replace("T", " ");
 const json = (value) => JSON.stringify(value, null, 2);
 let worldId = new URLSearchParams(location.search).get("world") || "default";
 let token = sessionStorage.getItem("control-token") || "";
-let chosen = decodeURIComponent(location.hash.slice(1));
+let chosen = named();
 let catalogue = [], scenarios = [], resources = [], clock = null, clockReadAt = 0, stream = null;
+
+/** The id that the address names behind its #; what is no encoded text is taken as it stands. */
+function named() {
+  const hash = location.hash.slice(1);
+  try { return decodeURIComponent(hash); } catch { return hash; }
+}
 
 /** An element with attributes (functions are listeners) and children, which are text unless they are elements. */
 function h(tag, attributes, ...children) {
@@ -423,9 +429,10 @@ for (const link of document.querySelectorAll("nav a")) {
     event.preventDefault();
     const tab = window.open("about:blank");
     const answer = await fetch(link.href, { headers: headers() });
-    tab.location = URL.createObjectURL(new Blob([await answer.text()], { type: "text/html" }));
+    const page = (await answer.text()).replaceAll('="/_simulator/', `="${location.origin}/_simulator/`);
+    tab.location = URL.createObjectURL(new Blob([page], { type: "text/html" }));
   };
 }
-window.onhashchange = () => choose(decodeURIComponent(location.hash.slice(1)));
+window.onhashchange = () => choose(named());
 setInterval(tick, 1000);
 begin();

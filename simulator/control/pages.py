@@ -1,0 +1,51 @@
+"""Pages as the server sends them: without inline code, their style and script beside them.
+
+A page is written as one document, so that it can be kept as one file. What the server sends goes with a policy that
+forbids inline code: whatever should get into a page, the browser does not run it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.server.app import CONTROL_BASE
+
+HTML = "text/html; charset=utf-8"
+_STYLE = re.compile(r"<style>\n?(.*?)</style>", re.DOTALL)
+_SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page that links to its style and its script, and these two."""
+
+    html: bytes
+    style: bytes
+    script: bytes
+
+
+def apart(document: str, name: str) -> Page:
+    """Take style and script out of a document; they are served as `NAME.css` and `NAME.js` (see `page_rows`)."""
+    style, script = _STYLE.search(document), _SCRIPT.search(document)
+    address = f"{CONTROL_BASE}/{name}"
+    html = _STYLE.sub(f'<link rel="stylesheet" href="{address}.css">', document, count=1)
+    html = _SCRIPT.sub(f'<script src="{address}.js" defer></script>', html, count=1)
+    return Page(html.encode(), style[1].encode() if style else b"", script[1].encode() if script else b"")
+
+
+def page_rows(name: str, make: Callable[[], Page]) -> tuple[ControlOperation, ...]:
+    """The rows of the style and the script of a page. They hold nothing of a world, so they are open to everybody."""
+
+    async def style(call: ControlCall) -> Raw:
+        return Raw(make().style, "text/css; charset=utf-8")
+
+    async def script(call: ControlCall) -> Raw:
+        return Raw(make().script, "text/javascript; charset=utf-8")
+
+    return (
+        ControlOperation("GET", f"/{name}.css", f"{name}_style", "The style of a page", style, open=True),
+        ControlOperation("GET", f"/{name}.js", f"{name}_script", "The script of a page", script, open=True),
+    )

@@ -1,0 +1,70 @@
+"""Which `Host` and `Origin` a server on a loopback address answers to.
+
+A web page in the user's browser can reach loopback, under its own name (DNS rebinding) or with its own origin. The
+browser says both names; so a server on loopback answers its own names only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+
+_HOST = re.compile(
+    r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
+)
+_HIGHEST_PORT = 65535
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host name or address means this machine only."""
+    name = host.strip("[]").lower()
+    if name == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(name).is_loopback
+    except ValueError:
+        return False
+
+
+def is_name(text: str) -> bool:
+    """Whether a text is a host name or address without a port."""
+    found = _HOST.fullmatch(text)
+    return found is not None and found["port"] is None
+
+
+def host_name(header: str) -> str | None:
+    """The name in a `Host` header in lower case, IPv6 addresses in brackets; None for anything but name[:port]."""
+    found = _HOST.fullmatch(header)
+    if found is None or (found["port"] is not None and int(found["port"]) > _HIGHEST_PORT):
+        return None
+    name = found["name"].lower()
+    if name.startswith("["):
+        try:
+            ipaddress.IPv6Address(name[1:-1])
+        except ValueError:
+            return None
+    return name
+
+
+class Hosts:
+    """The names that a server answers to. `open_to_all`: it is bound beyond loopback, where names prove nothing."""
+
+    def __init__(self, allowed: tuple[str, ...] = (), *, open_to_all: bool = False) -> None:
+        self._allowed = frozenset(name.lower() for name in allowed)
+        self._open_to_all = open_to_all
+
+    def refusal(self, given: list[str], http_version: str) -> str | None:
+        """Why a request with these `Host` headers is not answered, None when it is."""
+        if self._open_to_all or (not given and http_version == "1.0"):
+            return None
+        if len(given) != 1:
+            return "The request must name its host in one Host header."
+        name = host_name(given[0])
+        if name is None:
+            return f"The Host header {given[0][:100]!r} is not a host name or address with an optional port."
+        if is_loopback(name) or name in self._allowed:
+            return None
+        return (
+            f"This server listens on a loopback address and answers to loopback names only, not to {name!r}; "
+            "--allowed-host adds a name."
+        )

@@ -1,0 +1,110 @@
+"""Keeping secrets out of views: secret keys, tokens and webhook keys are known by how they begin, wherever they stand.
+
+World objects, state documents and the answers that make a key show keys by contract; everything else is masked here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from simulator.wire.json import JsonObject
+
+MASK = "***"
+
+_BEGINNINGS = ("sk_", "tok_", "whk_")
+_SECRET = r"(?:sk|tok|whk)_(?:test|live)_[A-Za-z0-9_]+|(?<![A-Za-z0-9])(?:sk|tok|whk)_[A-Za-z0-9_]+"
+_MEMBERS = frozenset(
+    {"secret_key", "secretkey", "webhook_key", "webhookkey", "access_token", "accesstoken", "control_token"}
+    | {"controltoken", "client_secret", "clientsecret", "api_key", "apikey", "authorization", "password"}
+)
+_NAMES = r"(?:secret_?key|webhook_?key|access_?token|control_?token|client_?secret|api_?key|authorization|password)"
+_JSON_MEMBER = re.compile(rf'("{_NAMES}"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9][^\s,}}\]]*)', re.IGNORECASE)
+_PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
+_NAMED = ("key", "token", "secret", "authorization", "password")
+_ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
+_HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
+_LAYERS = 4
+"""How many times over an encoded text is looked into."""
+_SHORTEST = 4
+_LONG = 12
+
+
+class Masker:
+    """Masks secrets in what is kept and shown. `secrets`: further ones, such as the control token, known by value."""
+
+    def __init__(self, secrets: Iterable[str] = ()) -> None:
+        known = [secret for secret in secrets if len(secret) >= _SHORTEST]
+        self._quick = (*_BEGINNINGS, *known)
+        self._quick_bytes = tuple(part.encode() for part in self._quick)
+        self._pattern = re.compile("|".join([_SECRET, *map(_literal, known)]))
+        self._bytes_pattern = re.compile(self._pattern.pattern.encode())
+
+    def text(self, text: str) -> str:
+        """A text without secrets, and without members and parameters that bear a secret's name."""
+        shown = self._plain(text)
+        return self._encoded(shown) if "%" in shown or "\\u" in shown or "\0" in shown else shown
+
+    def _plain(self, text: str) -> str:
+        shown = self._pattern.sub(MASK, text) if any(part in text for part in self._quick) else text
+        lower = shown.lower()
+        if any(part in lower for part in _NAMED):
+            shown = _JSON_MEMBER.sub(rf'\g<1>"{MASK}"', _PAIR.sub(rf"\g<1>{MASK}", shown))
+        return shown
+
+    def _encoded(self, text: str) -> str:
+        """A text that hides a secret in escapes is shown without these; any other as it is."""
+        plain = text
+        for _ in range(_LAYERS):
+            inner = unquote(_ESCAPE.sub(_unescaped, plain.replace("\0", "")), "latin-1")
+            if inner == plain:
+                break
+            plain = inner
+            shown = self._plain(plain)
+            if shown != plain:
+                return self._encoded(shown)
+        return text
+
+    def raw(self, raw: bytes) -> bytes:
+        """The same for bytes of any kind."""
+        return self.text(raw.decode("latin-1")).encode("latin-1") if raw else raw
+
+    def answer(self, raw: bytes) -> bytes:
+        """An answer made here, masked by value alone: one pass, and none where nothing looks like a secret."""
+        return self._bytes_pattern.sub(MASK.encode(), raw) if any(part in raw for part in self._quick_bytes) else raw
+
+    def value(self, value: Any) -> Any:
+        """JSON without secrets, by value and by the names of members."""
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {
+                self.text(name): MASK if name.lower() in _MEMBERS and item else self.value(item)
+                for name, item in value.items()
+            }
+        return [self.value(item) for item in value] if isinstance(value, list) else value
+
+    def header(self, name: str, value: str) -> str:
+        """The value of a header; one that is made to carry a secret is masked whole, but for a clean `Bearer`."""
+        if name in _HEADERS or any(part in name for part in _HEADER_PARTS):
+            scheme, _, credential = value.partition(" ")
+            clean = name == "authorization" and scheme == "Bearer" and credential and credential.split() == [credential]
+            return f"Bearer {MASK}" if clean else MASK
+        return self.text(value)
+
+    def headers(self, headers: Mapping[str, str]) -> JsonObject:
+        """All headers, names (in lower case) and values."""
+        return {self.text(name): self.header(name, value) for name, value in headers.items()}
+
+
+def _literal(secret: str) -> str:
+    """A known secret as a pattern; a short one stands alone, so that words that contain it stay readable."""
+    return re.escape(secret) if len(secret) >= _LONG else rf"(?<![A-Za-z0-9_]){re.escape(secret)}(?![A-Za-z0-9_])"
+
+
+def _unescaped(escape: re.Match[str]) -> str:
+    character = chr(int(escape[1], 16))
+    return escape[0] if character in '"\\' else character

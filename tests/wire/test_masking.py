@@ -1,0 +1,115 @@
+"""Masking: secrets are known by how they begin, wherever they stand and however they are written."""
+
+from __future__ import annotations
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from simulator.wire.masking import Masker
+
+SECRETS = ("sk_test_simulator", "tok_live_" + "a1" * 20, "whk_test_0123456789abcdef", "a-control-token")
+MASKER = Masker(["a-control-token"])
+
+
+def _percent(text: str) -> str:
+    return "".join(f"%{ord(character):02X}" for character in text)
+
+
+def _escaped(text: str) -> str:
+    return "".join(f"\\u{ord(character):04x}" for character in text)
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize(
+    "form",
+    [
+        "{}",
+        '{{"a": ["{}"]}}',
+        '{{"a": "{}",',
+        "a={}&b=c",
+        "secretKey={}",
+        "x{}y",
+        "line\\n{}",
+        '"\\n{}"',
+        "%22{}%22",
+        "\0{}",
+    ],
+)
+def test_a_secret_is_masked_in_any_text(secret: str, form: str) -> None:
+    shown = MASKER.text(form.format(secret))
+    assert secret not in shown
+    assert "***" in shown
+    assert secret.encode() not in MASKER.raw(form.format(secret).encode())
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+@pytest.mark.parametrize("hide", [_percent, lambda text: quote(_percent(text)), _escaped, lambda text: "\0".join(text)])
+def test_a_secret_in_escapes_is_masked_too(secret: str, hide: object) -> None:
+    hidden = hide(secret)  # type: ignore[operator]
+    shown = MASKER.text(f'{{"reference": "{hidden}"}}')
+    assert hidden not in shown
+    assert secret not in shown
+    assert "***" in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pk_test_simulator",
+        '{"task_id": "desk_top", "risk_level": 2}',
+        "100%25 of %zz and \\u00e9 and ä",
+        "/v1/transactions/txn_0123",
+        "Idempotency-Key: 7",
+    ],
+)
+def test_what_is_no_secret_stays_as_it_is(text: str) -> None:
+    assert MASKER.text(text) == text
+    assert MASKER.raw(text.encode()) == text.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "shown"),
+    [
+        ("authorization", "Bearer tok_test_abc", "Bearer ***"),
+        ("authorization", "Bearer anything", "Bearer ***"),
+        ("authorization", "tok_test_abc", "***"),
+        ("authorization", "Bearer:tok_test_abc", "***"),
+        ("authorization", "Bearer one two", "***"),
+        ("authorization", "Basic dXNlcjpwYXNz", "***"),
+        ("proxy-authorization", "Bearer anything", "***"),
+        ("cookie", "session=1", "***"),
+        ("set-cookie", "session=1", "***"),
+        ("x-api-key", "anything", "***"),
+        ("x-auth-token", "anything", "***"),
+        ("x-client-secret", "anything", "***"),
+        ("x-note", "my key is sk_test_simulator.", "my key is ***."),
+        ("idempotency-key", "order-1", "order-1"),
+    ],
+)
+def test_headers_that_carry_secrets_are_masked_whole(name: str, value: str, shown: str) -> None:
+    assert MASKER.header(name, value) == shown
+
+
+def test_members_that_bear_a_secrets_name_are_masked_whatever_they_hold() -> None:
+    body = {"public_key": "pk_1", "secret_key": "mistyped", "accessToken": "x", "list": [{"webhook_key": "y"}]}
+    masked = {"public_key": "pk_1", "secret_key": "***", "accessToken": "***", "list": [{"webhook_key": "***"}]}
+    assert MASKER.value(body) == masked
+    assert json.loads(MASKER.raw(json.dumps(body).encode())) == masked
+    assert MASKER.text("secret_key=mistyped&public_key=pk_1") == "secret_key=***&public_key=pk_1"
+
+
+def test_masking_twice_is_masking_once() -> None:
+    for secret in SECRETS:
+        once = MASKER.text(f'{{"secret_key": "{secret}", "a": "{secret}%20"}}')
+        assert MASKER.text(once) == once
+
+
+def test_a_short_control_token_does_not_eat_the_words_it_is_part_of() -> None:
+    assert Masker(["data"]).text('{"database": "data", "data_x": 1}') == '{"database": "***", "data_x": 1}'
+
+
+def test_a_large_body_is_masked_in_one_pass() -> None:
+    text = "a" * 1_000_000 + "%41" + "b" * 1_000_000 + "sk_test_simulator"
+    assert MASKER.text(text).endswith("b***")
