@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 from decimal import Decimal
+from math import inf
 from typing import Any
 
 import pytest
@@ -261,7 +262,7 @@ def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waited_for_
         happen(world)
         bench.courier.pump(world)
         await asyncio.sleep(0)
-        patience = Patience(0.0, bench.courier.unanswered(world))
+        patience = Patience(0.0, bench.courier.unanswered(world, inf))
         with pytest.raises(Unanswered) as caught:
             await bench.driver.advance(world, world.now_ms + 1, patience=patience)
         assert caught.value.url == "https://receiver.example.com/hooks"
@@ -279,7 +280,7 @@ def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes() -> N
         world = house()
         register(world)
         happen(world)
-        patience = Patience(0.0, bench.courier.unanswered(world))
+        patience = Patience(0.0, bench.courier.unanswered(world, inf))
         advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1, patience=patience))
         for _ in range(10):
             await asyncio.sleep(0)
