@@ -7,12 +7,14 @@ the same root.
 from __future__ import annotations
 
 import dataclasses
+import logging
 import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, Exchange
@@ -35,10 +37,13 @@ from simulator.scenario.catalogue import row_of
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import shipped_library
 from simulator.scenario.schema import Library, ScenarioFile
+from simulator.wire.advice import advise
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
 from simulator.wire.settings import Settings, bound_journal, shown
 from simulator.wire.triggers import TriggerTable
+
+_log = logging.getLogger(__name__)
 
 DEFAULT_WORLD = "default"
 MANUAL_START = "2026-01-05T08:00:00.000Z"
@@ -145,6 +150,7 @@ class Simulator:
             on_event=(*(listener for room in self.rooms for listener in room.on_event), self.engine.on_event),
             on_created=(*(listener for room in self.rooms for listener in room.on_created), self.engine.on_created),
             kinds={kind.name: kind for room in self.rooms for kind in room.kinds},
+            on_failure=self._failed,
         )
         self.inherited = inherited or Inherited()
         self.worlds: dict[str, World] = {}
@@ -152,6 +158,21 @@ class Simulator:
         self.directory = Directory()
         self.snapshots: dict[str, Snapshot] = {}
         self._snapshots_taken: dict[str, int] = {}
+
+    def _failed(self, world: World, timer: Timer, error: Exception) -> None:
+        """A timer broke: the scenario's business where it is a step of one, else the simulator's own defect."""
+        _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
+        if timer.kind in self.engine.timers:
+            self.engine.on_failure(world, timer, error)
+            return
+        advise(
+            world,
+            "timer_failed",
+            "error",
+            f"What was due ({timer.kind}) failed and was left out: {type(error).__name__}: {error}"[:500],
+            "This is a defect of the simulator, not of yours; report it with the traceback in the server's log.",
+            timer.target,
+        )
 
     @property
     def default(self) -> World:

@@ -15,6 +15,7 @@ from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import Settings, shown
 
 DEFAULT_SEED = 1
+_COUNTS = ("journal_limit", "journal_bytes", "timers_per_instant")
 DEFAULT_IDLE_SECONDS = 60.0
 DEFAULT_REQUEST_SECONDS = 30.0
 _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
@@ -111,8 +112,7 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
 def _settings(given: dict[str, Any], problems: list[str]) -> Settings:
     """The settings of the default world; numbers may come as text, as flags and variables do."""
     values = {
-        name: int(value) if name in ("journal_limit", "journal_bytes") and str(value).isdecimal() else value
-        for name, value in given.items()
+        name: int(value) if name in _COUNTS and str(value).isdecimal() else value for name, value in given.items()
     }
     try:
         return Settings.model_validate(values)

@@ -99,6 +99,13 @@ def _option(name: str, variable: str, help_text: str, **more: Any) -> Callable[[
     default="67108864",
     show_default=True,
 )
+@_option(
+    "--timers-per-instant",
+    "TIMERS_PER_INSTANT",
+    "How many steps without delay a scenario may come to at one instant before it is stopped.",
+    default="10000",
+    show_default=True,
+)
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
     control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, **settings: Any,

@@ -21,7 +21,7 @@ How a person, a test or a dashboard steers the simulator and sees inside. No par
 loopback address it needs no token; elsewhere it needs the control token. An action has the same name and parameters \
 here, in scenario files and on the command line."""
 
-_OPEN = frozenset({"ShownResource", "ScenarioProgress", "LogEntry", "ReferenceCurrency"})
+_OPEN = frozenset({"ShownResource", "ScenarioProgress", "LogEntry", "FailedStep", "StopEntry", "ReferenceCurrency"})
 """Answers that carry more members than are written down (the resource's own, the scenario's, the listing's)."""
 
 _ERRORS = {

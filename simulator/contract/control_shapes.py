@@ -9,6 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.contract.control_insight import AdviceList, CoverageReport
+from simulator.contract.control_scenarios import ActiveNames, ScenarioEntry, ScenarioList, ScenarioProgress
 from simulator.contract.control_story import (
     AnyObject,
     ControlCallList,
@@ -16,6 +17,7 @@ from simulator.contract.control_story import (
     EnvelopeList,
     Environment,
     ResourceStory,
+    StoppedScenario,
     TriggerAnswer,
 )
 from simulator.resources.webhooks import RecordedDelivery
@@ -65,6 +67,7 @@ class SettingSet(TypedDict):
     webhook_timestamp: Literal["wall", "simulated"]
     journal_limit: Count
     journal_bytes: Count
+    timers_per_instant: Count
 
 
 class WorldObject(TypedDict):
@@ -196,6 +199,7 @@ AdvanceReceipt = TypedDict(
         "reached": bool,
         "stopped": NotRequired[str],
         "cancelled": NotRequired[Literal[True]],
+        "stopped_scenarios": NotRequired[list[StoppedScenario]],
     },
 )
 
@@ -216,6 +220,7 @@ class ActionAnswer(TypedDict):
     at: Timestamp
     resource: AnyObject | None
     events: list[Envelope]
+    stopped_scenarios: NotRequired[list[StoppedScenario]]
 
 
 class ActionEntry(TypedDict):
@@ -237,47 +242,6 @@ class ShownResource(TypedDict):
 
 class ResourceList(TypedDict):
     data: list[ShownResource]
-
-
-class ScenarioEntry(TypedDict):
-    name: str
-    description: str
-    source: str
-    active: bool
-
-
-class ScenarioList(TypedDict):
-    data: list[ScenarioEntry]
-
-
-class ActiveNames(TypedDict):
-    names: list[str]
-
-
-class LogEntry(TypedDict):
-    """What a rule or step did: its path in the file, `file:line`, and what it was about."""
-
-    at: Timestamp
-    part: str
-    place: str
-
-
-class PendingStep(TypedDict):
-    """A step to come. While it waits for networks that are down it has no due time, and names them."""
-
-    due_at: Timestamp | None
-    waiting_for: NotRequired[list[str]]
-    part: str
-    place: str
-    object: str | None
-    action: str
-
-
-class ScenarioProgress(ScenarioEntry):
-    rules_fired: list[LogEntry]
-    steps_done: list[LogEntry]
-    skipped: list[LogEntry]
-    pending: list[PendingStep]
 
 
 class FaultEntry(TypedDict):

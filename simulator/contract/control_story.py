@@ -141,6 +141,12 @@ class TriggerStep(TypedDict):
     at: Timestamp
 
 
+class StoppedScenario(TypedDict):
+    name: str
+    reason: str
+    at: Timestamp
+
+
 class TriggerAnswer(TypedDict):
     """A walk to an event: the event, what it is about, what was done, and where the clock went (null: nowhere)."""
 
@@ -149,6 +155,7 @@ class TriggerAnswer(TypedDict):
     steps: list[TriggerStep]
     events: list[Envelope]
     advanced_to: Timestamp | None
+    stopped_scenarios: NotRequired[list[StoppedScenario]]
 
 
 class ControlCallEntry(TypedDict):

@@ -69,7 +69,7 @@ async def perform(call: ControlCall) -> JsonObject:
     call.shows_keys = name in _MAKE_KEYS
     answer = show_performed(done)
     await call.application.follow_up(world)
-    return answer
+    return answer | call.stopped_scenarios(world)
 
 
 def show_performed(done: Performed) -> JsonObject:

@@ -13,6 +13,7 @@ from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw, Streamed
 from simulator.kernel.world import World
+from simulator.scenario.logbook import last_entry
 from simulator.server.app import CONTROL_BASE, Application, Mounted, hosts_of
 from simulator.server.endpoint import DEFECT
 from simulator.server.messages import OPENED_AT, Gone, Incoming, Receive, Scope, Send, head_of, read_body, write_raw
@@ -163,6 +164,7 @@ class ControlApplication:
         world = world or self._application.simulator.worlds.get(call.world_id)
         if world is not None:
             call.unanswered = self._application.courier.unanswered(world, call.connection_opened_at)
+            call.last_entry = last_entry(world)
         call.id = self._journal.begin(world, row)
         if world is None or not call.id:
             return await row.handler(call)

@@ -113,7 +113,7 @@ async def advance(call: ControlCall) -> JsonObject:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
             raise wrong("by", "the clock ends with the year 9998")
-    return show_receipt(await call.advance(world, target)) | {"reached": True}
+    return show_receipt(await call.advance(world, target)) | {"reached": True} | call.stopped_scenarios(world)
 
 
 def _next_due_ms(world: World) -> int:
@@ -140,7 +140,7 @@ async def _advance_until(call: ControlCall, world: World) -> JsonObject:
     else:
         reached, what = _until_event(world, _prefixed(UntilEvent, goal))
     horizon_ms = min(world.now_ms + span_ms, LAST_MS)
-    receipt = show_receipt(await call.advance(world, None, reached, horizon_ms))
+    receipt = show_receipt(await call.advance(world, None, reached, horizon_ms)) | call.stopped_scenarios(world)
     if reached():
         return receipt | {"reached": True, "stopped": f"reached: {what}"}
     dry = world.agenda.next() is None

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
 from simulator.server.faults import TABLE, add_fault, check_fault, doubts
 from simulator.wire.errors import ControlError
@@ -14,6 +15,9 @@ _CAUSE = Cause("action", "faults", "control")
 async def create(call: ControlCall) -> JsonObject:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
     world, fault = call.world, check_fault(call.raw, call.application.simulator.operations)
+    delay = fault.get("deliver", {}).get("delay")
+    if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
+        raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
     with world.change(_CAUSE):
         return add_fault(world, fault) | {"warnings": doubts(world, fault)}
 

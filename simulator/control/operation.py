@@ -13,6 +13,7 @@ from simulator.control.lookups import Lookups
 from simulator.courier.courier import Patience, Unanswered
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.scenario.stops import stopped_since
 from simulator.server.app import Application, Mounted
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.server.messages import Gone
@@ -43,7 +44,7 @@ class ControlCall:
     body was cut off. `gone` is set when the client leaves while the call is under way. `shows_keys`: the answer is
     made to show keys. `unanswered` are the webhook attempts of its world whose receiver may be the caller: sent before
     the call came, over a connection that was opened later (`connection_opened_at`, in seconds of the event loop), and
-    not answered yet.
+    not answered yet. `last_entry` is the newest entry of the logbook of its world's scenarios when it came.
     """
 
     application: Application
@@ -61,6 +62,7 @@ class ControlCall:
     shows_keys: bool = False
     connection_opened_at: float = inf
     unanswered: frozenset[str] = frozenset()
+    last_entry: int = 0
 
     async def while_here(self, waiting: Coroutine[Any, Any, T]) -> T:
         """Wait for something as long as the client does; Gone when it leaves first."""
@@ -114,7 +116,7 @@ class ControlCall:
             raise _unanswered(error) from None
         except AdvanceCancelled as error:
             message = f"The advance was called off: {error.why}."
-            receipt = show_receipt(error.receipt) | {"reached": False}
+            receipt = show_receipt(error.receipt) | {"reached": False} | self.stopped_scenarios(world)
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
@@ -129,6 +131,11 @@ class ControlCall:
                 return await courier.settle(world, patience=self._patience(), called_off=self.gone.is_set)
         except Unanswered as error:
             raise _unanswered(error) from None
+
+    def stopped_scenarios(self, world: World) -> JsonObject:
+        """`stopped_scenarios`: those that were stopped while this call was answered; nothing when there are none."""
+        stopped = stopped_since(world, self.last_entry)
+        return {"stopped_scenarios": stopped} if stopped else {}
 
     @contextmanager
     def _leaving(self, then: Callable[[], object]) -> Iterator[None]:

@@ -53,6 +53,8 @@ class LogEntry(TypedDict):
     event: NotRequired[str]
     request: NotRequired[str]
     action: NotRequired[str]
+    error: NotRequired[str]
+    name: NotRequired[str]
     reason: NotRequired[str]
 
 
@@ -62,8 +64,28 @@ class Logged(TypedDict):
     __pydantic_config__ = _STRICT  # type: ignore[misc]
 
     scenario: str
-    what: Literal["fired", "done", "skipped"]
+    what: Literal["fired", "done", "skipped", "failed", "stopped"]
     entry: LogEntry
+
+
+class Stopped(TypedDict):
+    """A scenario that was stopped: why, when, and the number of its entry in the logbook."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    name: str
+    reason: str
+    at: At
+    entry: Count
+
+
+class Failure(TypedDict):
+    """The last step of a scenario that broke."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    part: str
+    error: str
 
 
 class Controlled(TypedDict):
@@ -109,7 +131,9 @@ _ROWS: Mapping[str, Any] = {
     "advice": Advice,
     "control.calls": Controlled,
     "faults": FaultState,
+    "scenario.failures": Failure,
     "scenario.log": Logged,
+    "scenario.stopped": Stopped,
     "settings": Settings,
     "uploaded_scenarios": Uploaded,
 }

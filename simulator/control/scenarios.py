@@ -48,7 +48,7 @@ async def activate(call: ControlCall) -> JsonObject:
     with world.change(_CAUSE):
         names = _engine(call).activate(world, call.body.names)
     await call.application.follow_up(world)
-    return {"names": names}
+    return {"names": names} | call.stopped_scenarios(world)
 
 
 async def describe(call: ControlCall) -> JsonObject:

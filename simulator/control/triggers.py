@@ -134,6 +134,7 @@ class Walker:
             "steps": self._told,
             "events": [orjson.Fragment(event.raw) for event in events_since(world, self._before)],
             "advanced_to": format_timestamp(world.now_ms) if self._moved_clock else None,
+            **self._call.stopped_scenarios(world),
         }
 
     async def _walk(self, steps: list[Step]) -> None:

@@ -71,15 +71,18 @@ def idle_faults(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
             yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
 
 
-def skipped_steps(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+_OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": "scenario_stopped"}
+
+
+def scenario_log(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+    """What scenarios could not do."""
     for row in world.store.table("scenario.log").values():
-        if row["what"] == "skipped":
+        kind = _OF_SCENARIOS.get(row["what"])
+        if kind is not None:
             entry = row["entry"]
-            subject = f"{row['scenario']} {entry['part']}"
+            subject = row["scenario"] if kind == "scenario_stopped" else f"{row['scenario']} {entry['part']}"
             evidence = (entry["object"],) if entry.get("object") else ()
-            yield Signal(
-                "step_skipped", subject, parse_timestamp(entry["at"]), (), evidence, entry.get("reason") or "not legal"
-            )
+            yield Signal(kind, subject, parse_timestamp(entry["at"]), (), evidence, entry.get("reason") or "not legal")
 
 
-DETECTORS = (webhook_answers, not_fetched, idle_faults, skipped_steps)
+DETECTORS = (webhook_answers, not_fetched, idle_faults, scenario_log)

@@ -148,4 +148,16 @@ KINDS: dict[str, Advice] = {
         "Somebody else was faster, or the object had moved on; change the scenario if that was not meant.",
         "scenario files, rules of evaluation",
     ),
+    "step_failed": Advice(
+        ERROR,
+        "A step of a scenario failed and was undone: {subject} ({detail}).",
+        "Correct the parameters of the step; when it fails again at once, the scenario is stopped.",
+        "scenario files, rules of evaluation",
+    ),
+    "scenario_stopped": Advice(
+        ERROR,
+        "The scenario {subject} was stopped: {detail}.",
+        "Correct the scenario and upload it again, or activate it again.",
+        "scenario files, rules of evaluation",
+    ),
 }

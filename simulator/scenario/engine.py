@@ -12,13 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from simulator.kernel.agenda import Timer
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import TimerHandler, World
 from simulator.resources.reference import network_status
-from simulator.scenario import holding
+from simulator.scenario import holding, stops
+from simulator.scenario.answers import Answer, answer_of
 from simulator.scenario.catalogue import Catalogue, UnknownScenario
 from simulator.scenario.holding import STEP, TIMELINE, NetworkStatus
 from simulator.scenario.logbook import note, notes
@@ -35,7 +36,7 @@ from simulator.scenario.schema import (
     Step,
 )
 from simulator.scenario.view import View, family
-from simulator.wire.errors import CATALOGUE, ApiError, ControlError
+from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, origin_of, render
 from simulator.wire.spelling import DEPOSIT, SHORT
@@ -47,20 +48,10 @@ COUNTS = "scenario.counts"
 FAULTS = "faults"
 
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
+_BEYOND = "it would lie beyond the end of the year 9998, where simulated time ends"
 _PATH = frozenset({"path"})
 _NETWORKS = DEPOSIT | SHORT
 """Canonical names of networks by any spelling, in lower case."""
-
-
-@dataclass(frozen=True)
-class Answer:
-    """What a rule answers a request with; `place` is the rule's file and line."""
-
-    status: int
-    code: str
-    message: str
-    param: str | None
-    place: str
 
 
 @dataclass(frozen=True)
@@ -107,6 +98,7 @@ class Engine:
         if active:
             self._withdraw(world, file.name)
         self._catalogue.keep(world, file)
+        stops.pardon(world, file.name)
         if active:
             self._lay(world, file.name)
 
@@ -118,7 +110,8 @@ class Engine:
     def activate(self, world: World, names: Iterable[str]) -> list[str]:
         """Make exactly these scenarios active, later ones winning; UnknownScenario, ControlError of a `world` part.
 
-        Those that were active stay as they are; those that go take their pending steps, timeline and faults along.
+        Those that were active stay as they are; those that go take their pending steps, timeline and faults along. One
+        that was stopped begins afresh.
         """
         wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
         for name in wanted:
@@ -131,6 +124,7 @@ class Engine:
                     self._withdraw(world, name)
             world.store.table(ACTIVE).put("names", wanted)
             for name in wanted:
+                stops.pardon(world, name)
                 if name not in before:
                     self._lay(world, name)
         return wanted
@@ -158,13 +152,18 @@ class Engine:
             }
             world.store.table(FAULTS).put(row["id"], row)
         for index, step in enumerate(file.scenario.timeline):
+            due_at_ms, place = world.now_ms + self._draw(world, name, step.at), file.place(f"timeline[{index}]")
+            if due_at_ms > LAST_MS:
+                target, action = step.target or name, step.action
+                note(world, name, "skipped", f"timeline[{index}]", place, object=target, action=action, reason=_BEYOND)
+                continue
             world.agenda.plan_another(
-                world.now_ms + self._draw(world, name, step.at),
+                due_at_ms,
                 TIMELINE,
                 step.target or name,
                 scenario=name,
                 part=f"timeline[{index}]",
-                place=file.place(f"timeline[{index}]"),
+                place=place,
                 event="",
                 action=step.action,
                 acts_on=step.target,
@@ -190,6 +189,21 @@ class Engine:
             if timer.kind in (STEP, TIMELINE) and timer.arguments["scenario"] == name
         ]
 
+    # What is stopped
+
+    def _stop(self, world: World, timer: Timer, reason: str) -> None:
+        """Take the scenario of a step out of the world until it is activated or uploaded again; inside a change."""
+        name = timer.arguments["scenario"]
+        self._withdraw(world, name)
+        world.store.table(ACTIVE).put("names", [other for other in self.active(world) if other != name])
+        stops.enter(world, timer, reason)
+
+    def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
+        """A step broke and was undone: it is recorded, and a second one like it stops its scenario."""
+        reason = stops.record_failure(world, timer, error)
+        if reason is not None:
+            self._stop(world, timer, reason)
+
     # What happens
 
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
@@ -206,7 +220,7 @@ class Engine:
         bound = self._ruler(world, happening.object_id)
         if bound is not None:
             name, root = bound
-            if self.knows(world, name):
+            if self.knows(world, name) and stops.why_stopped(world, name) is None:
                 self._offer(world, name, happening, root)
             return
         for name in reversed(self.active(world)):
@@ -272,12 +286,26 @@ class Engine:
         factor = self._factor(world, file.scenario, happening)
         offset_ms, waits = 0, False
         for number, step in enumerate(rule.do or []):
-            offset_ms += round(self._draw(world, file.name, step.after) * factor)
+            offset_ms += round(min(self._draw(world, file.name, step.after) * factor, LAST_MS))
             part, place = f"rules[{index}].do[{number}]", file.place(f"rules[{index}]")
             if step.scenario is not None and offset_ms == 0 and not waits:
                 self._hand_over(world, file.name, _filled(step.scenario, groups), happening, part, place)
                 continue
             waits = True
+            work = _work(step, groups)
+            if world.now_ms + offset_ms > LAST_MS:
+                action = work["action"] or f"scenario {work['hand_to']}"
+                note(
+                    world,
+                    file.name,
+                    "skipped",
+                    part,
+                    place,
+                    object=happening.object_id,
+                    action=action,
+                    reason=_BEYOND,
+                )
+                continue
             world.agenda.plan_another(
                 world.now_ms + offset_ms,
                 STEP,
@@ -286,7 +314,8 @@ class Engine:
                 part=part,
                 place=place,
                 event=happening.trigger,
-                **_work(step, groups),
+                at_once=offset_ms == 0,
+                **work,
                 environment=step.environment or happening.environment,
             )
         if rule.do:
@@ -310,6 +339,10 @@ class Engine:
     def on_step(self, world: World, timer: Timer) -> None:
         """A step of a rule is due: do it, or record that it was no longer possible."""
         arguments = timer.arguments
+        too_many = stops.count_step(world, arguments["scenario"]) if arguments.get("at_once") else None
+        if too_many is not None:
+            self._stop(world, timer, too_many)
+            return
         if arguments["hand_to"] is None:
             self._act(world, timer, timer.target)
             return
@@ -337,6 +370,7 @@ class Engine:
         except _REFUSALS as refusal:
             self._skipped(world, timer, str(getattr(refusal, "message", refusal)))
             return
+        stops.record_success(world, arguments["scenario"])
         note(
             world,
             arguments["scenario"],
@@ -377,6 +411,8 @@ class Engine:
         reason = ""
         if not self.knows(world, successor):
             reason = f"there is no scenario {successor!r}"
+        elif stops.why_stopped(world, successor) is not None:
+            reason = f"the scenario {successor} was stopped"
         elif successor in chain:
             reason = "the object came from that scenario"
         elif find(world, happening.object_id) is None:
@@ -412,6 +448,7 @@ class Engine:
         """
         chosen = world.origin.scenario or (headers or {}).get("x-simulator-scenario", "")
         names = [chosen] if chosen and self.knows(world, chosen) else self.active(world)
+        names = [name for name in names if stops.why_stopped(world, name) is None]
         view = View(world, environment, {"method": method.upper(), "path": path}, body=body)
         with world.store.change():
             for name in reversed(names):
@@ -421,13 +458,13 @@ class Engine:
                         continue
                     place = ready.file.place(f"rules[{index}]")
                     note(world, name, "fired", f"rules[{index}]", place, event=REQUEST, request=f"{method} {path}")
-                    return _answer(name, rule, place)
+                    return answer_of(name, rule, place)
         return None
 
     # What it has done
 
     def listing(self, world: World) -> list[JsonObject]:
-        """{name, description, source, active} of every scenario."""
+        """{name, description, source, active, stopped (why, or null)} of every scenario."""
         return [self.summary(world, name) for name in self.names(world)]
 
     def summary(self, world: World, name: str) -> JsonObject:
@@ -437,6 +474,7 @@ class Engine:
             "description": file.scenario.description,
             "source": file.source,
             "active": name in self.active(world),
+            "stopped": stops.why_stopped(world, name),
         }
 
     def describe(self, world: World, name: str) -> JsonObject:
@@ -444,9 +482,10 @@ class Engine:
         return {**self.file(world, name).document, **self.summary(world, name), **self.progress(world, name)}
 
     def progress(self, world: World, name: str) -> JsonObject:
-        """Rules fired, steps done, steps skipped (the newest of each kind), and what is pending, in firing order.
+        """What the logbook has (the newest of each kind), and what is pending, in firing order.
 
-        At the end of what is pending stand the steps that wait for a network, without due time (decision S22).
+        Rules fired, steps done, skipped and failed, and each time that it was stopped. At the end of what is pending
+        stand the steps that wait for a network, without due time (decision S22).
         """
         if not self.knows(world, name):
             raise UnknownScenario(name)
@@ -474,16 +513,10 @@ class Engine:
             "rules_fired": notes(world, name, "fired"),
             "steps_done": notes(world, name, "done"),
             "skipped": notes(world, name, "skipped"),
+            "failed": notes(world, name, "failed"),
+            "stopped": notes(world, name, "stopped"),
             "pending": pending,
         }
-
-
-def _answer(name: str, rule: Rule, place: str) -> Answer | None:
-    if rule.answer is None:
-        return None
-    row = CATALOGUE[rule.answer.code]
-    message = rule.answer.message or f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {place})."
-    return Answer(rule.answer.status or row.status, row.code, message, rule.answer.param, place)
 
 
 def _work(step: Step, groups: Mapping[str, str]) -> dict[str, Any]:

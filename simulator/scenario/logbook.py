@@ -10,8 +10,11 @@ TABLE = "scenario.log"
 KEPT = 10_000
 
 
-def note(world: World, scenario: str, what: str, part: str, place: str, **members: str) -> None:
-    """Write an entry; inside a change. `what`: fired, done or skipped; `part` is the path of the rule or step."""
+def note(world: World, scenario: str, what: str, part: str, place: str, **members: str) -> int:
+    """Write an entry and answer its number; inside a change.
+
+    `what`: fired, done, skipped, failed or stopped; `part` is the path of the rule or step.
+    """
     number = world.next_sequence(TABLE)
     table = world.store.table(TABLE)
     entry = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **members}
@@ -19,6 +22,12 @@ def note(world: World, scenario: str, what: str, part: str, place: str, **member
     oldest = str(number - KEPT)
     if oldest in table:
         table.delete(oldest)
+    return number
+
+
+def last_entry(world: World) -> int:
+    """The number of the newest entry, 0 when there is none."""
+    return world.store.table("sequences").get(TABLE) or 0
 
 
 def notes(world: World, scenario: str, what: str) -> list[JsonObject]:

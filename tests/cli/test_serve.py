@@ -88,6 +88,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "SIMULATOR_ALLOWED_HOST": "simulator.test host.docker.internal",
         "SIMULATOR_IDLE_TIMEOUT": "20",
         "SIMULATOR_REQUEST_TIMEOUT": "10",
+        "SIMULATOR_TIMERS_PER_INSTANT": "60",
     }
     with process(**variables) as (_, lines):
         world = world_of(lines, "sesame")
@@ -101,6 +102,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "webhook_timestamp": "simulated",
         "journal_limit": 50,
         "journal_bytes": 100_000,
+        "timers_per_instant": 60,
     }
 
 
@@ -131,6 +133,7 @@ def test_every_problem_is_named_at_once() -> None:
         "--allowed-host": "simulator.test:8642",
         "--idle-timeout": "never",
         "--request-timeout": "0",
+        "--timers-per-instant": "many",
         "--scenario": "rain",
     }
     result = serve(*(word for pair in words.items() for word in pair))

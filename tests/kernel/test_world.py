@@ -178,6 +178,42 @@ def test_a_handler_that_raises_leaves_its_timer_planned_and_no_other_trace() -> 
     assert world.now_ms == 2_000
 
 
+def test_a_timer_that_fails_is_undone_removed_and_handed_to_whoever_records_it() -> None:
+    def break_off(world: World, timer: Timer) -> None:
+        world.next_sequence("lost")
+        world.agenda.plan(world.now_ms, "note", "lost")
+        raise Refused
+
+    def record(world: World, timer: Timer, error: Exception) -> None:
+        assert world.cause == Cause("law", "broken")
+        failed.append((timer.target, type(error)))
+        world.next_sequence("kept")
+
+    failed: list[tuple[str, type[Exception]]] = []
+    fired: Fired = []
+    timers = {"broken": break_off, "note": lambda world, timer: fired.append((world.now_ms, timer.target, ""))}
+    world = World("w", 7, Clock(1_000), Wiring(timers=timers, on_failure=record))
+    plan(world, (2_000, "broken", "a"), (2_000, "note", "b"), (3_000, "broken", "c"))
+    assert world.fire_due(9_000) == 3
+    assert failed == [("a", Refused), ("c", Refused)]
+    assert fired == [(2_000, "b", "")]
+    assert world.store.tables()["sequences"] == {"timer": 3, "kept": 2}
+    assert len(world.agenda) == 0
+
+
+def test_a_timer_that_fails_inside_a_larger_change_is_undone_alone() -> None:
+    def break_off(world: World, timer: Timer) -> None:
+        world.next_sequence("lost")
+        raise Refused
+
+    world = World("w", 7, Clock(1_000), Wiring(timers={"broken": break_off}, on_failure=lambda *_: None))
+    plan(world, (1_000, "broken", "a"))
+    with world.change(BY_REQUEST):
+        world.next_sequence("kept")
+        world.fire_next(1_000)
+    assert world.store.tables()["sequences"] == {"timer": 1, "kept": 1}
+
+
 def test_the_arguments_of_a_timer_reach_its_handler() -> None:
     seen: list[Timer] = []
     world, _ = make(keep=lambda world, timer: seen.append(timer))

@@ -471,6 +471,7 @@ def test_an_uploaded_scenario_belongs_to_its_world_and_hides_the_shipped_one() -
         "description": "mine",
         "source": "uploaded",
         "active": True,
+        "stopped": None,
     }
     assert [row["name"] for row in engine.listing(world)] == ["pays", "extra"]
     assert [row["source"] for row in engine.listing(other)] == ["toy.yaml"]

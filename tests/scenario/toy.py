@@ -149,6 +149,9 @@ def _set_network(push: Push) -> dict[str, Any]:
 def _set_balance(push: Push) -> dict[str, Any]:
     if push.parameters.symbol == "DOGE":
         raise invalid("symbol", "no such asset")
+    if push.parameters.symbol == "BUG":
+        push.world.store.table("balances").put("BUG", [push.parameters.amount, push.environment])
+        raise ZeroDivisionError("a defect")
     push.world.store.table("balances").put(push.parameters.symbol, [push.parameters.amount, push.environment])
     return {}
 
@@ -207,6 +210,7 @@ def world_of(engine: Engine, seed: int = 1) -> World:
         on_event=(engine.on_event,),
         on_created=(engine.on_created,),
         kinds={name: Kind(name, name, _render, machine) for name, machine in MACHINES.items()},
+        on_failure=engine.on_failure,
     )
     return World("w", seed, Clock(parse_timestamp(START)), wiring)
 

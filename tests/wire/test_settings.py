@@ -19,6 +19,7 @@ FRESH = {
     "webhook_timestamp": "wall",
     "journal_limit": 10_000,
     "journal_bytes": 67_108_864,
+    "timers_per_instant": 10_000,
 }
 
 
@@ -44,6 +45,8 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
         ("journal_limit", 1),
         ("journal_limit", 1_000_000),
         ("journal_bytes", 65_536),
+        ("timers_per_instant", 1),
+        ("timers_per_instant", 1_000_000),
     ],
 )
 def test_a_setting_is_changed_alone(name: str, value: Any) -> None:
@@ -93,6 +96,8 @@ def test_an_earlier_answer_does_not_change_with_the_settings() -> None:
         ("webhook_timestamp", "real"),
         ("journal_limit", 0),
         ("journal_bytes", 65_535),
+        ("timers_per_instant", 0),
+        ("timers_per_instant", 1_000_001),
         ("journal_limit", 1_000_001),
         ("journal_limit", "5"),
     ],

@@ -221,10 +221,10 @@ function drawScenarios() {
   const shown = scenarios.filter((row) => `${row.name} ${row.description}`.toLowerCase().includes(words));
   shown.sort((one, other) => other.active - one.active);
   $("scenario-count").textContent = `${scenarios.filter((row) => row.active).length} of ${scenarios.length} active`;
-  fill($("scenarios"), shown.map((row) => ({ id: row.name, active: row.active, description: row.description })), (row) => {
+  fill($("scenarios"), shown.map((row) => ({ id: row.name, active: row.active, stopped: row.stopped, description: row.description })), (row) => {
     const box = h("input", { type: "checkbox", change: () => doing(box, () => toggle(row.id, box.checked), `${row.id} is ${box.checked ? "active" : "off"}.`) });
     box.checked = row.active;
-    return [h("label", {}, box, " ", h("strong", {}, row.id)), h("div", { class: "muted" }, row.description)];
+    return [h("label", {}, box, " ", h("strong", {}, row.id)), row.stopped ? h("div", { class: "bad" }, `Stopped: ${row.stopped}.`) : "", h("div", { class: "muted" }, row.description)];
   });
 }
 

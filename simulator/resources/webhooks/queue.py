@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from simulator.kernel.agenda import Timer
-from simulator.kernel.clock import HOUR_MS, MINUTE_MS
+from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
 from simulator.kernel.journal import Event
 from simulator.kernel.store import Table
 from simulator.kernel.world import ENVIRONMENTS, World
@@ -162,7 +162,8 @@ def _route(world: World, event: Event, endpoint: Webhook, due: Due, *, in_line: 
     if plan.delay_ms and endpoint.status == "deleted":
         return  # it would have been cancelled had the line come to it before the endpoint was deleted
     if plan.delay_ms:
-        _plan_timer(world, DELAYED, world.now_ms + plan.delay_ms, served(due, delay_ms=0), event, endpoint)
+        due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
+        _plan_timer(world, DELAYED, due_at_ms, served(due, delay_ms=0), event, endpoint)
         return
     line = _lines(world).get(endpoint.id) or _NEW_LINE
     if plan.reorder:

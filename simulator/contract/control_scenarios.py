@@ -1,0 +1,76 @@
+"""What control calls answer about scenarios, as shapes."""
+
+from __future__ import annotations
+
+from typing import Annotated, NotRequired
+
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from simulator.contract.control_story import StoppedScenario
+from simulator.wire.shapes import Timestamp
+
+
+class ScenarioEntry(TypedDict):
+    name: str
+    description: str
+    source: str
+    active: bool
+    stopped: Annotated[str | None, Field(description="Why the simulator stopped it.")]
+
+
+class ScenarioList(TypedDict):
+    data: list[ScenarioEntry]
+
+
+class ActiveNames(TypedDict):
+    names: list[str]
+    stopped_scenarios: NotRequired[list[StoppedScenario]]
+
+
+class LogEntry(TypedDict):
+    """What a rule or step did: its path in the file, `file:line`, and what it was about."""
+
+    at: Timestamp
+    part: str
+    place: str
+
+
+class FailedStep(LogEntry):
+    """A step that broke: the class of the exception, and the exception in words."""
+
+    object: str | None
+    action: str
+    error: str
+    reason: str
+
+
+class StopEntry(LogEntry):
+    """Why a scenario was stopped, and by which step."""
+
+    name: str
+    reason: str
+
+
+class PendingStep(TypedDict):
+    """A step to come. While it waits for networks that are down it has no due time, and names them."""
+
+    due_at: Timestamp | None
+    waiting_for: NotRequired[list[str]]
+    part: str
+    place: str
+    object: str | None
+    action: str
+
+
+class ScenarioProgress(TypedDict):
+    name: str
+    description: str
+    source: str
+    active: bool
+    rules_fired: list[LogEntry]
+    steps_done: list[LogEntry]
+    skipped: list[LogEntry]
+    failed: list[FailedStep]
+    stopped: list[StopEntry]
+    pending: list[PendingStep]

@@ -1,0 +1,86 @@
+"""What stops a scenario: too many steps at one instant, or steps that break; and who has been stopped, and why.
+
+All of it is plain data in the world's store. The engine decides what being stopped means.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.world import World
+from simulator.scenario.logbook import note
+from simulator.wire.json import JsonObject
+from simulator.wire.settings import settings_of
+
+STOPPED = "scenario.stopped"
+INSTANTS = "scenario.instants"
+FAILURES = "scenario.failures"
+
+_LONGEST_REASON = 500
+
+
+def enter(world: World, timer: Timer, reason: str) -> None:
+    """Enter that the scenario of a step is stopped; inside a change."""
+    name, arguments = timer.arguments["scenario"], timer.arguments
+    entry = note(world, name, "stopped", arguments["part"], arguments["place"], name=name, reason=reason)
+    row = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
+    world.store.table(STOPPED).put(name, row)
+
+
+def pardon(world: World, name: str) -> None:
+    """Forget what a scenario was stopped for, and what might have stopped it soon; inside a change."""
+    for table in (STOPPED, INSTANTS, FAILURES):
+        if name in world.store.table(table):
+            world.store.table(table).delete(name)
+
+
+def why_stopped(world: World, name: str) -> str | None:
+    """Why a scenario was stopped, None for one that is not."""
+    row: JsonObject | None = world.store.table(STOPPED).get(name)
+    return None if row is None else str(row["reason"])
+
+
+def stopped_since(world: World, entry: int) -> list[JsonObject]:
+    """{name, reason, at} of every scenario that was stopped after that entry of the logbook, and still is."""
+    rows = world.store.table(STOPPED).values()
+    return [{member: row[member] for member in ("name", "reason", "at")} for row in rows if row["entry"] > entry]
+
+
+def count_step(world: World, name: str) -> str | None:
+    """Count a step that was planned without delay; a reason to stop its scenario when there were too many by now.
+
+    Steps planned earlier do not count, however many are due at once: they are as many as what made them.
+    """
+    instants = world.store.table(INSTANTS)
+    at_ms, count = instants.get(name) or (world.now_ms, 0)
+    count = count + 1 if at_ms == world.now_ms else 1
+    instants.put(name, (world.now_ms, count))
+    most = settings_of(world)["timers_per_instant"]
+    if count <= most:
+        return None
+    return (
+        f"more than {most} of its steps without delay came at one instant (the setting timers_per_instant); "
+        "do its rules answer each other? Give their steps an `after`"
+    )
+
+
+def record_failure(world: World, timer: Timer, error: Exception) -> str | None:
+    """Enter a step that broke; a reason to stop its scenario when it is the second in a row of its part or sort."""
+    arguments, failures, sort = timer.arguments, world.store.table(FAILURES), type(error).__name__
+    name, part, reason = arguments["scenario"], arguments["part"], f"{sort}: {error}"[:_LONGEST_REASON]
+    action = arguments["action"] or f"scenario {arguments['hand_to']}"
+    members: dict[str, Any] = {"object": timer.target, "action": action, "error": sort, "reason": reason}
+    note(world, name, "failed", part, arguments["place"], **members)
+    before = failures.get(name)
+    failures.put(name, {"part": part, "error": sort})
+    if before is None or (before["part"] != part and before["error"] != sort):
+        return None
+    return f"its steps failed twice in a row, last {part}: {reason}"
+
+
+def record_success(world: World, name: str) -> None:
+    """A step was done: failures before it are no longer in a row; inside a change."""
+    if name in world.store.table(FAILURES):
+        world.store.table(FAILURES).delete(name)
