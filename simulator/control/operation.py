@@ -108,7 +108,7 @@ class ControlCall:
         driver = self.application.driver
         try:
             with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
-                return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self._patience())
+                return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
         except ClockBusy:
             message = "The clock of this world is being advanced; wait for that call to end."
             raise ControlError(409, "clock_busy", message) from None
@@ -128,9 +128,12 @@ class ControlCall:
         courier = self.application.courier
         try:
             with self._leaving(lambda: courier.wake(world)):
-                return await courier.settle(world, patience=self._patience(), called_off=self.gone.is_set)
+                made = await courier.settle(world, patience=self.patience(), called_off=self.gone.is_set)
         except Unanswered as error:
             raise _unanswered(error) from None
+        if self.gone.is_set():
+            raise ControlError(409, "invalid_state", "The caller has gone before all deliveries were answered.")
+        return made
 
     def stopped_scenarios(self, world: World) -> JsonObject:
         """`stopped_scenarios`: those that were stopped while this call was answered; nothing when there are none."""
@@ -147,7 +150,8 @@ class ControlCall:
         finally:
             watch.cancel()
 
-    def _patience(self) -> Patience | None:
+    def patience(self) -> Patience | None:
+        """How long this call waits for receivers, as its `wait` says (None: for ever); 400 when that is no boolean."""
         given = self.query.get("wait") or "false"
         if given not in ("true", "false"):
             raise wrong("wait", "it is true or false")

@@ -209,6 +209,7 @@ async def get_event(call: ControlCall) -> Raw:
 async def resend_event(call: ControlCall) -> JsonObject:
     """Send an event again to every endpoint now enabled and subscribed (decision W11)."""
     world, event = call.world, _event(call)
+    call.patience()
     with world.change(Cause("action", "resend", "control")):
         count = resend(world, event.id)
     await call.settle(world)

@@ -15,7 +15,7 @@ import orjson
 
 from simulator.control.operation import WAIT, ControlCall, ControlOperation, known_event
 from simulator.kernel.agenda import Timer
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import Overdrawn, available
 from simulator.kernel.machine import IllegalMove
@@ -63,6 +63,7 @@ class TriggerBody(Body):
 async def trigger(call: ControlCall) -> JsonObject:
     """POST /trigger {event, target?} → {event, target, steps, events, advanced_to}."""
     world, event, target = call.world, call.body.event, call.body.target
+    call.patience()
     known_event("event", event)
     record = None if target is None else _target(world, event, target)
     environment = call.environment if record is None else record.environment
@@ -357,7 +358,9 @@ def _either(context: Any) -> Iterator[None]:
 
 
 def _law_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
+    """The next timer of a law that can still come: none beyond the end of simulated time."""
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
+    planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)
 
 

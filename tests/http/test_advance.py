@@ -195,6 +195,17 @@ def test_a_slow_receiver_is_waited_for_where_the_caller_says_so(world: Remote) -
         assert advancing.result(10).body["deliveries"] == 1
 
 
+def test_a_wait_that_is_no_boolean_is_refused_before_anything_is_done(world: Remote) -> None:
+    onramp(world)
+    event = world.control("GET", "/events").body["data"][0]["id"]
+    before = world.event_types()
+    for path in ("/settle", f"/events/{event}/resend", "/snapshots"):
+        assert world.control("POST", f"{path}?wait=long", {}).refusal == (400, "invalid_parameter", "wait")
+    walk = world.control("POST", "/trigger?wait=1", {"event": "quote.expired"})
+    assert walk.refusal == (400, "invalid_parameter", "wait")
+    assert world.event_types() == before
+
+
 @pytest.mark.parametrize("hold", [True, False])
 def test_the_next_timer_is_the_same_however_fast_a_receiver_refuses(world: Remote, hold: bool) -> None:
     leave = Event()

@@ -136,6 +136,7 @@ def test_what_is_planned_at_the_very_end_of_time_breaks_nothing(sunny: Remote) -
     late = sunny.another(seed=1, clock={"mode": "manual", "now": "9998-12-31T23:59:00Z"})
     wallets(late)
     assert onramp(late)["status"] == "awaiting_payment"
+    assert late.control("POST", "/trigger", {"event": "quote.expired"}).code == "invalid_transition"
     late.advance(to="9998-12-31T23:59:59.999Z")
     for path in ("/clock", "/timers", "/worlds", "/resources"):
         assert late.control("GET", path).status == 200
