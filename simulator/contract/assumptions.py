@@ -28,6 +28,7 @@ CONTROL = tuple(
         "insight",
         "journal",
         "recording",
+        "scenarios",
         "seeing",
         "snapshots",
         "stream",

@@ -49,6 +49,7 @@ ASSUMPTIONS = (
         "A call that would wait for a receiver which does not answer an attempt sent before that call is 409 "
         "clock_busy after 0.4 s, because the receiver may be the caller; with `wait=true` it waits.",
     ),
+    ("reset-real", "A real clock that was given no start begins at the wall clock again when its world is reset."),
     ("clock-end", "A running clock stops with the year 9998; GET /clock then says so in `ended`."),
 )
 

@@ -15,6 +15,26 @@ from simulator.wire.json import JsonObject
 _CAUSE = Cause("action", "scenarios", "control")
 
 
+ASSUMPTIONS = (
+    (
+        "scenario-stopped",
+        "A scenario that comes to more than `timers_per_instant` steps without delay at one instant is stopped: it "
+        "leaves the active list, its steps, timeline and faults go, what it ruled alone is ruled by nobody. Activating or "
+        "uploading it again begins it afresh.",
+    ),
+    (
+        "scenario-failed",
+        "A step that breaks is undone and recorded as failed; the second in a row of the same part or the same sort of "
+        "failure stops its scenario. A step that is refused is only skipped.",
+    ),
+    (
+        "end-of-time",
+        "A step that would lie beyond the year 9998 is not planned but recorded as skipped; a webhook held beyond it "
+        "goes at its last moment.",
+    ),
+)
+
+
 class ActiveScenarios(Body):
     names: list[Text]
 

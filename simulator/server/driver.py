@@ -169,9 +169,13 @@ class Driver:
         return True
 
     async def _fire_on(self, world: World, keeping: _Keeping, target_ms: int) -> None:
+        """The rest of a run. It ends early where its aim has gone: the clock is moved, or runs otherwise by now."""
+        anchor = keeping.anchor
         try:
             await asyncio.sleep(0)
-            while keeping.advance is None and not keeping.over and not self._fire_slice(world, keeping, target_ms):
+            while keeping.anchor is anchor and keeping.advance is None and not keeping.over:
+                if self._fire_slice(world, keeping, target_ms):
+                    break
                 await asyncio.sleep(0)
         finally:
             keeping.firing = None

@@ -120,6 +120,30 @@ def test_a_clock_that_never_catches_up_keeps_no_call_waiting_for_ever() -> None:
     run(scenario())
 
 
+def test_a_clock_that_never_catches_up_stands_when_it_is_told_to() -> None:
+    async def scenario() -> None:
+        def again(world: World, timer: Timer) -> None:
+            bench.seconds += 0.001
+            world.agenda.plan(world.now_ms + 1, "again", timer.target)
+
+        bench = Bench()
+        bench.driver.patience_seconds = 0.01
+        world = bench.world("scaled", 1_000_000, again=again)
+        bench.driver.anchor(world)
+        plan(world, 1, 1, "again")
+        bench.seconds += 1_000_000
+        await bench.driver.bring_up_to_date(world)
+        world.clock.mode = "manual"
+        bench.driver.anchor(world)
+        async with asyncio.timeout(10):
+            await bench.driver.bring_up_to_date(world)
+            stood_ms = world.now_ms
+            await bench.driver.fire_due(world)
+        assert world.now_ms == stood_ms < 1_000_000_000
+
+    run(scenario())
+
+
 def test_a_world_that_is_over_fires_no_more() -> None:
     async def scenario() -> None:
         bench = Bench()
