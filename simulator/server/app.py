@@ -19,7 +19,7 @@ from simulator.kernel.world import World
 from simulator.server.driver import Driver
 from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
-from simulator.server.messages import CUT, Gone, Receive, Scope, Send, drop, head_of, read_body, write, write_raw
+from simulator.server.messages import CUT, Gone, NoCut, Receive, Scope, Send, drop, head_of, read_body, write, write_raw
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
 from simulator.wire.masking import Masker
@@ -148,7 +148,7 @@ class Application:
             if not self._stopping:
                 raise
             await (_abandon(scope) if begun else _last_word(scope, send, _STOPPING))
-        except ConnectionError:
+        except NoCut:
             raise
         except Exception:
             self.log_defect()

@@ -29,6 +29,10 @@ class Gone(Exception):
     """The client left before its request was whole, or while it waited: nothing is done, nobody is answered."""
 
 
+class NoCut(ConnectionError):
+    """A connection is to be dropped, and the host of this application offers no way to do it."""
+
+
 @dataclass
 class Incoming:
     """An HTTP request: header names in lower case; `body` None when it was larger than allowed."""
@@ -99,8 +103,8 @@ async def write_raw(
 
 
 def drop(scope: Scope) -> None:
-    """Drop the connection; ConnectionError where the server does not offer it."""
+    """Drop the connection; NoCut where the server does not offer it."""
     cut = scope.get("extensions", {}).get(CUT)
     if cut is None:
-        raise ConnectionError("the connection was cut by a fault")
+        raise NoCut("the connection was cut by a fault")
     cut()

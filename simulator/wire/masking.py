@@ -25,6 +25,10 @@ _JSON_MEMBER = re.compile(rf'("{_NAMES}"\s*:\s*)("(?:[^"\\]|\\.)*"|-?[0-9][^\s,}
 _PAIR = re.compile(rf"(?<![^&?;\s])({_NAMES}=)[^&;\s]+", re.IGNORECASE)
 _NAMED = ("key", "token", "secret", "authorization", "password")
 _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
+_HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
+"""An escape of a character that secrets are made of (or of an escape); ordinary text has no need of these."""
+_SHORT = 200
+_SMALL = 16 * 1024
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
 _LAYERS = 4
@@ -40,13 +44,19 @@ class Masker:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]
         self._quick = (*_BEGINNINGS, *known)
         self._quick_bytes = tuple(part.encode() for part in self._quick)
+        self._hint = re.compile("|".join(map(re.escape, (*self._quick, *_NAMED, "%", "\\u", "\0"))), re.IGNORECASE)
         self._pattern = re.compile("|".join([_SECRET, *map(_literal, known)]))
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
 
     def text(self, text: str) -> str:
         """A text without secrets, and without members and parameters that bear a secret's name."""
+        if len(text) <= _SHORT and self._hint.search(text) is None:
+            return text
         shown = self._plain(text)
-        return self._encoded(shown) if "%" in shown or "\\u" in shown or "\0" in shown else shown
+        may_hide = "%" in shown or "\\u" in shown or "\0" in shown
+        if may_hide and (len(shown) <= _SMALL or _HIDING.search(shown) is not None):
+            return self._encoded(shown)
+        return shown
 
     def _plain(self, text: str) -> str:
         shown = self._pattern.sub(MASK, text) if any(part in text for part in self._quick) else text

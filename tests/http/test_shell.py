@@ -20,7 +20,8 @@ import pytest
 from simulator.config import Config
 from simulator.host import build
 from simulator.server.app import Application
-from simulator.server.process import serving
+from simulator.server.process import MaskingFormatter, serving
+from simulator.wire.masking import Masker
 from tests.http.conftest import Remote
 from tests.http.raw import ask, connected, ends, read_answer, request
 
@@ -255,6 +256,16 @@ def test_the_journal_is_bounded_in_bytes_and_tells_what_it_dropped(origin: str, 
     assert len(small.control("GET", "/requests").body["data"]) == 2
 
 
+def test_the_journal_of_control_calls_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch, world: Remote) -> None:
+    monkeypatch.setattr("simulator.control.journal.BYTES_KEPT", 50_000)
+    for _ in range(20):
+        world.act("create_key", label="x" * 5_000)
+        world.control("POST", "/faults", {"match": {"path": "x" * 10_000}, "delay": "0s"})
+    kept = world.control("GET", "/controls").body
+    assert len(kept["data"]) + kept["dropped"] == 40
+    assert 1 <= len(kept["data"]) <= 5
+
+
 def test_of_a_strangers_body_little_is_kept(server: Remote) -> None:
     server.call("POST", f"{server.origin}/v1/quotes", content=b"z" * 500_000)
     kept = server.control("GET", "/requests", params={"limit": "1"}).body["data"][0]
@@ -427,6 +438,12 @@ def test_whatever_fails_in_the_application_the_answer_has_an_envelope(caplog: py
         with caplog.at_level(logging.ERROR):
             assert refusal(ask(origin, request("GET", "/v1/networks"))) == (500, "internal_error")
     assert "nobody expects it" in caplog.text
+
+
+def test_log_lines_hold_no_secret() -> None:
+    formatter = MaskingFormatter(Masker(["a-control-token"]))
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "%s and %s", ("sk_test_simulator", "a-control-token"), None)
+    assert formatter.format(record) == "ERROR x: *** and ***"
 
 
 # --- inboxes --------------------------------------------------------------------------------------------------------
