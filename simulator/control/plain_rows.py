@@ -17,7 +17,7 @@ from simulator.wire.advice import SEVERITIES
 from simulator.wire.errors import ApiError
 from simulator.wire.fields import in_words
 from simulator.wire.settings import Settings
-from simulator.wire.state import LAST_TIMESTAMP_MS, StateError
+from simulator.wire.state import LAST_TIMESTAMP_MS, StateError, checker
 
 _STRICT = ConfigDict(strict=True, extra="forbid")
 _AT = r"^[0-9]{4}-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-5][0-9]\.[0-9]{3}Z$"
@@ -101,7 +101,7 @@ class Controlled(TypedDict):
     method: str
     path: str
     environment: Literal["sandbox", "production"]
-    body: dict[str, Any] | list[Any] | str
+    body: dict[str, Any] | str
     status: Annotated[int, Field(ge=100, le=599)]
     answer: dict[str, Any] | None
 
@@ -179,3 +179,5 @@ def _check_call(row: dict[str, Any], path: str) -> None:
         raise StateError(f"{path}.after", "it is the id of a request, and how many of it there were")
     if isinstance(row["body"], str) != (row["name"] == "upload_scenario"):
         raise StateError(f"{path}.body", "it is a text for upload_scenario, else an object")
+    if row["name"] == "activate" and not checker(list[str])(row["body"].get("names")):
+        raise StateError(f"{path}.body.names", "it must be a list of names")

@@ -6,10 +6,12 @@ Never a secret: token exchanges and webhook endpoints (whose URLs may hold one) 
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Iterator
 from typing import Any
 
+from simulator.assembly import Blueprint, Frozen, Simulator
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import calls_of
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, wrong
@@ -18,16 +20,20 @@ from simulator.kernel.journal import Exchange
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
+from simulator.scenario.document import FILE, MAX_DEPTH
 from simulator.scenario.drive import METHODS
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.parts import NAME_PATTERN
-from simulator.scenario.recorder import Done, Recording, record
+from simulator.scenario.recorder import Done, Locate, Recording, record
 from simulator.server.endpoint import BASES
+from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import find, render
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _CONTROL = "/_simulator"
+_ABOVE_BODY = 5
+"""How deep a body stands in a scenario: in its step, in the drive."""
 _SETTINGS = ("strict", "rate_limit")
 _PLAYED_BY_CLOCK = ("put_clock", "advance")
 _WITHOUT_EFFECT = ("resend_event", "control_calls", "cancel_advance")
@@ -48,19 +54,31 @@ ASSUMPTIONS = (
 
 async def recording(call: ControlCall) -> Raw:
     """GET /recording ?since, name: the scenario as YAML."""
-    world, name = call.world, call.query.get("name") or "recording"
+    name = call.query.get("name") or "recording"
     if re.fullmatch(NAME_PATTERN, name) is None:
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`")
-    text = record(_Collector(call, world, call.query.get("since") or "").recording(name), _locator(world))
-    return Raw(text.encode(), "application/yaml")
+    simulator, since = call.application.simulator, call.query.get("since") or ""
+    # Written beside the loop from the world as it is now: the journals may be long.
+    text = await asyncio.to_thread(_text, simulator, simulator.freeze(call.world), since, name)
+    return Raw(text, "application/yaml")
+
+
+def _text(simulator: Simulator, frozen: Frozen, since: str, name: str) -> bytes:
+    world = simulator.thaw(frozen, frozen.world_id)
+    text = record(_Collector(simulator, world, frozen.blueprint, since).recording(name), _locator(world)).encode()
+    if len(text) > FILE.size:
+        why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
+        raise wrong("since", why)
+    return text
 
 
 class _Collector:
     """Collects what was done in a world."""
 
-    def __init__(self, call: ControlCall, world: World, since: str) -> None:
-        self._simulator = call.application.simulator
+    def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, since: str) -> None:
+        self._simulator = simulator
         self._world = world
+        self._blueprint = blueprint
         self._since = since
         self._notes: list[str] = []
         self._polled: set[tuple[str, str, str, int]] = set()
@@ -106,8 +124,7 @@ class _Collector:
 
     def _begin(self, rows: list[Any]) -> tuple[int, list[str]]:
         """The index of the first row that counts, and the scenarios active there; 400 for an unknown `since`."""
-        world = self._world
-        scenarios = list(self._simulator.blueprints[world.id].scenarios)
+        scenarios = list(self._blueprint.scenarios)
         if not self._since:
             return 0, scenarios
         try:
@@ -125,7 +142,7 @@ class _Collector:
 
     def _beginning(self, scenarios: list[str], start_ms: int) -> Iterator[Done]:
         """What the world was made with, where a run's world is made otherwise."""
-        settings = self._simulator.blueprints[self._world.id].settings
+        settings = self._blueprint.settings
         changed = {name: settings[name] for name in _SETTINGS if settings.get(name)}
         if changed:
             yield _control(start_ms, "PATCH", "/settings", changed)
@@ -156,7 +173,8 @@ class _Collector:
             return
         self._polled.add(place)
         answer = _json(row.response)
-        refused = isinstance(answer, dict) and isinstance(answer.get("error"), dict)
+        error = answer.get("error") if isinstance(answer, dict) else None
+        code = str(error.get("code")) if isinstance(error, dict) else ""
         headers = {_KEPT_HEADERS[name]: value for name, value in row.headers if name in _KEPT_HEADERS}
         yield Done(
             at_ms=row.at_ms,
@@ -167,7 +185,7 @@ class _Collector:
             body=_json(row.body),
             headers={**headers, **({"Authorization": "Bearer none"} if row.status == 401 else {})},
             status=row.status,
-            code=answer["error"].get("code") if refused else None,
+            code=code if code in CATALOGUE else None,
             answer=answer,
         )
 
@@ -233,7 +251,9 @@ class _Collector:
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
         """An uploaded scenario without its own drive: only its weather was of use here."""
         weather = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
-        if "${" in str(weather):
+        if _depth(weather) > MAX_DEPTH - _ABOVE_BODY:
+            self._notes.append(f"the scenario {weather['name']}, because it is nested too deep")
+        elif "${" in str(weather):
             self._notes.append(f"the scenario {weather['name']}, because it contains the characters ${{")
         elif weather:
             yield _control(at_ms, "POST", "/scenarios", weather, 201)
@@ -253,6 +273,11 @@ class _Collector:
 
 def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> Done:
     return Done(at_ms=at_ms, until_ms=at_ms, method=method, path=_CONTROL + path, body=body, status=status)
+
+
+def _depth(value: Any) -> int:
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else None
+    return 0 if items is None else 1 + max(map(_depth, items), default=0)
 
 
 def _at_ms(row: Any) -> int:
@@ -283,15 +308,19 @@ def _known_at_first(world: World) -> dict[str, str]:
     return known
 
 
-def _locator(world: World) -> Any:
+def _locator(world: World) -> Locate:
     """Finds an object by its place among those of its kind."""
+    places: dict[str, dict[str, int]] = {}
 
     def locate(identifier: str) -> tuple[str, str] | None:
         record = find(world, identifier)
         if record is None or record.kind in ("webhook", "api_key"):
             return None
-        ids = [one.id for one in resources_of_type(world, record.kind)]
-        return (f"type={record.kind}", f"data.{ids.index(identifier)}.id") if identifier in ids else None
+        kind = record.kind
+        if kind not in places:
+            places[kind] = {one.id: number for number, one in enumerate(resources_of_type(world, kind))}
+        number = places[kind].get(identifier)
+        return None if number is None else (f"type={kind}", f"data.{number}.id")
 
     return locate
 

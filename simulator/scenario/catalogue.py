@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from simulator.kernel.world import World
 from simulator.scenario.schema import Library, Rule, Scenario, ScenarioFile
@@ -34,7 +35,8 @@ class Catalogue:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._ready: dict[tuple[str, str], Ready] = {}
+        self._shipped: dict[str, Ready] = {}
+        self._uploaded: WeakKeyDictionary[World, dict[str, Ready]] = WeakKeyDictionary()
 
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store.table(UPLOADED)
@@ -48,19 +50,19 @@ class Catalogue:
         return self.get(world, name).file
 
     def get(self, world: World, name: str) -> Ready:
-        """A scenario made ready; kept as long as its row is the same."""
+        """A scenario made ready; kept as long as its row is the same, and no longer than its world."""
         row = world.store.table(UPLOADED).get(name) or self._library.get(name)
         if row is None:
             raise UnknownScenario(name)
-        place = (world.id if not isinstance(row, ScenarioFile) else "", name)
-        ready = self._ready.get(place)
+        kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded.setdefault(world, {})
+        ready = kept.get(name)
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else _from_row(row)
             rules: dict[str, tuple[tuple[int, Rule], ...]] = {}
             for index, rule in enumerate(file.scenario.rules):
                 for event in rule.events:
                     rules[event] = (*rules.get(event, ()), (index, rule))
-            ready = self._ready[place] = Ready(row, file, rules)
+            ready = kept[name] = Ready(row, file, rules)
         return ready
 
     @staticmethod

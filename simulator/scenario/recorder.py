@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+from urllib.parse import quote
 
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS
@@ -35,6 +36,9 @@ _PREFIXES: Mapping[str, str] = {
 _RESERVED = frozenset({"world", "receiver", *METHODS, *UNNAMED_STEPS})
 _ID = re.compile(r"(?:[a-z]{2,4}_[0-9a-z]{20}|ORD-[0-9]{8,})")
 _PLACEHOLDER = "${"
+_IN_PATH = "-._~!$&'()*+,;=:@"
+_IN_QUERY = f"{_IN_PATH}/?%"
+"""What stands for itself in a path, which was read already, and in a query, which was not."""
 
 Locate: TypeAlias = "Callable[[str], tuple[str, str] | None]"
 """For an id that no answer brought: the query of a look-up of resources, and the path to the id in what it answers."""
@@ -116,7 +120,7 @@ class _Recorder:
         document["drive"] = [{entry.name: entry.step} if entry.name else entry.step for entry in self._entries]
         document["expect"] = expect
         heading = [FIRST_LINE, f"# Recorded with the seed {recording.seed}; run it with --seed {recording.seed}."]
-        heading += [f"# Not recorded: {note}" for note in dict.fromkeys(self._notes)]
+        heading += [f"# Not recorded: {_line(note)}" for note in dict.fromkeys(self._notes)]
         return "\n".join(heading) + "\n" + yaml_text({key: value for key, value in document.items() if value != []})
 
     # The drive
@@ -165,8 +169,8 @@ class _Recorder:
 
     def _call(self, done: Done) -> JsonObject:
         path, mark, query = done.path.partition("?")
-        segments = "/".join(self._put_in(segment) for segment in path.split("/"))
-        step: JsonObject = {done.method.lower(): segments + mark + self._in_query(query)}
+        segments = "/".join(self._put_in(quote(segment, _IN_PATH)) for segment in path.split("/"))
+        step: JsonObject = {done.method.lower(): segments + mark + self._in_query(quote(query, _IN_QUERY))}
         if done.body is not None:
             step["body"] = self._put_in(done.body)
         if done.headers:
@@ -222,6 +226,11 @@ class _Recorder:
         for identifier, status in self._recording.states.items():
             if identifier in self._known:
                 yield {"resource": self._reference(identifier), "where": {"status": status}}
+
+
+def _line(note: str) -> str:
+    """A note as a comment: paths may hold anything."""
+    return "".join(character if character.isprintable() else "·" for character in note)
 
 
 def _hint(done: Done) -> str:

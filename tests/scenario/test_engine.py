@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from typing import Any
+from weakref import ref
 
 import pytest
 
@@ -500,3 +502,14 @@ def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(5):
         begin(world, "buy")
     assert len(engine.progress(world, "busy")["rules_fired"]) == 3
+
+
+def test_an_uploaded_scenario_is_forgotten_with_its_world() -> None:
+    engine = engine_of()
+    world = world_of(engine)
+    with world.change(Cause("action", "upload")):
+        engine.upload(world, LOADER.load("name: mine"))
+    file = ref(engine.file(world, "mine"))
+    del world
+    gc.collect()
+    assert file() is None
