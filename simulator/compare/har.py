@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
-import binascii
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
 
-from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.clock import LAST_MS, parse_timestamp
+from simulator.wire.json import loads
 
 BASE_END = "/v1"
 LIVE = "pk_live_"
+MAX_BYTES = 256 * 1024**2
+
+Kind = TypeVar("Kind")
 
 
 class HarError(Exception):
@@ -37,12 +40,21 @@ class Entry:
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[Entry]:
-    """The calls to the service in the order of time; `base` is its base address, by default whatever ends with /v1."""
+    """The calls to the service in the order of time; `base` is its base address, by default whatever ends with /v1.
+
+    HarError with a sentence that names the entry and the member, for a file that is wrong anywhere.
+    """
+    if len(raw) > MAX_BYTES:
+        raise HarError(f"the file is larger than {MAX_BYTES // 1024**2} MB")
     try:
-        entries = orjson.loads(raw)["log"]["entries"]
-        found = [_entry(number, row, base) for number, row in enumerate(entries, 1)]
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise HarError(f"this is not a HAR file: {type(error).__name__}: {error}") from None
+        document = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        raise HarError(f"this is not a HAR file: it is not JSON: {error}") from None
+    try:
+        rows = _member(_member(document, "log", dict, "the file"), "entries", list, "log")
+        found = [_entry(number, row, base) for number, row in enumerate(rows, 1)]
+    except HarError as error:
+        raise HarError(f"this is not a HAR file: {error}") from None
     calls = sorted((entry for entry in found if entry is not None), key=lambda entry: (entry.at_ms, entry.number))
     if not calls:
         where = base or f"a base that ends with {BASE_END}"
@@ -50,29 +62,74 @@ def read_har(raw: bytes, base: str | None = None) -> list[Entry]:
     return calls
 
 
-def _entry(number: int, row: dict[str, Any], base: str | None) -> Entry | None:
-    request, response = row["request"], row["response"]
-    if response["status"] == 0:
+def _member(value: Any, name: str, kind: type[Kind], where: str) -> Kind:
+    """A member of an object that must be there and of that type."""
+    found = value.get(name) if isinstance(value, dict) else None
+    if type(found) is kind:
+        return found
+    raise HarError(f"`{name}` of {where} must be {_KINDS[kind]}")
+
+
+def _optional(value: dict[str, Any], name: str, kind: type[Kind], where: str) -> Kind | None:
+    return None if value.get(name) is None else _member(value, name, kind, where)
+
+
+_KINDS: dict[type[Any], str] = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}
+
+
+def _entry(number: int, row: Any, base: str | None) -> Entry | None:
+    here = f"entry {number}"
+    request, response = _member(row, "request", dict, here), _member(row, "response", dict, here)
+    asked, answered = f"the request of {here}", f"the response of {here}"
+    status = _member(response, "status", int, answered)
+    if status <= 0:
         return None  # never answered
-    split = urlsplit(request["url"])
+    if not 100 <= status <= 999:
+        raise HarError(f"`status` of {answered} must be an HTTP status")
+    try:
+        split = urlsplit(_member(request, "url", str, asked))
+    except ValueError:
+        raise HarError(f"`url` of {asked} must be an address") from None
     address = f"{split.scheme}://{split.netloc}{split.path}"
     path = _below(address, base)
     if path is None:
         return None
-    text = (request.get("postData") or {}).get("text") or ""
-    raw_body = text.encode()
+    posted = _optional(request, "postData", dict, asked) or {}
+    raw_body = (_optional(posted, "text", str, f"postData of {asked}") or "").encode()
+    content = _optional(response, "content", dict, answered) or {}
     return Entry(
         number=number,
-        at_ms=parse_timestamp(row["startedDateTime"]),
-        method=request["method"].upper(),
+        at_ms=_moment(_member(row, "startedDateTime", str, here), here),
+        method=_member(request, "method", str, asked).upper(),
         path=path,
         query=split.query,
-        headers={header["name"].lower(): header["value"] for header in request["headers"]},
+        headers=_headers(_member(request, "headers", list, asked), asked),
         body=_parsed(raw_body),
         raw_body=raw_body,
-        status=int(response["status"]),
-        answer=_parsed(_content(response.get("content") or {})),
+        status=status,
+        answer=_parsed(_content(content, f"content of {answered}")),
     )
+
+
+def _moment(text: str, where: str) -> int:
+    try:
+        at_ms = parse_timestamp(text)
+    except ValueError:
+        at_ms = -1
+    if not 0 <= at_ms <= LAST_MS:
+        raise HarError(f"`startedDateTime` of {where} must be a timestamp of the years 1970 to 9998")
+    return at_ms
+
+
+def _headers(rows: list[Any], where: str) -> dict[str, str]:
+    headers = {}
+    for number, row in enumerate(rows, 1):
+        here = f"header {number} of {where}"
+        name, value = _member(row, "name", str, here), _member(row, "value", str, here)
+        if any(character < " " for character in name + value):
+            raise HarError(f"{here} must be a line of text")
+        headers[name.lower()] = value
+    return headers
 
 
 def _below(address: str, base: str | None) -> str | None:
@@ -83,18 +140,19 @@ def _below(address: str, base: str | None) -> str | None:
     return f"/{rest}" if found else None
 
 
-def _content(content: dict[str, Any]) -> bytes:
-    text = content.get("text") or ""
+def _content(content: dict[str, Any], where: str) -> bytes:
+    text = _optional(content, "text", str, where) or ""
     if content.get("encoding") == "base64":
         try:
             return base64.b64decode(text)
-        except binascii.Error:
+        except ValueError:
             return b""
-    return str(text).encode()
+    return text.encode()
 
 
 def _parsed(raw: bytes) -> Any:
+    """Parsed JSON, or the text where it is none that the service would take."""
     try:
-        return orjson.loads(raw) if raw else None
-    except orjson.JSONDecodeError:
+        return loads(raw) if raw else None
+    except ValueError:
         return raw.decode("utf-8", "replace")

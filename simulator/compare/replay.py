@@ -181,7 +181,7 @@ class _Replay:
         if isinstance(recorded, dict) and isinstance(simulated, dict):
             for name in recorded:
                 if name == "access_token" and isinstance(simulated.get(name), str):
-                    self._tokens[recorded[name]] = simulated[name]
+                    self._tokens[str(recorded[name])] = simulated[name]
                 elif name in simulated:
                     self._learn(recorded[name], simulated[name])
         elif isinstance(recorded, list) and isinstance(simulated, list):

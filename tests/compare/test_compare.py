@@ -11,6 +11,8 @@ from typing import Any
 import orjson
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from simulator.cli.comparing import compare as compare_command
 from simulator.compare import HarError, compare, read_har
@@ -208,3 +210,77 @@ def test_the_command_reports_and_exits_by_what_it_found(recording: dict[str, Any
     assert orjson.loads(run.output)["differences"][0]["kind"] == "state"
     (tmp_path / "no.har").write_text("[]")
     assert CliRunner().invoke(compare_command, [str(tmp_path / "no.har")]).exit_code == 2
+
+
+def spoilt(recording: dict[str, Any], *path: Any, value: Any) -> bytes:
+    document = copy.deepcopy(recording)
+    holder = document["log"]["entries"][1]
+    for part in path[:-1]:
+        holder = holder[part]
+    if value is ...:
+        del holder[path[-1]]
+    else:
+        holder[path[-1]] = value
+    return orjson.dumps(document)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("request", "headers", 0, "value"), 5, "`value` of header 1 of the request of entry 2 must be a string"),
+        (("request", "headers", 0, "value"), "a\nb", "header 1 of the request of entry 2 must be a line of text"),
+        (("request", "headers", 0), "x", "`name` of header 1 of the request of entry 2 must be a string"),
+        (("request", "headers"), ..., "`headers` of the request of entry 2 must be a list"),
+        (("request", "postData"), "x", "`postData` of the request of entry 2 must be an object"),
+        (("request", "postData", "text"), {}, "`text` of postData of the request of entry 2 must be a string"),
+        (("request", "url"), None, "`url` of the request of entry 2 must be a string"),
+        (("request", "url"), "http://[/v1/a", "`url` of the request of entry 2 must be an address"),
+        (("request", "method"), 5, "`method` of the request of entry 2 must be a string"),
+        (("request",), ..., "`request` of entry 2 must be an object"),
+        (("response", "status"), "200", "`status` of the response of entry 2 must be a whole number"),
+        (("response", "status"), 20000, "`status` of the response of entry 2 must be an HTTP status"),
+        (("response", "content", "text"), [], "`text` of content of the response of entry 2 must be a string"),
+        (
+            ("startedDateTime",),
+            "9999-12-31T00:00:00Z",
+            "`startedDateTime` of entry 2 must be a timestamp of the years 1970",
+        ),
+        (("startedDateTime",), 5, "`startedDateTime` of entry 2 must be a string"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named(recording: dict[str, Any], path: Any, value: Any, message: str) -> None:
+    with pytest.raises(HarError) as caught:
+        read_har(spoilt(recording, *path, value=value))
+    assert str(caught.value).startswith(f"this is not a HAR file: {message}")
+
+
+def test_the_command_says_in_one_line_what_is_wrong(recording: dict[str, Any], tmp_path: Path) -> None:
+    (tmp_path / "a.har").write_bytes(spoilt(recording, "request", "headers", 0, "value", value=5))
+    result = CliRunner().invoke(compare_command, [str(tmp_path / "a.har")])
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1
+
+
+ODD = st.none() | st.booleans() | st.integers(-1, 2**63) | st.text("a\x00/[é", max_size=4) | st.just({})
+DEEP = '{"a_id":' * 500 + "1" + "}" * 500
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_any_spoilt_file_is_compared_or_refused(recording: dict[str, Any], data: st.DataObject) -> None:
+    document = copy.deepcopy(recording)
+    for _ in range(data.draw(st.integers(1, 3))):
+        holder: Any = document["log"]["entries"][data.draw(st.integers(0, 5))]
+        while True:
+            key = data.draw(st.sampled_from(sorted(holder) if isinstance(holder, dict) else range(len(holder))))
+            if data.draw(st.booleans()) or not isinstance(holder[key], dict | list) or not holder[key]:
+                break
+            holder = holder[key]
+        holder[key] = data.draw(ODD | st.just(DEEP))
+    try:
+        entries = read_har(orjson.dumps(document))
+    except HarError as error:
+        message = str(error)
+    else:
+        message = asyncio.run(compare(entries)).readable().splitlines()[-1]
+    assert "\n" not in message
