@@ -40,7 +40,9 @@ def validate(files: tuple[Path, ...]) -> None:
     count = 0
     for path in files:
         try:
-            loader.load_file(path, known)
+            for warning in loader.load_file(path, known).warnings:
+                where = f"{path}:{warning['line']}:{warning['column']}"
+                click.echo(f"{where}: warning: {warning['path']}: {warning['message']}")
         except OSError as error:
             count += 1
             click.echo(f"{path}:1:1: cannot be read: {error.strerror or error}")

@@ -19,6 +19,19 @@ class ScenarioEntry(TypedDict):
     stopped: Annotated[str | None, Field(description="Why the simulator stopped it.")]
 
 
+class ScenarioWarning(TypedDict):
+    """What is possible in a scenario, but probably not meant; line and column from 1."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+
+
+class ScenarioUploaded(ScenarioEntry):
+    warnings: NotRequired[list[ScenarioWarning]]
+
+
 class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
 

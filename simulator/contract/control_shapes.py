@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.contract.control_insight import AdviceList, CoverageReport
-from simulator.contract.control_scenarios import ActiveNames, ScenarioEntry, ScenarioList, ScenarioProgress
+from simulator.contract.control_scenarios import ActiveNames, ScenarioList, ScenarioProgress, ScenarioUploaded
 from simulator.contract.control_story import (
     AnyObject,
     ControlCallList,
@@ -365,7 +365,7 @@ ANSWERS: Mapping[str, Any] = {
     "list_resources": ResourceList,
     "get_resource": ResourceStory,
     "list_scenarios": ScenarioList,
-    "upload_scenario": ScenarioEntry,
+    "upload_scenario": ScenarioUploaded,
     "activate": ActiveNames,
     "get_scenario": ScenarioProgress,
     "create_fault": MadeFault,

@@ -7,63 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.contract.schemas import REF, Components, Schema, any_of, references, walk
-from simulator.resources.balance import (
-    BuyQuoteShape,
-    BuyTransaction,
-    SendTransaction,
-    SwapQuoteShape,
-    SwapTransaction,
-    WithdrawQuoteShape,
-    WithdrawTransaction,
-)
-from simulator.resources.beneficiaries import BeneficiaryShape
-from simulator.resources.deposit_wallets import DepositShape, InvoiceShape, LightningAddressShape, WalletShape
-from simulator.resources.profile import KycDetail
-from simulator.resources.ramps import RampQuoteShape, RampTransaction
-from simulator.resources.recurring import RecurringPaymentShape, RecurringRunObject
-from simulator.resources.reference import NetworkObject
-from simulator.resources.webhooks import WebhookEndpoint
+from simulator.scenario.objects import OBJECTS
 from simulator.wire.events import EVENT_TYPES, EventType
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-_RAMPS = (RampTransaction,)
-_WALLET = (SendTransaction, BuyTransaction, WithdrawTransaction)
-_QUOTES = (RampQuoteShape, SwapQuoteShape, BuyQuoteShape, WithdrawQuoteShape)
-
-OBJECTS: Mapping[str, tuple[Any, ...]] = {
-    "transaction.created": _RAMPS,
-    "transaction.awaiting_payment": _RAMPS,
-    "transaction.awaiting_deposit": _RAMPS,
-    "transaction.processing": (*_RAMPS, *_WALLET),
-    "transaction.completed": (*_RAMPS, *_WALLET, SwapTransaction),
-    "transaction.failed": (*_RAMPS, *_WALLET, SwapTransaction),
-    "transaction.expired": _RAMPS,
-    "transaction.refunded": (*_RAMPS, WithdrawTransaction),
-    "wallet.created": (WalletShape, LightningAddressShape),
-    "deposit.detected": (DepositShape,),
-    "deposit.confirmed": (DepositShape,),
-    "deposit.failed": (DepositShape,),
-    "lightning.invoice_paid": (InvoiceShape,),
-    "lightning.invoice_expired": (InvoiceShape,),
-    "quote.expired": _QUOTES,
-    "beneficiary.created": (BeneficiaryShape,),
-    "beneficiary.deleted": (BeneficiaryShape,),
-    "kyc.approved": (KycDetail,),
-    "kyc.action_required": (KycDetail,),
-    "kyc.rejected": (KycDetail,),
-    "network.status_changed": (NetworkObject,),
-    "webhook.test": (WebhookEndpoint,),
-    "recurring_payment.activated": (RecurringPaymentShape,),
-    "recurring_payment.run_upcoming": (RecurringRunObject,),
-    "recurring_payment.run_succeeded": (RecurringRunObject,),
-    "recurring_payment.run_failed": (RecurringRunObject,),
-    "recurring_payment.paused": (RecurringPaymentShape,),
-    "recurring_payment.completed": (RecurringPaymentShape,),
-    "recurring_payment.restarted": (RecurringPaymentShape,),
-    "recurring_payment.deleted": (RecurringPaymentShape,),
-}
-"""What `data.object` is for every event type."""
 
 
 def _status(*values: str) -> Schema:

@@ -7,61 +7,48 @@ whether they hold together, on a world of their own that nobody sees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
-import orjson
-
 from simulator import __version__
 from simulator.assembly import Blueprint, Frozen, Simulator
 from simulator.control import plain_rows
-from simulator.control.journal import calls_of, show_call
 from simulator.control.plain_rows import check_row
-from simulator.control.seeing import show_exchange
-from simulator.insight import Hits, findings
+from simulator.control.trial import try_out
+from simulator.insight import Hits
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause, Event, Exchange, Step
 from simulator.kernel.ledger import Entry, Hold, Posting
 from simulator.kernel.money import Currency
-from simulator.kernel.world import ENVIRONMENTS, Origin, World
-from simulator.resources.auth import credentials
+from simulator.kernel.world import ENVIRONMENTS, Origin
 from simulator.resources.auth.records import KeyPair, Token
 from simulator.resources.balance.records import WalletQuote
 from simulator.resources.beneficiaries.records import Beneficiary
 from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
 from simulator.resources.fees.records import Fee, FeeProduct, Limits, NetworkFee
-from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.profile.limits import Override
 from simulator.resources.profile.records import PlatformUser, Profile, RequiredAction
 from simulator.resources.ramps.records import RampQuote
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.recurring.schedule import Schedule
-from simulator.resources.reference import all_rates
 from simulator.resources.reference.rates import Rate
 from simulator.resources.reference.records import Network
 from simulator.resources.transactions.records import Side, Transaction
-from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
 from simulator.resources.webhooks.records import Attempt, Delivery, DeliveryPlan, Due, Email, Line, Planned, Webhook
 from simulator.scenario.holding import Held
 from simulator.server.idempotency import Stored
-from simulator.wire import dispatch
-from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
-from simulator.wire.operation import Call
-from simulator.wire.records import Record, find, render
 from simulator.wire.settings import Settings, shown
-from simulator.wire.state import LAST_TIMESTAMP_MS, Codec, StateError, checker
+from simulator.wire.state import Codec, StateError, checker
 
 FORMAT = "rampsim.state"
 VERSION = 1
 MAX_BYTES = 64 * 1024**2
-MAX_FIRED = 2_000
-"""How many timers are tried out before a document is taken."""
 
 TABLES: Mapping[str, Any] = {
     "advice": dict[str, Any],
@@ -225,7 +212,7 @@ def read_document(simulator: Simulator, raw: bytes) -> Frozen:
         if not isinstance(document, dict):
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
         frozen = _read({name: value if name in _LONG else _whole(value) for name, value in document.items()})
-        _try_out(simulator, frozen)
+        try_out(simulator, frozen)
     except StateError as error:
         message = f"This is not a state of a world: {error}."
         raise ControlError(400, "invalid_parameter", message, error.path or None) from None
@@ -356,89 +343,3 @@ def _requests(rows: Any) -> Iterator[Exchange]:
         if exchange.environment not in ("", *ENVIRONMENTS):
             raise StateError(f"requests[{index}].environment", f"it is one of {', '.join(ENVIRONMENTS)}")
         yield exchange
-
-
-# --- whether it holds together ------------------------------------------------------------------------------------
-
-
-def _try_out(simulator: Simulator, frozen: Frozen) -> None:
-    """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
-    if "settings" not in frozen.tables.get("settings", {}):
-        raise StateError("tables.settings", "a world has settings")
-    stage = "tables"
-    try:
-        for name, rows in frozen.tables.items():
-            for key, row in rows.items():
-                stage = f"tables.{name}.{key}"
-                _check_row(simulator, name, key, row)
-        world, stage = simulator.thaw(frozen, frozen.world_id), "tables"
-        _check_whole(simulator, world, frozen)
-        for environment in ENVIRONMENTS:
-            for operation in simulator.operations:
-                if operation.method == "GET" and "{" not in operation.path:
-                    stage = f"the answer of GET {operation.path}"
-                    _call(world, environment, operation)
-        for timer in world.agenda.in_firing_order()[:MAX_FIRED]:
-            stage = f"tables.timers.{timer.key}"
-            may_fail = timer.kind in simulator.engine.timers  # a step may; where the law does, the rows are wrong
-            world.wiring = simulator.wiring if may_fail else replace(simulator.wiring, on_failure=None)
-            world.fire_next(LAST_TIMESTAMP_MS)
-    except StateError:
-        raise
-    except Exception as error:
-        raise StateError(stage, f"the rows do not hold together ({type(error).__name__}: {error})") from None
-
-
-def _call(world: World, environment: str, operation: Any) -> None:
-    call = Call(world, environment, {}, caller=next(iter(world.store.table(f"{environment}:api_keys").values())))
-    with suppress(ApiError), world.change(Cause("request", operation.name)):
-        dispatch.validate(operation, call, {}, {}, strict=False)
-        operation.action(call)
-
-
-def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
-    path = f"tables.{table}.{key}"
-    if isinstance(row, Record):
-        kind = simulator.wiring.kinds.get(row.kind)
-        if kind is None or row.status not in kind.machine.rows or row.id != key:
-            raise StateError(path, "its id, its kind or its status is not possible")
-        own = f"{row.environment}:{kind.table}" + (f"@{row.owner}" if row.owner else "")
-        if table not in (own, f"{own}:deleted"):
-            raise StateError(path, f"it belongs into the table {own}")
-    elif isinstance(row, Timer):
-        if row.kind not in simulator.wiring.timers or row.key != key:
-            raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
-    elif isinstance(row, Event):
-        orjson.loads(row.raw)
-    elif table == "ledger.touched" and not 0 <= row <= LAST_TIMESTAMP_MS:
-        raise StateError(path, "it is not a moment")
-
-
-def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
-    for environment in ENVIRONMENTS:
-        if not world.store.table(f"{environment}:api_keys").rows:
-            raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
-    for name in frozen.tables.get("uploaded_scenarios", {}):
-        simulator.engine.file(world, name)
-    for name in (*simulator.engine.active(world), *frozen.blueprint.scenarios):
-        if not simulator.engine.knows(world, name):
-            raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
-    for resource_id in frozen.tables.get("index", {}):
-        record = find(world, resource_id)
-        if record is None:
-            raise StateError(f"tables.index.{resource_id}", "there is no such resource")
-        dumps(render(world, record))
-    for delivery in all_deliveries(world):
-        dumps(render_recorded_delivery(world, delivery))
-    for row in calls_of(world):
-        dumps(show_call(row))
-    for exchange in frozen.requests:
-        dumps(show_exchange(exchange))
-    dumps(findings(world, simulator.operations))
-    credentials(world)
-    for environment in ENVIRONMENTS:
-        webhook_key(world, environment)
-        all_rates(world, environment)
-        would_exceed_monthly(world, environment, Decimal(1), "KES")
-    if any(world.ledger.totals().values()):
-        raise StateError("tables.ledger.balances", "the books do not sum to zero")

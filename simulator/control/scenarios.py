@@ -60,7 +60,8 @@ async def upload(call: ControlCall) -> JsonObject:
     with world.change(_CAUSE):
         engine.upload(world, file)
     call.application.changed(world)
-    return engine.summary(world, file.name)
+    warnings = {"warnings": list(file.warnings)} if file.warnings else {}
+    return {**engine.summary(world, file.name), **warnings}
 
 
 async def activate(call: ControlCall) -> JsonObject:

@@ -38,7 +38,7 @@ ASSUMPTIONS = (
     ("world-default", "The world default may be replaced, too: it keeps its well-known keys, and can not be deleted."),
 )
 
-Rate = Annotated[float, Field(ge=float(SLOWEST), le=float(FASTEST), allow_inf_nan=False)]
+Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
 
 
 class ClockBody(Body):

@@ -78,6 +78,7 @@ class Document:
     places: dict[Path, tuple[int, int]] = field(default_factory=dict)
     keys: dict[Path, tuple[int, int]] = field(default_factory=dict)
     problems: dict[Problem, None] = field(default_factory=dict)
+    warnings: dict[Problem, None] = field(default_factory=dict)
     hints: int = MAX_HINTS
 
     def place(self, path: Path, *, key: bool = False) -> tuple[int, int]:
@@ -94,6 +95,11 @@ class Document:
     def report(self, path: Path, message: str, *, key: bool = False) -> None:
         """Something is wrong at a path."""
         self.add(Problem(dotted(path), *self.place(path, key=key), message))
+
+    def warn(self, path: Path, message: str, *, key: bool = False) -> None:
+        """Something is possible, but probably not meant."""
+        if len(self.warnings) < MAX_REPORTED:
+            self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
 
     def report_missing(self, within: Path, path: Path, lacks: tuple[str, ...], message: str) -> None:
         """One of these names is missing in a mapping."""

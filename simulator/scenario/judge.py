@@ -16,6 +16,7 @@ from pydantic import BaseModel, ValidationError
 
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
+from simulator.scenario.objects import OBJECTS, fields_of, is_path_glob, methods_at, paths
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
 from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Deliver
@@ -28,6 +29,11 @@ _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
 _TIMELINE_FIELDS = ("at", "action", "target", "environment")
 _DRIVE_FIELDS = ("action", "target", "environment")
+_MEANT = {"at": "after", "after": "at"}
+"""What is written for what: steps of rules count from the step before, those of a timeline from its beginning."""
+_BESIDE_OBJECT = ("request", "body", "beneficiary", "quote")
+"""What a rule can look at besides the fields of the object."""
+_BASES = ("/v1", "/production/v1")
 _TRANSACTIONS = ("onramp", "offramp", "send", "buy", "swap", "withdraw")
 _KINDS_OF: Mapping[str, tuple[str, ...]] = {
     "transaction": _TRANSACTIONS,
@@ -49,6 +55,12 @@ def report_unknown(document: Document, path: Path, names: Iterable[str], what: s
 
 def _did_you_mean(meant: str) -> str:
     return f"; did you mean `{meant}`?" if meant else ""
+
+
+def _below_base(path: str) -> str | None:
+    """A path that begins with a base, without it; None for one that does not."""
+    found = next((base for base in _BASES if path == base or path.startswith(f"{base}/")), None)
+    return None if found is None else path.removeprefix(found) or "/"
 
 
 def names_of(model: type[BaseModel]) -> list[str]:
@@ -123,6 +135,8 @@ class Judge:
                 self._document.report(place, f"unknown event `{event}`{hint}")
         self._answer(path, rule, is_request=REQUEST in listed)
         groups = self._where((*path, "where"), rule.get("where"))
+        self._fields((*path, "where"), rule.get("where"), listed)
+        self._glob((*path, "where", "path"), rule.get("where"))
         kinds = self._kinds_of(listed, rule.get("where"))
         for place, step in _items(rule, "do"):
             self._step((*path, *place), step, kinds, groups)
@@ -157,6 +171,58 @@ class Judge:
                 with suppress(ValueError):
                     groups |= compiled(pattern).groups
         return frozenset(groups)
+
+    def _fields(self, path: Path, where: Any, events: list[Any]) -> None:
+        """Whether the objects of these events have the fields that are asked for, and may have the values."""
+        if not isinstance(where, dict) or not all(isinstance(event, str) and event in OBJECTS for event in events):
+            return
+        known: dict[str, frozenset[str] | None] = {}
+        for event in events:
+            for name, words in fields_of(event).items():
+                before = known.get(name, frozenset())
+                known[name] = None if words is None or before is None else before | words
+        for name, wanted in where.items():
+            head = name.partition(".")[0]
+            if head in _BESIDE_OBJECT:
+                continue
+            if head not in known:
+                meant = self._hint(head, [*known, *_BESIDE_OBJECT])
+                of = f" of {events[0]}" if len(events) == 1 else ""
+                self._document.report((*path, name), f"unknown field `{shortened(head)}`{of}{meant}", key=True)
+                continue
+            words = known[head] if head == name else None
+            if words is None:
+                continue
+            for value in wanted if isinstance(wanted, list) else [wanted]:
+                if isinstance(value, str) and value not in words and "${" not in value:
+                    message = f"`{name}` is never `{shortened(value)}`{self._hint(value, sorted(words))}"
+                    self._document.warn((*path, name), message)
+
+    def _glob(self, path: Path, holder: Any) -> None:
+        """Whether a glob can fit a path below the base."""
+        glob = holder.get("path") if isinstance(holder, dict) else None
+        if not isinstance(glob, str):
+            return
+        below = _below_base(glob)
+        if below is not None:
+            self._document.report(path, f"a path is given below the base; did you mean `{below}`?")
+        elif not is_path_glob(glob):
+            self._document.warn(path, f"no call has the path `{shortened(glob)}`{self._hint(glob, paths())}")
+
+    def _call_path(self, path: Path, call: dict[str, Any], method: str) -> None:
+        """Whether a call of the drive goes to an operation; one that expects 404 or 405 may go anywhere."""
+        given = call[method]
+        if not isinstance(given, str) or given.startswith("/_simulator") or call.get("status") in (404, 405):
+            return
+        below, methods = _below_base(given), methods_at(given)
+        if below is not None:
+            self._document.report((*path, method), f"a path is given below the base; did you mean `{below}`?")
+        elif not methods and not given.startswith("${"):
+            message = f"there is no path `{shortened(given)}`{self._hint(given, paths())}"
+            self._document.warn((*path, method), message)
+        elif methods and method.upper() not in methods:
+            possible = ", ".join(sorted(methods))
+            self._document.warn((*path, method), f"{method.upper()} is not possible here (possible: {possible})")
 
     def _kinds_of(self, events: list[Any], where: Any) -> tuple[str, ...]:
         """The kinds of resource that a rule's object can be; () when it may be any."""
@@ -230,9 +296,18 @@ class Judge:
     ) -> None:
         """Report what the best fitting row of the action finds wrong with the parameters."""
         rows = [row for row in self._triggers.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
-        found = [_wrong(row, given) for row in rows or self._triggers.rows[action]]
+        if not rows:
+            possible = ", ".join(self._triggers.kinds(action))
+            message = f"the action {action} does not act on {', '.join(kinds)}; it acts on {possible}"
+            self._document.report((*path, "action"), message)
+            return
+        found = [_wrong(row, given) for row in rows]
         for place, kind, message in min(found, key=len):
-            if kind == "unknown":
+            if kind == "unknown" and _MEANT.get(str(place[-1]), "") in fields:
+                meant = _MEANT[str(place[-1])]
+                message = f"unknown parameter `{place[-1]}` of {action}{_did_you_mean(meant)}"
+                self._document.report_unknown((*path, *place), message, meant)
+            elif kind == "unknown":
                 known = [*(name for row in rows for name in names_of(row.parameters)), *fields]
                 report_unknown(self._document, (*path, *place), known, "parameter", f" of {action}")
             elif kind == "missing":
@@ -274,6 +349,7 @@ class Judge:
             self._lacks(path, ("respond", "delay", "drop"), "a fault needs `respond`, `delay` or `drop`")
         elif about_calls and fault.get("after_commit") and not (fault.get("respond") or fault.get("drop")):
             self._lacks(path, ("respond", "drop"), "`after_commit` needs `respond` or `drop`")
+        self._glob((*path, "match", "path"), fault.get("match"))
         webhook = fault.get("webhook")
         event = webhook.get("event") if isinstance(webhook, dict) else None
         if isinstance(event, str) and event not in self._events:
@@ -302,6 +378,8 @@ class Judge:
         if sum(method in content for method in METHODS) != 1:
             message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
             self._lacks(place, (*METHODS, *UNNAMED_STEPS), message)
+            return
+        self._call_path(place, content, next(method for method in METHODS if method in content))
 
     def _expect(self, path: Path, expectation: dict[str, Any], variables: set[str]) -> None:
         for member in ("event", "delivery"):
@@ -312,6 +390,8 @@ class Judge:
         if isinstance(answer, str) and answer not in variables:
             self._document.report((*path, "answer"), f"no step of the drive is named `{answer}`")
         self._where((*path, "where"), expectation.get("where"))
+        if "event" in expectation:
+            self._fields((*path, "where"), expectation.get("where"), [expectation["event"]])
         self._variables(path, expectation, variables)
 
 

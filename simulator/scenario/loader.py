@@ -116,14 +116,18 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
     paths += [("timeline", index) for index in range(len(scenario.timeline))]
     paths += [("world", member) for member in document.value.get("world") or {}]
     lines = {dotted(path): document.place(path, key=True)[0] for path in paths}
-    return ScenarioFile(scenario, document.value, source, lines)
+    warned = sorted(document.warnings, key=lambda warning: (warning.line, warning.column))
+    return ScenarioFile(scenario, document.value, source, lines, tuple(warning.shown() for warning in warned))
 
 
 def _report(document: Document, detail: Mapping[str, Any]) -> None:
     """One finding of the models, put where it belongs in the file and into plain words."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]
-    if kind == "extra_forbidden":
+    inside = _belongs_inside(path)
+    if kind == "extra_forbidden" and inside:
+        document.report_unknown(path, f"`{path[-1]}` belongs inside `{inside}`", "")
+    elif kind == "extra_forbidden":
         report_unknown(document, path, _fields_at(detail["loc"]), "field")
     elif kind == "missing":
         document.report_missing(path[:-1], path, (str(path[-1]),), f"`{path[-1]}` is missing")
@@ -133,6 +137,14 @@ def _report(document: Document, detail: Mapping[str, Any]) -> None:
         document.report(path, f"it must be a string; write it in quotes: '{detail['input']}'")
     else:
         document.report(path, in_words(detail))
+
+
+def _belongs_inside(path: Path) -> str:
+    """The part of a fault that has the member which stands beside it."""
+    if len(path) != 3 or path[0] != "faults":
+        return ""
+    parts = ("match", "respond", "webhook", "deliver")
+    return next((part for part in parts if path[-1] in names_of(_MODEL_AT[part])), "")
 
 
 _MODEL_AT: Mapping[str, type[BaseModel]] = {

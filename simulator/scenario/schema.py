@@ -182,12 +182,14 @@ class ScenarioFile:
     """A scenario that was read: its models, the document as written, where it came from, and its lines.
 
     `lines` has the line (from 1) of every rule, timeline step and part of `world` by path (`rules[0]`).
+    `warnings` are {path, line, column, message} of what is possible but probably not meant.
     """
 
     scenario: Scenario
     document: dict[str, Any]
     source: str
     lines: Mapping[str, int]
+    warnings: tuple[dict[str, Any], ...] = ()
 
     @property
     def name(self) -> str:

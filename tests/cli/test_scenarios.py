@@ -60,6 +60,15 @@ def test_valid_files_may_hand_over_to_each_other_and_to_shipped_ones(here: Path)
     assert alone.stderr == "rampsim: 1 problem found\n"
 
 
+def test_what_is_probably_not_meant_is_a_warning_and_the_file_is_valid(here: Path) -> None:
+    Path("a.yaml").write_text("name: a\nrules:\n  - {on: transaction.failed, where: {type: onrmp}, do: []}\n")
+    result = scenario("validate", "a.yaml")
+    assert result.exit_code == 0
+    assert result.stdout == (
+        "a.yaml:3:44: warning: rules[0].where.type: `type` is never `onrmp`; did you mean `onramp`?\n1 file is valid\n"
+    )
+
+
 def test_shipped_scenarios_are_listed() -> None:
     assert "autopilot" in scenario("list").stdout
 

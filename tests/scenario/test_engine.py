@@ -378,13 +378,13 @@ def test_named_groups_and_targets_serve_in_steps() -> None:
     _, world = running(
         "name: names\nrules:\n"
         "  - on: transaction.processing\n"
-        "    where: {note: {matches: '^(?P<network>[a-z]+)/(?P<other>.+)$'}}\n"
+        "    where: {reference: {matches: '^(?P<network>[a-z]+)/(?P<other>.+)$'}}\n"
         "    do:\n"
         "      - {action: set_network, network: '${network}', status: down}\n"
         "      - {action: payment_arrives, target: '${other}'}\n"
     )
     buy = begin(world, "buy")
-    begin(world, "withdraw", {"note": f"celo/{buy}"})
+    begin(world, "withdraw", {"reference": f"celo/{buy}"})
     after(world, 0)
     assert (network_status(world, "sandbox", "celo"), status(world, buy)) == ("down", "processing")
 

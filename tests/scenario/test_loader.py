@@ -35,7 +35,7 @@ world:
   balances: [{symbol: USDC, network: STELLAR, amount: "250", environment: production}]
 rules:
   - on: transaction.awaiting_deposit
-    where: {type: offramp, amount: {gt: 1, lte: "50"}, fiat_currency: [KES, NGN]}
+    where: {type: offramp, source_amount: {gt: 1, lte: "50"}, fiat_currency: [KES, NGN]}
     times: 1
     probability: 0.5
     do:
@@ -391,3 +391,85 @@ def test_a_pattern_that_cannot_be_searched_for_is_refused_with_the_reason(patter
     rule = f'{{on: created, where: {{a: {{matches: "{pattern}"}}}}, do: []}}'
     ((_, _, path, message),) = problems(f"name: x\nrules: [{rule}]")
     assert (path, message) == ("rules[0].where.a.matches", f"not a regular expression: {why}")
+
+
+RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            RULE_ON + "where: {typ: onramp}, do: []}",
+            "rules[0].where.typ: unknown field `typ` of transaction.completed; did you mean `type`?",
+        ),
+        (
+            "name: x\nexpect: [{event: transaction.completed, where: {statu: completed}}]",
+            "expect[0].where.statu: unknown field `statu` of transaction.completed; did you mean `status`?",
+        ),
+        (
+            RULE_ON + "do: [{action: deposit_confirms}]}",
+            "rules[0].do[0].action: the action deposit_confirms does not act on onramp, offramp, send, buy, swap, "
+            "withdraw; it acts on deposit",
+        ),
+        (
+            RULE_ON + "do: [{at: 1s, action: refund}]}",
+            "rules[0].do[0].at: unknown parameter `at` of refund; did you mean `after`?",
+        ),
+        (
+            "name: x\nfaults: [{match: {path: /v1/quotes}, drop: true}]",
+            "faults[0].match.path: a path is given below the base; did you mean `/quotes`?",
+        ),
+        (
+            "name: x\nfaults: [{webhook: {}, copies: 2, deliver: {drop: true}}]",
+            "faults[0].copies: `copies` belongs inside `deliver`",
+        ),
+        ("name: x\nfaults: [{webhook: {}, deliver: {}}]", None),
+        (
+            "name: x\ndrive: [{post: /v1/quotes}]",
+            "drive[0].post: a path is given below the base; did you mean `/quotes`?",
+        ),
+        (
+            "name: x\nrules: [{on: request, where: {path: /production/v1/quotes}, answer: {code: payment_failed}}]",
+            "rules[0].where.path: a path is given below the base; did you mean `/quotes`?",
+        ),
+    ],
+)
+def test_a_part_that_can_match_nothing_is_a_problem(text: str, problem: str | None) -> None:
+    found = messages(text)
+    assert len(found) == 1
+    assert problem in (None, found[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "warning"),
+    [
+        (RULE_ON + "where: {type: onrmp}, do: []}", "`type` is never `onrmp`; did you mean `onramp`?"),
+        (RULE_ON + "where: {status: [done, completed]}, do: []}", "`status` is never `done`"),
+        ("name: x\ndrive: [{get: /quote}]", "there is no path `/quote`; did you mean `/quotes`?"),
+        ("name: x\ndrive: [{patch: /quotes}]", "PATCH is not possible here (possible: POST)"),
+        ("name: x\nfaults: [{match: {path: /quots/*}, drop: true}]", "no call has the path `/quots/*`"),
+    ],
+)
+def test_a_part_that_probably_matches_nothing_is_a_warning(text: str, warning: str) -> None:
+    (found,) = LOADER.load(text).warnings
+    assert found["message"].startswith(warning)
+    assert (found["line"], found["column"]) > (1, 1)
+
+
+def test_what_can_match_is_no_warning() -> None:
+    text = """
+name: x
+rules:
+  - {on: [transaction.completed, deposit.failed], where: {asset: x, request.anything: 1, quote.type: buy}, do: []}
+  - {on: request, where: {path: "/quotes/*/confirm"}, answer: {code: payment_failed}}
+faults:
+  - {match: {path: "/transactions/txn_*"}, drop: true}
+  - {match: {path: "*"}, drop: true}
+drive:
+  - {get: /v1/nowhere, status: 404}
+  - quote: {post: /quotes}
+  - {post: "/quotes/${quote.id}/confirm"}
+  - {get: /_simulator/clock}
+"""
+    assert LOADER.load(text).warnings == ()

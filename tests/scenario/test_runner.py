@@ -210,7 +210,7 @@ def test_expected_events_are_looked_for() -> None:
         """
 expect:
   - {event: transaction.failed, where: {failure_code: a}}
-  - {event: transaction.failed, where: {failure_code: {starts_with: b}, other: 1}}
+  - {event: transaction.failed, where: {failure_code: {starts_with: b}, order_id: 1}}
   - {event: transaction.completed}
   - {event: transaction.failed, times: 2}
   - {event: transaction.completed, times: 0}
@@ -221,7 +221,7 @@ expect:
         "",
         "",
         'transaction.failed was emitted, but with failure_code "a" (wanted {"starts_with":"b"}), '
-        "other absent (wanted 1)",
+        "order_id absent (wanted 1)",
         "transaction.completed was never emitted; emitted: transaction.failed",
         "transaction.failed was emitted 1 times, not 2",
         "",

@@ -1,0 +1,114 @@
+"""Whether the rows of a document hold together: looked at and let run on a world of its own that nobody sees."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import replace
+from decimal import Decimal
+from typing import Any
+
+import orjson
+
+from simulator.assembly import Frozen, Simulator
+from simulator.control.journal import calls_of, show_call
+from simulator.control.seeing import show_exchange
+from simulator.insight import findings
+from simulator.kernel.agenda import Timer
+from simulator.kernel.journal import Cause, Event
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.auth import credentials
+from simulator.resources.profile import would_exceed_monthly
+from simulator.resources.reference import all_rates
+from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
+from simulator.wire import dispatch
+from simulator.wire.errors import ApiError
+from simulator.wire.json import dumps
+from simulator.wire.operation import Call
+from simulator.wire.records import Record, find, render
+from simulator.wire.state import LAST_TIMESTAMP_MS, StateError
+
+MAX_FIRED = 2_000
+"""How many timers are tried out before a document is taken."""
+
+
+def try_out(simulator: Simulator, frozen: Frozen) -> None:
+    """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
+    if "settings" not in frozen.tables.get("settings", {}):
+        raise StateError("tables.settings", "a world has settings")
+    stage = "tables"
+    try:
+        for name, rows in frozen.tables.items():
+            for key, row in rows.items():
+                stage = f"tables.{name}.{key}"
+                _check_row(simulator, name, key, row)
+        world, stage = simulator.thaw(frozen, frozen.world_id), "tables"
+        _check_whole(simulator, world, frozen)
+        for environment in ENVIRONMENTS:
+            for operation in simulator.operations:
+                if operation.method == "GET" and "{" not in operation.path:
+                    stage = f"the answer of GET {operation.path}"
+                    _call(world, environment, operation)
+        for timer in world.agenda.in_firing_order()[:MAX_FIRED]:
+            stage = f"tables.timers.{timer.key}"
+            may_fail = timer.kind in simulator.engine.timers  # a step may; where the law does, the rows are wrong
+            world.wiring = simulator.wiring if may_fail else replace(simulator.wiring, on_failure=None)
+            world.fire_next(LAST_TIMESTAMP_MS)
+    except StateError:
+        raise
+    except Exception as error:
+        raise StateError(stage, f"the rows do not hold together ({type(error).__name__}: {error})") from None
+
+
+def _call(world: World, environment: str, operation: Any) -> None:
+    call = Call(world, environment, {}, caller=next(iter(world.store.table(f"{environment}:api_keys").values())))
+    with suppress(ApiError), world.change(Cause("request", operation.name)):
+        dispatch.validate(operation, call, {}, {}, strict=False)
+        operation.action(call)
+
+
+def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
+    path = f"tables.{table}.{key}"
+    if isinstance(row, Record):
+        kind = simulator.wiring.kinds.get(row.kind)
+        if kind is None or row.status not in kind.machine.rows or row.id != key:
+            raise StateError(path, "its id, its kind or its status is not possible")
+        own = f"{row.environment}:{kind.table}" + (f"@{row.owner}" if row.owner else "")
+        if table not in (own, f"{own}:deleted"):
+            raise StateError(path, f"it belongs into the table {own}")
+    elif isinstance(row, Timer):
+        if row.kind not in simulator.wiring.timers or row.key != key:
+            raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
+    elif isinstance(row, Event):
+        orjson.loads(row.raw)
+    elif table == "ledger.touched" and not 0 <= row <= LAST_TIMESTAMP_MS:
+        raise StateError(path, "it is not a moment")
+
+
+def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
+    for environment in ENVIRONMENTS:
+        if not world.store.table(f"{environment}:api_keys").rows:
+            raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
+    for name in frozen.tables.get("uploaded_scenarios", {}):
+        simulator.engine.file(world, name)
+    for name in (*simulator.engine.active(world), *frozen.blueprint.scenarios):
+        if not simulator.engine.knows(world, name):
+            raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
+    for resource_id in frozen.tables.get("index", {}):
+        record = find(world, resource_id)
+        if record is None:
+            raise StateError(f"tables.index.{resource_id}", "there is no such resource")
+        dumps(render(world, record))
+    for delivery in all_deliveries(world):
+        dumps(render_recorded_delivery(world, delivery))
+    for row in calls_of(world):
+        dumps(show_call(row))
+    for exchange in frozen.requests:
+        dumps(show_exchange(exchange))
+    dumps(findings(world, simulator.operations))
+    credentials(world)
+    for environment in ENVIRONMENTS:
+        webhook_key(world, environment)
+        all_rates(world, environment)
+        would_exceed_monthly(world, environment, Decimal(1), "KES")
+    if any(world.ledger.totals().values()):
+        raise StateError("tables.ledger.balances", "the books do not sum to zero")
