@@ -45,6 +45,7 @@ ASSUMPTIONS = (
         "recording-webhooks",
         "Webhook endpoints, their faults and webhook.test are left out: receivers are not recorded.",
     ),
+    ("recording-size", "A recording that would be larger than 16 MB is 400; `since` lets it begin later."),
     (
         "recording-since",
         "`since` is a timestamp, or the id of a request or control call; what was before is not repeated.",

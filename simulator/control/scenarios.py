@@ -14,6 +14,18 @@ from simulator.wire.json import JsonObject
 
 _CAUSE = Cause("action", "scenarios", "control")
 
+ASSUMPTIONS = (
+    (
+        "upload-size",
+        "An uploaded scenario has at most 256 KB and 20,000 values, 64 deep; a file on disk 16 MB and 1,000,000.",
+    ),
+    ("upload-warnings", "An upload that probably can match nothing is taken; the answer then has `warnings`."),
+    (
+        "patterns",
+        "`matches` takes RE2 patterns; a search of more than 20,000,000 steps (pattern times value) finds nothing.",
+    ),
+)
+
 
 ASSUMPTIONS = (
     (

@@ -41,6 +41,7 @@ ASSUMPTIONS = (
         "import-scenarios",
         "A document carries along the scenarios its server was started with; they become uploaded ones.",
     ),
+    ("import-size", "A document that is read has at most 64 MB."),
     ("import-unknown-table", "A table that this version does not know is kept as it is."),
     ("import-tried", "Before a document is taken, all that it shows is rendered and its timers are fired aside."),
     (
