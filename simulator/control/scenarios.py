@@ -24,10 +24,6 @@ ASSUMPTIONS = (
         "patterns",
         "`matches` takes RE2 patterns; a search of more than 20,000,000 steps (pattern times value) finds nothing.",
     ),
-)
-
-
-ASSUMPTIONS = (
     (
         "scenario-stopped",
         "A scenario that comes to more than `timers_per_instant` steps without delay at one instant is stopped: it "

@@ -19,7 +19,7 @@ from simulator.resources.balance import (
     WithdrawTransaction,
 )
 from simulator.resources.beneficiaries import BeneficiaryShape
-from simulator.resources.deposit_wallets import DepositShape, InvoiceShape, LightningAddressShape, WalletShape
+from simulator.resources.deposit_wallets import DepositShape, InvoiceObject, LightningAddressObject, WalletShape
 from simulator.resources.profile import KycDetail
 from simulator.resources.ramps import RampQuoteShape, RampTransaction
 from simulator.resources.recurring import RecurringPaymentShape, RecurringRunObject
@@ -39,12 +39,12 @@ OBJECTS: Mapping[str, tuple[Any, ...]] = {
     "transaction.failed": (*_RAMPS, *_WALLET, SwapTransaction),
     "transaction.expired": _RAMPS,
     "transaction.refunded": (*_RAMPS, WithdrawTransaction),
-    "wallet.created": (WalletShape, LightningAddressShape),
+    "wallet.created": (WalletShape, LightningAddressObject),
     "deposit.detected": (DepositShape,),
     "deposit.confirmed": (DepositShape,),
     "deposit.failed": (DepositShape,),
-    "lightning.invoice_paid": (InvoiceShape,),
-    "lightning.invoice_expired": (InvoiceShape,),
+    "lightning.invoice_paid": (InvoiceObject,),
+    "lightning.invoice_expired": (InvoiceObject,),
     "quote.expired": _QUOTES,
     "beneficiary.created": (BeneficiaryShape,),
     "beneficiary.deleted": (BeneficiaryShape,),

@@ -45,6 +45,7 @@ class Kind:
 
     `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
     lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
+    `told` are members that its events carry besides what answers show.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Kind:
     machine: Machine
     standing: Callable[[World, str], Any] | None = None
     receives: Callable[[World, Any, Any], bool] | None = None
+    told: Callable[[World, Any], JsonObject] | None = None
 
 
 def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:
@@ -81,6 +83,12 @@ def render(world: World, record: Record) -> JsonObject:
     return kind_of(world, record).render(world, record)
 
 
+def render_told(world: World, record: Record) -> JsonObject:
+    """The full resource as events carry it at this instant (decision W8)."""
+    kind = kind_of(world, record)
+    return kind.render(world, record) | (kind.told(world, record) if kind.told is not None else {})
+
+
 def create(world: World, record: R, trigger: str, when: str = "", *, announced: bool = True) -> R:
     """Bring a resource into being by the initial move of its state table.
 
@@ -104,7 +112,7 @@ def announce(world: World, record: Record, trigger: str, when: str = "") -> None
     """Tell of a resource's creation: the events of its initial move, or whoever listens for silent creations."""
     kind = kind_of(world, record)
     move = kind.machine.begin(trigger, when)
-    _emit(world, kind, record, move, {})
+    _emit(world, record, move, {})
     if not move.events and not record.owner:
         for listener in world.wiring.on_created:
             listener(world, record.environment, kind.render(world, record), record.id)
@@ -122,7 +130,7 @@ def move(
     record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
     rows(world, record.environment, kind.table, record.owner).put(record.id, record)
     world.journal.record_step(record.id, Step(step.target, world.now_ms, step.trigger, world.cause))
-    _emit(world, kind, record, step, extra or {})
+    _emit(world, record, step, extra or {})
     return record
 
 
@@ -169,8 +177,8 @@ def origin_of(world: World, record_id: str) -> Origin:
     return origin or Origin({})
 
 
-def _emit(world: World, kind: Kind, record: Record, move: Move, extra: JsonObject) -> None:
+def _emit(world: World, record: Record, move: Move, extra: JsonObject) -> None:
     if record.owner:
         return
     for event_type in move.events:
-        emit(world, record.environment, event_type, kind.render(world, record) | extra, record.id)
+        emit(world, record.environment, event_type, render_told(world, record) | extra, record.id)

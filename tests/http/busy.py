@@ -57,7 +57,7 @@ def onramp(
         "method": "bank_transfer",
     }
     quote = ok(world.api("POST", "/quotes", body))
-    payer = {"account_name": "Juma", "account_number": "00112233", "bank_code": "01"}
+    payer = {"account_name": "Juma", "account_number": "0011223344", "bank_code": "01"}
     confirm = {"wallet_address": CELO, "payer": payer, "reference": reference}
     return ok(world.api("POST", f"/quotes/{quote['id']}/confirm", confirm, headers))
 

@@ -174,6 +174,17 @@ def test_s9_an_invoice_of_the_world_that_is_paid_is_credited(world: Remote) -> N
     assert {"lightning.invoice_paid", "deposit.confirmed"} <= set(world.event_types())
 
 
+def test_s9_a_payment_in_flight_is_credited_even_when_its_invoice_expires_meanwhile(world: Remote) -> None:
+    own = wallet(world, "bitcoin")
+    asked = invoice(world, own["id"], expires_in=60)
+    sent = pay(world, asked["payment_request"]).body
+    world.advance(by="60s")
+    settle(world, sent["id"])
+    assert [row["status"] for row in deposits(world, own["id"])] == ["confirmed"]
+    assert balance(world, "BTC", "BITCOIN") == "0.499995"
+    assert world.api("GET", f"/wallets/{own['id']}/lightning").body["data"][0]["status"] == "expired"
+
+
 def test_s9_a_lightning_address_of_the_world_that_is_paid_is_credited(world: Remote) -> None:
     own = wallet(world, "bitcoin", lightning=True)
     address = own["lightning_addresses"][0]["address"]

@@ -238,3 +238,18 @@ def test_s22_setting_the_present_state_emits_nothing(world: Remote) -> None:
     network(world, "operational")
     world.act("set_kyc", status="approved")
     assert world.event_types() == []
+
+
+def test_s22_a_recurring_payment_needs_its_network_in_the_listing(world: Remote) -> None:
+    body = {
+        "name": "Rent",
+        "type": "send",
+        "source": {"symbol": "CUSD", "network": "CELO"},
+        "amount": "10",
+        "amount_currency": "CUSD",
+        "recipient": {"destination": {"type": "address", "address": CELO_ADDRESS}},
+    }
+    network(world, "down")
+    assert world.api("POST", "/recurring-payments", body).refusal[:2] == (503, "network_unavailable")
+    network(world, "operational")
+    assert world.api("POST", "/recurring-payments", body).status == 201

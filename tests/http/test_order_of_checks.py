@@ -109,6 +109,19 @@ def test_h2_the_answer_of_a_scenario_comes_after_the_state_of_the_quote(sunny: R
     assert use(sunny, kind, quote_id, phone="+254712340009").code == "quote_already_used"
 
 
+@pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])
+def test_m15_a_quote_whose_fee_product_is_no_longer_active_cannot_be_used(world: Remote, kind: str) -> None:
+    quote_id = quote(world, kind)
+    product = "onramp" if kind == "ramp" else kind
+    rows = world.api("GET", "/fees", params={"product": product, "size": "100"}).body["data"]
+    for row in rows:
+        world.act("set_fee_product", row["id"], status="inactive")
+    assert use(world, kind, quote_id).refusal[:2] == (422, "unsupported_pair")
+    for row in rows:
+        world.act("set_fee_product", row["id"], status="active")
+    assert use(world, kind, quote_id).status == 201
+
+
 def test_h2_what_is_missing_or_malformed_comes_before_the_state_of_the_quote(world: Remote) -> None:
     quote_id = quote(world, "ramp")
     assert use(world, "ramp", quote_id).status == 201

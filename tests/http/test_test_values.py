@@ -125,6 +125,44 @@ def test_beneficiary_0002_stays_processing_for_an_hour(sunny: Remote) -> None:
     assert sunny.api("GET", f"/transactions/{ramp['id']}").body["status"] == "completed"
 
 
+def by_bank(world: Remote, ending: str, kind: str, **more: Any) -> Answer:
+    """An onramp or a buy that is paid by bank transfer from an account with this ending."""
+    payer = {"account_name": "Wanjiru Otieno", "account_number": f"123456{ending}", "bank_code": "01"}
+    if kind == "onramp":
+        quote = world.api("POST", "/quotes", json=QUOTE | {"method": "bank_transfer"}).body["id"]
+        body = {"wallet_address": ADDRESS, "payer": payer, **more}
+        return world.api("POST", f"/quotes/{quote}/confirm", json=body)
+    body = {"symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": "5000", "amount_currency": "fiat"}
+    quote = world.api("POST", "/wallet/buy/quote", json={**body, "method": "bank_transfer"}).body["id"]
+    return world.api("POST", "/wallet/buy", json={"quote_id": quote, "payer": payer, **more})
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending", "last"),
+    [
+        ("onramp", "7890", [("completed", None)]),
+        ("buy", "7890", [("completed", None)]),
+        ("onramp", "0001", [("failed", "payment_failed")]),
+        ("buy", "0001", [("failed", "payment_failed")]),
+        ("onramp", "0002", [("expired", None)]),
+        ("buy", "0002", []),
+        ("onramp", "0003", [("completed", None)]),
+    ],
+)
+def test_r5_a_payer_by_bank_transfer_chooses_by_the_account_number(
+    sunny: Remote, kind: str, ending: str, last: list[Any]
+) -> None:
+    assert outcome(sunny, by_bank(sunny, ending, kind))[-1:] == last
+
+
+@pytest.mark.parametrize(
+    ("kind", "ending", "code"),
+    [("onramp", "0009", "payment_failed"), ("buy", "0009", "payment_failed"), ("buy", "0003", "insufficient_balance")],
+)
+def test_r5_a_payer_by_bank_transfer_can_be_refused_at_once(sunny: Remote, kind: str, ending: str, code: str) -> None:
+    assert by_bank(sunny, ending, kind).refusal[:2] == (422, code)
+
+
 def test_account_9999_is_unknown_to_its_bank(sunny: Remote) -> None:
     refused = beneficiary(sunny, "9999", "bank_account")
     assert refused.refusal[:2] == (422, "invalid_bank_account")

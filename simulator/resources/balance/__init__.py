@@ -88,14 +88,14 @@ ASSUMPTIONS = (
     (
         "own-lightning",
         "A send to a Lightning entry of one's own that is disabled, or whose wallet is, is 409 invalid_state. While a "
-        "send pays an invoice the action invoice_paid is illegal; one that expires before the send completes is not "
-        "credited, and advice says so.",
+        "send pays an invoice the action invoice_paid is illegal; one that ends before the send completes stays as it "
+        "is, but the payment is credited.",
     ),
     ("swap-hash", "The tx_hash of a swap is one of the network that is swapped to."),
     ("no-hash", "A tx_hash given for a buy, a withdrawal or a Lightning send is ignored: they have none."),
     ("gone-beneficiary", "Executing a withdraw quote whose beneficiary was deleted meanwhile: 404 not_found."),
     ("execution-order", "Executing a quote: found, usable, balance, account limits, network up, slippage."),
-    ("bank-payer", "A buy by bank transfer needs no payer; its account_number is kept for search when given."),
+    ("bank-payer", "A buy by bank transfer needs no payer; one that is given must have an account_name."),
     ("buy-reference", "The payment reference of a buy is its order number."),
     (
         "asset-address",

@@ -37,9 +37,9 @@ from simulator.resources.balance.shapes import (
     render_withdraw_quote,
 )
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
-from simulator.resources.fees import show_app_fee
+from simulator.resources.fees import require_in_force, show_app_fee
 from simulator.resources.profile import check_amount, check_usage, count_usage, profile_of
-from simulator.resources.ramps import collection_account
+from simulator.resources.ramps import check_payer, collection_account, require_payers_bank
 from simulator.resources.reference import (
     COUNTRY_OF,
     asset,
@@ -121,6 +121,7 @@ def _open(world: World, environment: str, type: str, pricing: Pricing, **members
         received=_side(pricing.target, pricing.received),
         rate=pricing.rate,
         fee=pricing.fee,
+        product_id=pricing.product_id,
         **members,
     )
     return open_quote(world, quote)
@@ -300,6 +301,7 @@ def swap(call: Call) -> JsonObject:
     world, environment, quote = call.world, call.environment, call.resource
     source = currency_of(quote.paid.code, quote.paid.network)
     target = currency_of(quote.received.code, quote.received.network)
+    require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, source, quote.paid.amount, "quote_id")
     for currency in (source, target):
         require_network(world, environment, currency.network or "")
@@ -350,13 +352,20 @@ def quote_buy(call: Call) -> JsonObject:
     return render_buy_quote(world, _open(world, environment, "buy", pricing, method=body.method))
 
 
-def pays_by_phone(call: Call) -> bool:
-    """Whether the quote that a body names is to be paid by mobile money: then the payer's phone is required."""
+def buy_quote(call: Call) -> WalletQuote | None:
+    """The quote that a body names, before anybody knows whether there is one."""
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
-        return False
+        return None
     quote: WalletQuote | None = rows(call.world, call.environment, QUOTE_TABLES["buy"]).get(quote_id)
-    return quote is not None and quote.method == "mobile_money"
+    return quote
+
+
+def check_buy(call: Call) -> None:
+    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    quote = buy_quote(call)
+    if quote is not None and quote.method == "bank_transfer" and call.body.payer is not None:
+        check_payer(call.body.payer, quote.paid.code)
 
 
 def buy(call: Call) -> JsonObject:
@@ -370,6 +379,9 @@ def buy(call: Call) -> JsonObject:
         raise ApiError(
             "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
         )
+    if not by_phone and body.payer is not None:
+        require_payers_bank(body.payer, quote.paid.code)
+    require_in_force(world, environment, quote.product_id, "quote_id")
     check_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     require_network(world, environment, quote.received.network or "")
     counted = count_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
@@ -490,6 +502,7 @@ def execute_withdraw(
     environment = quote.environment
     currency = currency_of(quote.paid.code, quote.paid.network)
     recipient = beneficiary(world, environment, quote.beneficiary_id or "")
+    require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, currency, quote.paid.amount, "quote_id")
     check_usage(world, environment, quote.received.amount, quote.received.code, "quote_id")
     require_network(world, environment, quote.paid.network or "")

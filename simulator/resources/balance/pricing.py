@@ -29,6 +29,7 @@ class Pricing:
     received: Decimal
     rate: Decimal
     fee: Fee
+    product_id: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,4 +156,4 @@ def _price(
     received = amount if solve else delivers(paid)
     if received <= 0:
         raise too_low("The fee leaves nothing to deliver.")
-    return Pricing(source, target, paid, received, rate, fee)
+    return Pricing(source, target, paid, received, rate, fee, product.id)

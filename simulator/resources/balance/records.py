@@ -29,6 +29,7 @@ class WalletQuote(Quote):
     received: Side
     rate: Decimal
     fee: Fee
+    product_id: str
     method: str | None = None
     beneficiary_id: str | None = None
     slippage: Decimal | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
@@ -102,11 +102,11 @@ class PhonePayer(Body):
 
 
 class BankPayer(Body):
-    """A bank transfer needs nothing of the payer; what is given must be text."""
+    """A buy by bank transfer needs no payer; one that is given has a name (decision R5)."""
 
-    account_name: Annotated[Name | None, Assumed("bank-payer")] = None
-    account_number: Annotated[FreeText | None, Assumed("bank-payer")] = None
-    bank_code: Annotated[FreeText | None, Assumed("bank-payer")] = None
+    account_name: Annotated[Name, Assumed("R5")]
+    account_number: Annotated[FreeText | None, Assumed("R5")] = None
+    bank_code: Annotated[FreeText | None, Assumed("R5")] = None
     phone_number: FreeText | None = None
 
 
@@ -116,6 +116,12 @@ class BuyByMobileMoney(UseQuote):
 
 class BuyByBankTransfer(UseQuote):
     payer: BankPayer | None = None
+
+
+class BuyAnyhow(UseQuote):
+    """With a quote that is not there, who pays is not looked at."""
+
+    payer: Any = None
 
 
 class WithdrawQuoteBody(Body):
@@ -150,12 +156,15 @@ def _send_body(call: Call) -> type[Body]:
 
 
 def _buy_body(call: Call) -> type[Body]:
-    return BuyByMobileMoney if actions.pays_by_phone(call) else BuyByBankTransfer
+    quote = actions.buy_quote(call)
+    if quote is None:
+        return BuyAnyhow
+    return BuyByMobileMoney if quote.method == "mobile_money" else BuyByBankTransfer
 
 
 _ASSET = ("unsupported_network", "unsupported_asset")
 _AMOUNT = ("amount_too_low", "amount_too_high")
-_QUOTE = ("quote_not_found", "quote_already_used", "quote_expired", "network_unavailable")
+_QUOTE = ("quote_not_found", "quote_already_used", "quote_expired", "unsupported_pair", "network_unavailable")
 _ESTIMATE = (
     "not_found",
     *_ASSET,
@@ -254,10 +263,18 @@ OPERATIONS = (
         status=201,
         bodies=(BuyByMobileMoney, BuyByBankTransfer),
         body_for=_buy_body,
+        check=actions.check_buy,
         claim=actions.claim("buy"),
         group="wallet",
         money=True,
-        errors=(*_QUOTE, "invalid_phone_number", "amount_too_high", "insufficient_balance", "payment_failed"),
+        errors=(
+            *_QUOTE,
+            "invalid_phone_number",
+            "invalid_bank_account",
+            "amount_too_high",
+            "insufficient_balance",
+            "payment_failed",
+        ),
     ),
     Operation(
         "POST",

@@ -11,17 +11,16 @@ from typing import Any
 from simulator.resources.beneficiaries.records import Beneficiary, beneficiaries
 from simulator.resources.beneficiaries.shapes import render_beneficiary
 from simulator.resources.reference import (
-    BANKS,
     COUNTRIES,
     PROVIDER_CODES,
     asset,
-    bank,
-    is_account_number,
     is_address,
     is_phone,
     provider,
+    require_account_number,
+    require_bank,
 )
-from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.errors import ApiError, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
@@ -46,12 +45,7 @@ def check_account_number(call: Call) -> None:
     body = call.body
     if body.type != "bank_account":
         return
-    any_bank = next(iter(BANKS[body.country].values()))
-    if not is_account_number(any_bank, body.bank_account.account_number):
-        digits = f"{any_bank.min_digits} to {any_bank.max_digits}"
-        if any_bank.min_digits == any_bank.max_digits:
-            digits = str(any_bank.min_digits)
-        raise invalid("bank_account.account_number", f"account numbers in {body.country} have {digits} digits")
+    require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
 def save_beneficiary(call: Call) -> JsonObject:
@@ -80,13 +74,7 @@ def _require_fiat(body: Any) -> None:
 def _bank_account(body: Any, environment: str) -> JsonObject:
     _require_fiat(body)
     given = body.bank_account
-    found = bank(body.country, given.bank_code)
-    if found is None:
-        raise ApiError(
-            "invalid_bank_account",
-            f"There is no bank with the code {given.bank_code!r} in {body.country}.",
-            "bank_account.bank_code",
-        )
+    found = require_bank(body.country, given.bank_code, "bank_account.bank_code")
     return {
         "bank_code": found.code,
         "bank_name": found.name,

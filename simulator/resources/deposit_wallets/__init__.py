@@ -22,12 +22,15 @@ from simulator.resources.deposit_wallets.records import (
 from simulator.resources.deposit_wallets.routes import OPERATIONS, TRIGGERS
 from simulator.resources.deposit_wallets.shapes import (
     DepositShape,
+    InvoiceObject,
     InvoiceShape,
+    LightningAddressObject,
     LightningAddressShape,
     WalletShape,
     render_deposit,
     render_entry,
     render_wallet,
+    told_entry,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
 from simulator.wire.records import Kind
@@ -40,8 +43,10 @@ ROOM = Room(
     timers={lightning.EXPIRY: lightning.expire_invoice},
     kinds=(
         Kind("wallet", WALLETS, render_wallet, WALLET, receives=actions.receive),
-        Kind("lightning_address", LIGHTNING, render_entry, LIGHTNING_ADDRESS, receives=lightning.receive),
-        Kind("invoice", LIGHTNING, render_entry, INVOICE, receives=lightning.receive),
+        Kind(
+            "lightning_address", LIGHTNING, render_entry, LIGHTNING_ADDRESS, receives=lightning.receive, told=told_entry
+        ),
+        Kind("invoice", LIGHTNING, render_entry, INVOICE, receives=lightning.receive, told=told_entry),
         Kind("deposit", DEPOSITS, render_deposit, DEPOSIT),
     ),
 )
@@ -103,8 +108,10 @@ __all__ = [
     "Deposit",
     "DepositShape",
     "Invoice",
+    "InvoiceObject",
     "InvoiceShape",
     "LightningAddress",
+    "LightningAddressObject",
     "LightningAddressShape",
     "LightningEntry",
     "Wallet",

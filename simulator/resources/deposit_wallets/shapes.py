@@ -20,6 +20,7 @@ from simulator.resources.deposit_wallets.records import (
     Wallet,
     addresses_by_wallet,
     entries,
+    wallets,
 )
 from simulator.resources.reference import NETWORK_ASSETS, listing
 from simulator.wire.json import JsonObject
@@ -50,6 +51,18 @@ class InvoiceShape(TypedDict):
     status: Annotated[Literal["pending", "paid", "expired", "disabled"], Assumed("S13")]
     expires_at: Timestamp
     created_at: Timestamp
+
+
+class LightningAddressObject(LightningAddressShape):
+    """A Lightning address as events carry it."""
+
+    reference: Annotated[str | None, Assumed("W8")]
+
+
+class InvoiceObject(InvoiceShape):
+    """An invoice as events carry it."""
+
+    reference: Annotated[str | None, Assumed("W8")]
 
 
 class StellarWallet(TypedDict):
@@ -181,6 +194,11 @@ def render_entry(world: World, entry: LightningEntry, *, nested: bool = False) -
         "status": address.status,
         "created_at": format_timestamp(address.created_at_ms),
     }
+
+
+def told_entry(world: World, entry: LightningEntry) -> JsonObject:
+    """What the events of a Lightning entry carry besides: the reference of its wallet (decision W8)."""
+    return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 
 
 def render_deposit(world: World, deposit: Deposit) -> JsonObject:

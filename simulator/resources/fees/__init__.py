@@ -15,6 +15,7 @@ from simulator.resources.fees.pricing import (
     formula,
     match,
     price,
+    require_in_force,
     solve_source,
 )
 from simulator.resources.fees.records import FREE, TABLE, Fee, FeeProduct, Limits, NetworkFee
@@ -54,6 +55,11 @@ ASSUMPTIONS = (
         "fee-send-limits",
         "The limits of sends, to other users too, are those of the send product in force, which the currency listing "
         "shows; while there is none, transfers have those of the internal_transfer product.",
+    ),
+    (
+        "fee-executing",
+        "A quote whose fee product was made inactive meanwhile cannot be confirmed or executed: 422 unsupported_pair. "
+        "The quote stays active, and can be used when its product is active again.",
     ),
     (
         "fee-free-products",
@@ -111,6 +117,7 @@ __all__ = [
     "price",
     "product_of",
     "products",
+    "require_in_force",
     "show_app_fee",
     "show_processing_fee",
     "solve_source",

@@ -12,7 +12,7 @@ from decimal import Decimal
 from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.resources import reference
-from simulator.resources.fees.catalogue import products_of
+from simulator.resources.fees.catalogue import product_of, products_of
 from simulator.resources.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -101,6 +101,13 @@ def match(
     if method is None and best.payment_method is not None:
         raise missing("payment_method")
     return best
+
+
+def require_in_force(world: World, environment: str, product_id: str, param: str | None = None) -> None:
+    """422 unsupported_pair when the product that a quote was priced by is no longer active (decision M15)."""
+    product = product_of(world, environment, product_id)
+    if product is None or product.status != "active":
+        raise unsupported("The fee product of this quote is no longer active.", param)
 
 
 def _fits(wanted: str | None, given: str | None) -> bool:

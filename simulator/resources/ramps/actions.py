@@ -13,7 +13,7 @@ from simulator.kernel.ledger import FEES, OUTSIDE, Posting
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
-from simulator.resources.fees import Priced, check_limits, price, solve_source
+from simulator.resources.fees import Priced, check_limits, price, require_in_force, solve_source
 from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.shapes import render_quote, render_ramp
@@ -31,6 +31,8 @@ from simulator.resources.reference import (
     new_address,
     new_tx_hash,
     ramp_rate,
+    require_account_number,
+    require_bank,
     require_network,
 )
 from simulator.resources.transactions import (
@@ -143,6 +145,7 @@ def quote_ramp(call: Call) -> JsonObject:
         source_amount=source_amount,
         destination_amount=destination_amount,
         fee=pricing.fee,
+        product_id=pricing.product.id,
     )
     check_amount(world, environment, quote.fiat_amount, money.code)
     require_network(world, environment, body.network)
@@ -155,6 +158,25 @@ def delivered(direction: str, source: Decimal, fee: Decimal, rate: Decimal, dest
     return destination.round_down(divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
 
 
+def check_confirm(call: Call) -> None:
+    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    quote = call.resource
+    if quote.type == "onramp" and quote.method == "bank_transfer":
+        check_payer(call.body.payer, quote.fiat_currency)
+
+
+def check_payer(payer: Any, fiat_code: str) -> None:
+    """400 for the account number of a payer by bank transfer, where it is given."""
+    if payer.account_number is not None:
+        require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
+
+
+def require_payers_bank(payer: Any, fiat_code: str) -> None:
+    """422 invalid_bank_account for the bank of a payer by bank transfer, where it is given (decision R5)."""
+    if payer.bank_code is not None:
+        require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
+
+
 def confirm_onramp(call: Call) -> JsonObject:
     """POST /quotes/{id}/confirm of an onramp."""
     world, body, quote = call.world, call.body, call.resource
@@ -165,6 +187,8 @@ def confirm_onramp(call: Call) -> JsonObject:
             f"{payer.phone_number!r} is not a phone number of {COUNTRY_OF[quote.fiat_currency]}.",
             "payer.phone_number",
         )
+    if quote.method == "bank_transfer":
+        require_payers_bank(payer, quote.fiat_currency)
     if not is_address(quote.network, body.wallet_address, quote.environment):
         raise _bad_address("wallet_address", quote.network)
     used = _use(world, quote)
@@ -230,6 +254,7 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 def _use(world: World, quote: RampQuote) -> tuple[str, Decimal, str, str]:
     """The last checks, then the first changes: limits counted, quote used."""
+    require_in_force(world, quote.environment, quote.product_id)
     check_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
     require_network(world, quote.environment, quote.network)
     counted = count_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)

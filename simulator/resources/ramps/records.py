@@ -24,6 +24,7 @@ class RampQuote(Quote):
     source_amount: Decimal
     destination_amount: Decimal
     fee: Fee
+    product_id: str
 
     @property
     def kind(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.resources.ramps.actions import (
+    check_confirm,
     check_quote,
     claim_quote,
     confirm_offramp,
@@ -125,6 +126,7 @@ OPERATIONS = (
         status=201,
         bodies=(ConfirmOnrampMobileMoney, ConfirmOnrampBankTransfer, ConfirmOfframp),
         body_for=_confirm_body,
+        check=check_confirm,
         claim=claim_quote,
         load=load_quote,
         group="ramps",
@@ -137,7 +139,9 @@ OPERATIONS = (
             "beneficiary_mismatch",
             "invalid_wallet_address",
             "invalid_phone_number",
+            "invalid_bank_account",
             "amount_too_high",
+            "unsupported_pair",
             "payment_failed",
             "network_unavailable",
         ),

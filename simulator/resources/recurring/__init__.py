@@ -23,6 +23,7 @@ ROOM = Room(
 ASSUMPTIONS = (
     ("run-at-now", "A run whose time is exactly now is not past: activating or restarting at that instant runs it."),
     ("run-events", "A run event shows the recurring payment after the run: counters and next_run_at moved on."),
+    ("create-network", "Creating a recurring payment from a network that is down: 503 network_unavailable."),
     ("run-limits", "Creating a recurring payment checks no limits but zero; a run below the minimum: internal_error."),
     ("run-suspended", "A run of an account that is not active fails with internal_error."),
     (

@@ -35,7 +35,7 @@ from simulator.resources.recurring.shapes import (
     render_recurring,
     render_review,
 )
-from simulator.resources.reference import FIATS, fiat
+from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import transactions
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.fields import Body
@@ -92,6 +92,7 @@ def create_recurring(call: Call) -> JsonObject:
             resolve_destination(
                 world, environment, source.network or "", source, body.recipient.destination, Decimal(body.amount)
             )
+    require_network(world, environment, source.network or "")
     payment = RecurringPayment(
         **birth(world, environment, "rp_", "ids.recurring_payment"),
         name=body.name,

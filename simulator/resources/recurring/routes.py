@@ -271,6 +271,7 @@ OPERATIONS = (
             "invalid_wallet_address",
             "invalid_phone_number",
             "invoice_expired",
+            "network_unavailable",
         ),
     ),
     _operation(

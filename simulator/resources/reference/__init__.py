@@ -15,6 +15,7 @@ from simulator.resources.reference.addresses import (
     new_memo,
     new_tx_hash,
 )
+from simulator.resources.reference.banks import require_account_number, require_bank
 from simulator.resources.reference.networks import TABLE, network, network_status, require_network, standing_network
 from simulator.resources.reference.phones import is_phone
 from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate, usd_price
@@ -128,6 +129,8 @@ __all__ = [
     "provider",
     "ramp_rate",
     "reference_data",
+    "require_account_number",
+    "require_bank",
     "require_network",
     "swap_rate",
     "usd_price",

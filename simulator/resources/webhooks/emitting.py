@@ -18,7 +18,7 @@ from simulator.wire.errors import invalid
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import render, rows
+from simulator.wire.records import render_told, rows
 from simulator.wire.triggers import Push
 
 _RAMPS = ("onramp", "offramp")
@@ -92,7 +92,7 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
     record = _newest(world, environment, kinds, status)
     if record is None:
         return example, example.get("id") or f"network_{environment}_{example['network']}"
-    subject = render(world, record)
+    subject = render_told(world, record)
     if event_type == "transaction.created":
         status = "awaiting_payment" if subject["type"] == "onramp" else "awaiting_deposit"
     if status and "status" in subject:

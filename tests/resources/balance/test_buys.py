@@ -59,6 +59,20 @@ def test_a_bank_transfer_goes_to_an_account_of_the_service(payer: dict[str, Any]
 @pytest.mark.parametrize(
     ("payer", "expected"),
     [
+        ({"account_number": "0123456789"}, (400, "missing_parameter", "payer.account_name")),
+        ({"account_name": "Juma", "account_number": "01"}, (400, "invalid_parameter", "payer.account_number")),
+        ({"account_name": "Juma", "bank_code": "NMB"}, (422, "invalid_bank_account", "payer.bank_code")),
+    ],
+)
+def test_r5_a_payer_by_bank_transfer_that_is_given_is_checked(payer: Any, expected: tuple[int, str, str]) -> None:
+    house = House()
+    quote = house.buy_quote(method="bank_transfer")
+    assert refusal(house.post, "/wallet/buy", quote_id=quote["id"], payer=payer) == expected
+
+
+@pytest.mark.parametrize(
+    ("payer", "expected"),
+    [
         (None, (400, "missing_parameter", "payer")),
         ({}, (400, "missing_parameter", "payer.phone_number")),
         ({"phone_number": None}, (400, "missing_parameter", "payer.phone_number")),

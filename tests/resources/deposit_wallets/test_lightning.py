@@ -71,7 +71,8 @@ def test_a_lightning_address_is_made_with_the_username_asked_for():
     assert is_lightning_address(entry["address"])
     assert (entry["status"], entry["created_at"]) == ("active", START)
     assert envelopes(world)[-1]["type"] == "wallet.created"
-    assert envelopes(world)[-1]["data"]["object"] == entry == entries_of(world, wallet["id"])[0]
+    assert entry == entries_of(world, wallet["id"])[0]
+    assert envelopes(world)[-1]["data"]["object"] == entry | {"reference": wallet["reference"]}
 
 
 def test_the_lnurl_is_that_of_the_address():
@@ -321,7 +322,8 @@ def test_a_paid_invoice_is_credited_and_told_before_its_deposit():
     assert done.resource == entry | {"status": "paid"} == entries_of(world, wallet["id"])[0]
     assert [event.type for event in done.events] == ["lightning.invoice_paid", "deposit.confirmed"]
     (deposit,) = deposits_of(world, wallet["id"])
-    assert [envelope["data"]["object"] for envelope in envelopes(world)[-2:]] == [done.resource, deposit]
+    told = (done.resource or {}) | {"reference": wallet["reference"]}
+    assert [envelope["data"]["object"] for envelope in envelopes(world)[-2:]] == [told, deposit]
     assert (deposit["amount"], deposit["channel"], deposit["tx_hash"]) == ("1.23456789", "lightning", None)
     assert (deposit["reference"], deposit["created_at"]) == ("r", "2026-01-05T08:00:05.000Z")
     assert balance(world, "BTC.bitcoin") == "1.23456789"
@@ -344,7 +346,8 @@ def test_an_invoice_can_be_paid_until_the_instant_it_expires():
     expired = envelopes(world)[-1]
     assert expired["type"] == "lightning.invoice_expired"
     assert expired["created_at"] == second["expires_at"]
-    assert expired["data"]["object"] == second | {"status": "expired"} == entries_of(world, wallet["id"])[0]
+    assert second | {"status": "expired"} == entries_of(world, wallet["id"])[0]
+    assert expired["data"]["object"] == second | {"status": "expired", "reference": wallet["reference"]}
     assert [event for event in event_types(world) if event == "lightning.invoice_expired"] == [expired["type"]]
 
 

@@ -109,7 +109,7 @@ def test_a_bitcoin_wallet_with_lightning_has_one_address_and_two_events():
     of_wallet, of_entry = envelopes(world)
     assert (of_wallet["type"], of_entry["type"]) == ("wallet.created", "wallet.created")
     assert of_wallet["data"]["object"] == wallet
-    assert of_entry["data"]["object"] == entry | {"wallet_id": wallet["id"]}
+    assert of_entry["data"]["object"] == entry | {"wallet_id": wallet["id"], "reference": wallet["reference"]}
     assert get_wallet(world, wallet["id"]) == wallet
 
 

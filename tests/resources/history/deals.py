@@ -28,7 +28,7 @@ def onramp(world: World) -> Any:
     )
     body = {
         "wallet_address": CELO_ADDRESS,
-        "payer": {"account_name": "Juma", "account_number": "00112233", "bank_code": "01"},
+        "payer": {"account_name": "Juma", "account_number": "0011223344", "bank_code": "01"},
     }
     return call(world, "POST", "/quotes/{id}/confirm", body, id=quote["id"])
 

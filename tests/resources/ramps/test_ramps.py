@@ -245,6 +245,30 @@ def test_a_bank_transfer_names_the_account_to_pay_to(world: World) -> None:
     assert set(ramp["payment_instructions"]) == {"method", "account_number", "bank_name", "reference"}
 
 
+@pytest.mark.parametrize(
+    ("payer", "code", "param"),
+    [
+        ({}, "missing_parameter", "payer.account_name"),
+        ({"account_number": "1234567890"}, "missing_parameter", "payer.account_name"),
+        ({"account_name": " "}, "invalid_parameter", "payer.account_name"),
+        ({"account_name": "Juma", "account_number": "123456789"}, "invalid_parameter", "payer.account_number"),
+        ({"account_name": "Juma", "account_number": "12345678901234x"}, "invalid_parameter", "payer.account_number"),
+        ({"account_name": "Juma", "account_number": ""}, "invalid_parameter", "payer.account_number"),
+        ({"account_name": "Juma", "bank_code": "058"}, "invalid_bank_account", "payer.bank_code"),
+        ({"account_name": "Juma", "bank_code": ""}, "invalid_bank_account", "payer.bank_code"),
+    ],
+)
+def test_r5_a_payer_by_bank_transfer_is_named_and_the_rest_is_checked(
+    world: World, payer: dict[str, str], code: str, param: str
+) -> None:
+    quoted = quote(world, method="bank_transfer")
+    with pytest.raises(ApiError) as refused:
+        confirm(world, quoted, payer=payer)
+    assert (refused.value.code, refused.value.param) == (code, param)
+    whole = {"account_name": "Juma", "account_number": "1234567890", "bank_code": "01"}
+    assert confirm(world, quoted, payer=whole)["status"] == "awaiting_payment"
+
+
 @pytest.mark.parametrize(("network", "has_memo"), [("celo", False), ("stellar", True)])
 def test_an_offramp_names_the_address_to_deposit_to(world: World, network: str, has_memo: bool) -> None:
     quoted = quote(world, type="offramp", amount="50", amount_currency="USDC", network=network)

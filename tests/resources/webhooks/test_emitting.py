@@ -15,7 +15,7 @@ from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
 from simulator.resources import profile, reference, webhooks
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape
-from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceShape, OnChainDeposit
+from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceObject, OnChainDeposit
 from simulator.resources.profile.shapes import KycDetail
 from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction
 from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject
@@ -34,7 +34,7 @@ SHAPES: dict[str, Any] = {
     "transaction": RampTransaction,
     "wallet": CeloWallet,
     "deposit": OnChainDeposit,
-    "lightning_entry": InvoiceShape,
+    "lightning_entry": InvoiceObject,
     "quote": RampQuoteShape,
     "beneficiary": BeneficiaryShape,
     "kyc": KycDetail,
