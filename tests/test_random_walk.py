@@ -222,7 +222,7 @@ class RandomWalk(RuleBasedStateMachine):
     def recurring(self, kind: str, frequency: str, units: int, end: dict[str, Any], reviewed: bool) -> None:
         recipient: dict[str, Any] = {"beneficiary_id": self.phone}
         if kind == "send":
-            recipient = {"destination": {"type": "platform_user", "phone_number": "+2348031000002"}}
+            recipient = {"destination": {"type": "platform_user", "phone_number": "+2348031000222"}}
         body = {
             "name": "Rent", "type": kind, "source": {"symbol": "USDC", "network": "CELO"},
             "amount": f"{Decimal(units) / 100:f}", "amount_currency": "USDC", "recipient": recipient,

@@ -177,6 +177,58 @@ def test_a_reference_names_a_scenario(sunny: Remote) -> None:
     assert unknown.refusal == (400, "invalid_parameter", "reference")
 
 
+@pytest.mark.parametrize(
+    ("network", "arrives"), [("stellar", "USDC 25.00"), ("celo", "USDC 25.00"), ("bitcoin", "BTC 0.001")]
+)
+def test_a_wallet_named_so_receives_a_deposit_without_a_control_call(sunny: Remote, network: str, arrives: str) -> None:
+    named = {"network": network, "reference": "simulator:deposit-arrives"}
+    wallet, other = (sunny.api("POST", "/wallets", body).body for body in (named, {"network": network}))
+    sunny.advance(by="30s")
+    (deposit,) = sunny.api("GET", f"/wallets/{wallet['id']}/deposits").body["data"]
+    assert (f"{deposit['asset']} {deposit['amount']}", deposit["status"]) == (arrives, "confirmed")
+    assert sunny.api("GET", f"/wallets/{other['id']}/deposits").body["data"] == []
+
+
+def invoice(world: Remote, **more: Any) -> Answer:
+    wallet = world.api("POST", "/wallets", {"network": "bitcoin", **more.pop("wallet", {})}).body["id"]
+    return world.api("POST", f"/wallets/{wallet}/lightning", {"type": "invoice", "amount_sats": 1000, **more})
+
+
+def test_the_autopilot_pays_an_invoice_after_20_seconds(sunny: Remote) -> None:
+    made = invoice(sunny, description="Coffee").body
+    sunny.advance(by="19s")
+    assert sunny.control("GET", f"/resources/{made['id']}").body["resource"]["status"] == "pending"
+    sunny.advance(by="1s")
+    assert sunny.control("GET", f"/resources/{made['id']}").body["resource"]["status"] == "paid"
+
+
+@pytest.mark.parametrize(
+    "more", [{"description": "simulator:lightning-invoice-expires"}, {"wallet": {"label": "simulator:false-alarm"}}]
+)
+def test_a_description_or_label_names_a_scenario_for_invoices(sunny: Remote, more: dict[str, Any]) -> None:
+    assert outcome(sunny, invoice(sunny, **more)) == [("invoice_expired", None)]
+
+
+def test_a_description_or_label_that_names_no_scenario_is_refused(sunny: Remote) -> None:
+    unknown = "simulator:no-such-weather"
+    assert invoice(sunny, description=unknown).refusal == (400, "invalid_parameter", "description")
+    labelled = sunny.api("POST", "/wallets", {"network": "bitcoin", "label": unknown})
+    assert labelled.refusal == (400, "invalid_parameter", "label")
+
+
+def test_the_platform_users_have_no_test_value_for_a_phone_number(sunny: Remote) -> None:
+    assert [user["phone_number"] for user in sunny.world["platform_users"]] == ["+254712000111", "+2348031000222"]
+    for number in ("+254712000111", "+2348031000222"):
+        body = {
+            "symbol": "CUSD",
+            "network": "CELO",
+            "amount": "10",
+            "destination": {"type": "platform_user", "phone_number": number},
+        }
+        assert outcome(sunny, sunny.api("POST", "/wallet/send", body))[-1] == ("completed", None)
+        sunny.tokens.clear()
+
+
 def test_a_header_names_a_scenario_for_one_object(sunny: Remote) -> None:
     quote = sunny.api("POST", "/quotes", json=QUOTE).body["id"]
     body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}

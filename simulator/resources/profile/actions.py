@@ -29,8 +29,8 @@ from simulator.wire.errors import ApiError
 from simulator.wire.events import emit
 
 _OTHER_USERS = (
-    ("amina@example.test", "+254712000001", "Amina", "Njeri"),
-    ("chidi@example.test", "+2348031000002", "Chidi", "Eze"),
+    ("amina@example.test", "+254712000111", "Amina", "Njeri"),
+    ("chidi@example.test", "+2348031000222", "Chidi", "Eze"),
 )
 _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid identity document.")
 

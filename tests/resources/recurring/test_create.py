@@ -63,7 +63,7 @@ def test_a_send_shows_its_destination_as_it_was_given() -> None:
 @pytest.mark.parametrize(
     "destination",
     [
-        {"type": "platform_user", "phone_number": "+254712000001"},
+        {"type": "platform_user", "phone_number": "+254712000111"},
         {"type": "lightning", "lightning_address": "juma@wallet.example"},
     ],
 )
