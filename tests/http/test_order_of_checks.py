@@ -130,6 +130,18 @@ def test_h2_what_is_missing_or_malformed_comes_before_the_state_of_the_quote(wor
     assert use(world, "ramp", quote_id, memo=7).refusal == (400, "invalid_parameter", "memo")
 
 
+@pytest.mark.parametrize("destination", [{"type": "platform_user"}, {"type": "lightning", "invoice": None}])
+def test_h2_a_destination_that_says_nothing_is_missing_before_an_amount_is_malformed(
+    world: Remote, destination: dict[str, Any]
+) -> None:
+    body = {"symbol": "BTC", "network": "BITCOIN", "amount": "x", "destination": destination}
+    for path in ("/wallet/send", "/wallet/send/estimate"):
+        assert world.api("POST", path, body).refusal == (400, "missing_parameter", "destination")
+    payment = {"name": "r", "type": "send", "source": CUSD, "amount": "x", "amount_currency": "CUSD"}
+    refused = world.api("POST", "/recurring-payments", {**payment, "recipient": {"destination": destination}})
+    assert refused.refusal == (400, "missing_parameter", "recipient.destination")
+
+
 def test_h2_an_id_that_is_not_there_comes_before_a_network_that_is_down(world: Remote) -> None:
     quote_id = quote(world, "withdraw")
     world.act("set_network", network="celo", status="down")

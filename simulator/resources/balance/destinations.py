@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, NoReturn
+
+from pydantic import model_validator
+from pydantic_core import PydanticCustomError
 
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
@@ -19,7 +22,7 @@ from simulator.resources.profile import PlatformUser, is_oneself, platform_user
 from simulator.resources.reference import is_address, is_phone
 from simulator.resources.transactions import IN_FLIGHT, payment_of
 from simulator.wire.arrivals import LIGHTNING, receiver_at
-from simulator.wire.errors import ApiError, invalid, missing
+from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Body, Code, FreeText, Text, parse
 from simulator.wire.shapes import Assumed
 
@@ -40,6 +43,11 @@ class AddressDestination(Body):
     memo: FreeText | None = None
 
 
+def _nothing_given() -> NoReturn:
+    """A destination without any of its fields is missing, which comes before what is malformed (decision H2)."""
+    raise PydanticCustomError("missing", "no field says where it goes")
+
+
 class UserDestination(Body):
     """Exactly one of the three fields names the recipient (decision S23)."""
 
@@ -52,6 +60,10 @@ class UserDestination(Body):
         fields = {"email": self.email, "phone_number": self.phone_number, "user_id": self.user_id}
         return {name: value for name, value in fields.items() if value is not None}
 
+    @model_validator(mode="after")
+    def _names_somebody(self) -> UserDestination:
+        return self if self.given() else _nothing_given()
+
 
 class LightningDestination(Body):
     """An invoice or a Lightning address; the invoice is preferred (decision S14)."""
@@ -59,6 +71,10 @@ class LightningDestination(Body):
     type: Annotated[Literal["lightning"], Assumed("S14")]
     invoice: Annotated[Text | None, Assumed("S14")] = None
     lightning_address: Annotated[Text | None, Assumed("S14")] = None
+
+    @model_validator(mode="after")
+    def _names_something(self) -> LightningDestination:
+        return _nothing_given() if self.invoice is None and self.lightning_address is None else self
 
 
 DESTINATIONS: Mapping[str, type[Body]] = {
@@ -96,21 +112,13 @@ def parse_destination(raw: Mapping[str, Any]) -> Body:
 
 
 def check_destination(world: World, destination: Body) -> None:
-    """ApiError 400: not exactly one recipient, nothing to pay over Lightning, or a transfer to oneself."""
+    """ApiError 400: more than one recipient, or a transfer to oneself."""
     if isinstance(destination, UserDestination):
         given = destination.given()
-        if not given:
-            raise missing("destination")
         if len(given) > 1:
             raise invalid("destination", "exactly one of email, phone_number and user_id may be given")
         if is_oneself(world, **given):
             raise invalid(f"destination.{next(iter(given))}", "it is the sender's own")
-    if (
-        isinstance(destination, LightningDestination)
-        and destination.invoice is None
-        and destination.lightning_address is None
-    ):
-        raise missing("destination")
 
 
 def find_user(world: World, destination: UserDestination) -> PlatformUser:
