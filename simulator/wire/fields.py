@@ -16,7 +16,6 @@ from simulator.wire.errors import ApiError, invalid, missing
 
 AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
 NAME_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
-NOTE_PATTERN = r"^([^\x00]*[^\s\x00][^\x00]*)?$"
 
 Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$")]
 """A string that is not empty and has no NUL."""
@@ -27,8 +26,8 @@ FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
 """A name, label, reference: 1 to 255 characters, not only blanks (decision H20)."""
 
-Note = Annotated[str, StringConstraints(max_length=1000, pattern=NOTE_PATTERN)]
-"""A description or reason: at most 1,000 characters, not only blanks (decision H20)."""
+Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN)]
+"""A description or reason: at most 1,000 characters, neither empty nor only blanks (decision H20)."""
 
 Code = FreeText
 """A code, id, address or number: whether there is such a one is a business rule, so the empty one is refused there."""
@@ -138,8 +137,7 @@ def in_words(detail: Mapping[str, Any]) -> str:
 _MUST_BE = "it must be "
 _PATTERNS = {
     AMOUNT_PATTERN: 'it must be a decimal number in quotes, such as "12.50"',
-    NAME_PATTERN: "it must not be only blanks, nor hold the character NUL",
-    NOTE_PATTERN: "it must not be only blanks, nor hold the character NUL",
+    NAME_PATTERN: "it must not be empty or only blanks, nor hold the character NUL",
     r"^[^\x00]+$": "it must not hold the character NUL",
     r"^[^\x00]*$": "it must not hold the character NUL",
     r"^[0-9]{1,18}(\.[0-9]{1,2})?$": 'it must be a decimal number in quotes with at most two decimals, such as "12.50"',

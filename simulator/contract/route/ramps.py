@@ -65,6 +65,9 @@ async def onramps(guide: Guide) -> None:
         title="by bank transfer",
     )
     payer = {"account_name": "Thandi Nkosi", "account_number": "1234567890", "bank_code": "250655"}
+    for unknown in ({"bank_code": "999999"}, {"account_number": "12"}):
+        body = {"wallet_address": CELO, "payer": {**payer, **unknown}}
+        await guide.call("POST", f"/quotes/{by_bank['id']}/confirm", body)
     second = await guide.call(
         "POST",
         f"/quotes/{by_bank['id']}/confirm",
@@ -141,6 +144,9 @@ async def offramps(guide: Guide, saved: dict[str, Any]) -> None:
     guide.act("set_limits", daily="100.00")
     await guide.call("POST", f"/quotes/{quote['id']}/confirm", confirm)
     guide.act("set_limits", daily="3000000.00")
+    guide.act("set_fee_product", "fee_offramp_usdc_celo_kes", status="inactive")
+    await guide.call("POST", f"/quotes/{quote['id']}/confirm", confirm)
+    guide.act("set_fee_product", "fee_offramp_usdc_celo_kes", status="active")
     await guide.advance("31m")
 
 

@@ -44,6 +44,9 @@ async def recurring(guide: Guide, saved: dict[str, Any]) -> None:
         {**allowance, "recipient": {"destination": {"type": "platform_user", "phone_number": "12"}}},
     ):
         await guide.call("POST", "/recurring-payments", body)
+    guide.act("set_network", network="celo", status="down")
+    await guide.call("POST", "/recurring-payments", rent)
+    guide.act("set_network", network="celo", status="operational")
     path, other = (f"/recurring-payments/{payment['id']}" for payment in (first, second))
     await guide.call("GET", f"{path}/review")
     day = "2026-01-06"

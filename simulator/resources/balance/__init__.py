@@ -6,16 +6,7 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 from __future__ import annotations
 
 from simulator.resources.balance import assets, settlement
-from simulator.resources.balance.actions import (
-    WITHDRAWABLE,
-    check_decimals,
-    create_send,
-    estimate_withdraw,
-    execute_withdraw,
-    named_asset,
-    quote_withdraw,
-    require_asset,
-)
+from simulator.resources.balance.actions import create_send, estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.resources.balance.destinations import (
     DESTINATIONS,
     TRANSFER_PRODUCTS,
@@ -30,6 +21,7 @@ from simulator.resources.balance.destinations import (
     parse_destination,
     resolve_destination,
 )
+from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, named_asset, require_asset
 from simulator.resources.balance.pricing import Pricing, SendPricing, price_send, require_balance
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.resources.balance.routes import OPERATIONS

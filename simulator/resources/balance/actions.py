@@ -19,6 +19,7 @@ from simulator.resources.balance.destinations import (
     require_payable,
     resolve_destination,
 )
+from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import (
     Pricing,
     minimum_received,
@@ -42,10 +43,8 @@ from simulator.resources.profile import check_amount, check_usage, count_usage, 
 from simulator.resources.ramps import check_payer, collection_account, require_payers_bank
 from simulator.resources.reference import (
     COUNTRY_OF,
-    asset,
     currency_of,
     fiat,
-    has_method,
     is_phone,
     listing,
     require_network,
@@ -69,44 +68,9 @@ from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import move, rows
-from simulator.wire.spelling import WALLET, upper
-
-WITHDRAWABLE = ("USDC", "USDT", "CUSD")
-
+from simulator.wire.spelling import upper
 
 # --- what all of them share ------------------------------------------------------------------------------
-
-
-def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
-    """The asset named in a body by the wallet operations' spelling; 422 unsupported_network, unsupported_asset."""
-    if network not in WALLET:
-        names = ", ".join(WALLET)
-        raise ApiError("unsupported_network", f"{network!r} is not one of {names}.", f"{prefix}network")
-    found = asset(symbol, WALLET[network])
-    if found is None:
-        raise ApiError("unsupported_asset", f"{symbol!r} is not available on {network}.", f"{prefix}symbol")
-    return found
-
-
-def named_asset(symbol: str, network: str) -> Currency | None:
-    """The asset named in a body, or None: what a check of malformed values needs."""
-    return asset(symbol, WALLET.get(network, ""))
-
-
-def check_decimals(amount: str, currency: Currency | None) -> None:
-    """400 for more decimals than the currency has (decision H7)."""
-    if currency is not None and not currency.accepts(amount):
-        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
-
-
-def require_fiat(code: str, method: str | None = None) -> Currency:
-    """A fiat currency, and that it can be paid by a method; 422 unsupported_pair."""
-    money = fiat(code)
-    if money is None:
-        raise ApiError("unsupported_pair", f"{code!r} is not a supported fiat currency.", "fiat_currency")
-    if method is not None and not has_method(code, method):
-        raise ApiError("unsupported_pair", f"{method} is not available for {code}.", "method")
-    return money
 
 
 def _side(currency: Currency, amount: Decimal) -> Side:

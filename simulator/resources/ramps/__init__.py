@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.resources.ramps import actions
-from simulator.resources.ramps.actions import check_payer, collection_account, require_payers_bank
+from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.routes import OPERATIONS
 from simulator.resources.ramps.shapes import (

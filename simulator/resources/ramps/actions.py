@@ -15,10 +15,10 @@ from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import Priced, check_limits, price, require_in_force, solve_source
 from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
+from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.shapes import render_quote, render_ramp
 from simulator.resources.reference import (
-    BANKS,
     COUNTRY_OF,
     RAMP_ASSETS,
     asset,
@@ -31,8 +31,6 @@ from simulator.resources.reference import (
     new_address,
     new_tx_hash,
     ramp_rate,
-    require_account_number,
-    require_bank,
     require_network,
 )
 from simulator.resources.transactions import (
@@ -163,18 +161,6 @@ def check_confirm(call: Call) -> None:
     quote = call.resource
     if quote.type == "onramp" and quote.method == "bank_transfer":
         check_payer(call.body.payer, quote.fiat_currency)
-
-
-def check_payer(payer: Any, fiat_code: str) -> None:
-    """400 for the account number of a payer by bank transfer, where it is given."""
-    if payer.account_number is not None:
-        require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
-
-
-def require_payers_bank(payer: Any, fiat_code: str) -> None:
-    """422 invalid_bank_account for the bank of a payer by bank transfer, where it is given (decision R5)."""
-    if payer.bank_code is not None:
-        require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
 
 
 def confirm_onramp(call: Call) -> JsonObject:
@@ -425,14 +411,6 @@ def refund(push: Push) -> Transaction:
 def may_refund(world: World, ramp: Transaction) -> bool:
     """From failed only when funds were received (decision S5)."""
     return ramp.funds_received is not None and ramp.status in ("failed", "processing", "completed")
-
-
-def collection_account(world: World, fiat_code: str) -> dict[str, str]:
-    """Where a bank transfer goes: an account of the service at the country's first bank (decision R5)."""
-    bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
-    first = 10 ** (bank.min_digits - 1)
-    number = first + world.streams.below(9 * first, "accounts")
-    return {"account_number": str(number), "bank_name": bank.name}
 
 
 def _paid(ramp: Transaction) -> Currency:

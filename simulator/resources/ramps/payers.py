@@ -1,0 +1,28 @@
+"""Payers by bank transfer, and the account of the service that they pay to (decisions R3 and R5)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.kernel.world import World
+from simulator.resources.reference import BANKS, COUNTRY_OF, require_account_number, require_bank
+
+
+def check_payer(payer: Any, fiat_code: str) -> None:
+    """400 for the account number of a payer by bank transfer, where it is given."""
+    if payer.account_number is not None:
+        require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
+
+
+def require_payers_bank(payer: Any, fiat_code: str) -> None:
+    """422 invalid_bank_account for the bank of a payer by bank transfer, where it is given (decision R5)."""
+    if payer.bank_code is not None:
+        require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
+
+
+def collection_account(world: World, fiat_code: str) -> dict[str, str]:
+    """Where a bank transfer goes: an account of the service at the country's first bank (decision R5)."""
+    bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
+    first = 10 ** (bank.min_digits - 1)
+    number = first + world.streams.below(9 * first, "accounts")
+    return {"account_number": str(number), "bank_name": bank.name}
