@@ -502,10 +502,10 @@ class Engine:
             {
                 "due_at": None,
                 "waiting_for": list(held.networks),
-                "part": held.arguments["part"],
-                "place": held.arguments["place"],
+                "part": held.part,
+                "place": held.place,
                 "object": held.target,
-                "action": held.arguments["action"] or f"scenario {held.arguments['hand_to']}",
+                "action": held.action or f"scenario {held.hand_to}",
             }
             for held in holding.held_steps(world, name)
         ]

@@ -7,7 +7,7 @@ the world's store; they have no due time, so they are on no agenda. Actions by h
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from simulator.kernel.agenda import Timer
@@ -21,6 +21,7 @@ TABLE = "scenario.held"
 STEP = "scenario.step"
 TIMELINE = "scenario.timeline"
 _KINDS = (STEP, TIMELINE)
+_CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
 LIGHTNING_NETWORK = "bitcoin"
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
@@ -33,9 +34,20 @@ class Held:
     remaining_ms: int
     environment: str
     networks: tuple[str, ...]
-    kind: str
+    of_timeline: bool
     target: str
-    arguments: dict[str, Any] = field(default_factory=dict)
+    scenario: str
+    part: str
+    place: str
+    event: str
+    action: str | None
+    acts_on: str | None
+    parameters: dict[str, Any]
+    hand_to: str | None
+
+    def arguments(self) -> dict[str, Any]:
+        """What the timer of the step carries."""
+        return {name: getattr(self, name) for name in (*_CARRIED, "environment")}
 
 
 def networks_needed(action: str, record: object) -> frozenset[str]:
@@ -75,7 +87,14 @@ def hold(world: World, status: NetworkStatus) -> None:
 
 def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
     world.agenda.cancel_key(timer.key)
-    held = Held(timer.due_at_ms - world.now_ms, environment, networks, timer.kind, timer.target, dict(timer.arguments))
+    held = Held(
+        remaining_ms=timer.due_at_ms - world.now_ms,
+        environment=environment,
+        networks=networks,
+        of_timeline=timer.kind == TIMELINE,
+        target=timer.target,
+        **{name: timer.arguments[name] for name in _CARRIED},
+    )
     _table(world).put(str(world.next_sequence(TABLE)), held)
 
 
@@ -85,19 +104,21 @@ def release(world: World, status: NetworkStatus) -> None:
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         _table(world).delete(key)
-        world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments)
+        world.agenda.plan_another(
+            world.now_ms + held.remaining_ms, TIMELINE if held.of_timeline else STEP, held.target, **held.arguments()
+        )
     hold(world, status)
 
 
 def held_steps(world: World, scenario: str) -> Iterator[Held]:
     """The held steps of one scenario, in the order in which they were held."""
-    return (row for _, row in _table(world).items() if row.arguments["scenario"] == scenario)
+    return (row for _, row in _table(world).items() if row.scenario == scenario)
 
 
 def forget(world: World, *, scenario: str = "", target: str = "") -> None:
     """Drop the held steps of a scenario, or those on an object."""
     for key, row in list(_table(world).items()):
-        if (scenario and row.arguments["scenario"] == scenario) or (target and row.target == target):
+        if (scenario and row.scenario == scenario) or (target and row.target == target):
             _table(world).delete(key)
 
 
