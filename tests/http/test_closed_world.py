@@ -217,6 +217,14 @@ def test_s14_an_invoice_whose_payment_failed_can_be_paid(world: Remote) -> None:
     assert pay(world, asked["payment_request"]).status == 201
 
 
+def test_h2_an_amount_that_is_not_the_invoices_is_malformed_whatever_else_is_wrong(world: Remote) -> None:
+    asked = invoice(world, wallet(world, "bitcoin")["id"])
+    destination = {"type": "lightning", "invoice": asked["payment_request"]}
+    for network in ("BITCOIN", "bitcoin"):
+        refused = send(world, "BTC", network, "0.0004", destination)
+        assert refused.refusal == (400, "invalid_parameter", "amount")
+
+
 def test_s14_an_expired_invoice_is_expired(world: Remote) -> None:
     asked = invoice(world, wallet(world, "bitcoin")["id"], expires_in=60)
     world.advance(by="60s")

@@ -15,6 +15,7 @@ from simulator.kernel.world import World
 from simulator.resources.balance.destinations import (
     UserDestination,
     check_destination,
+    check_invoice_amount,
     find_user,
     require_payable,
     resolve_destination,
@@ -116,6 +117,7 @@ def check_send(call: Call) -> None:
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
     check_destination(call.world, body.destination)
+    check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
 
 
 def _resolve_send(call: Call) -> tuple[Currency, Decimal]:

@@ -8,6 +8,7 @@ is the body's part, `check_destination` refuses what is malformed (400), `resolv
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal, NoReturn
@@ -15,9 +16,16 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import model_validator
 from pydantic_core import PydanticCustomError
 
-from simulator.kernel.money import Currency
+from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets import LightningEntry, Wallet, decode_invoice, is_lightning_address, is_payable
+from simulator.resources.deposit_wallets import (
+    DecodedInvoice,
+    LightningEntry,
+    Wallet,
+    decode_invoice,
+    is_lightning_address,
+    is_payable,
+)
 from simulator.resources.profile import PlatformUser, is_oneself, platform_user
 from simulator.resources.reference import is_address, is_phone
 from simulator.resources.transactions import IN_FLIGHT, payment_of
@@ -154,7 +162,7 @@ def resolve_destination(
     if network != LIGHTNING_NETWORK:
         raise ApiError("unsupported_network", "Lightning payments are made on BITCOIN.", "network")
     if destination.invoice is not None:
-        return _invoice(world, environment, asset, destination.invoice, amount)
+        return _invoice(world, environment, destination.invoice, amount)
     address = destination.lightning_address or ""
     if not is_lightning_address(address):
         raise _bad("lightning_address", "it is not of the form name@domain")
@@ -162,21 +170,30 @@ def resolve_destination(
     return Recipient(lightning=address, free_products=_products_of(own))
 
 
+def check_invoice_amount(environment: str, destination: Body, amount: Decimal) -> None:
+    """ApiError 400 for an amount that is not the invoice's (decision M7); a bad invoice is a business rule."""
+    if isinstance(destination, LightningDestination) and destination.invoice is not None:
+        with suppress(ValueError):
+            _check_asked(decode_invoice(destination.invoice, environment), amount)
+
+
+def _check_asked(invoice: DecodedInvoice, amount: Decimal) -> None:
+    if invoice.amount_msat is not None and amount != (asked := Decimal(invoice.amount_msat) / MSATS_PER_BTC):
+        raise invalid("amount", f"the invoice asks for {format_decimal(asked)} BTC")
+
+
 def _products_of(own: object | None) -> tuple[str, ...]:
     """What arrives at a wallet of this world, or over Lightning at one, is a deposit; an offramp's deposit is not."""
     return ("deposit",) if isinstance(own, Wallet | LightningEntry) else ()
 
 
-def _invoice(world: World, environment: str, asset: Currency, text: str, amount: Decimal) -> Recipient:
+def _invoice(world: World, environment: str, text: str, amount: Decimal) -> Recipient:
     try:
         invoice = decode_invoice(text, environment)
     except ValueError:
         nets = "of the main net or the test net" if environment == "sandbox" else "of the main net"
         raise _bad("invoice", f"it is not a BOLT11 invoice {nets}") from None
-    if invoice.amount_msat is not None:
-        asked = Decimal(invoice.amount_msat) / MSATS_PER_BTC
-        if amount != asked:
-            raise invalid("amount", f"the invoice asks for {asset.format(asked)} {asset.code}")
+    _check_asked(invoice, amount)
     if world.now_ms >= invoice.expires_at_ms:
         raise ApiError("invoice_expired", "The Lightning invoice has expired; ask for a fresh one.")
     own = receiver_at(world, environment, LIGHTNING, text)
