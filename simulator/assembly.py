@@ -40,13 +40,12 @@ from simulator.scenario.schema import Library, ScenarioFile
 from simulator.wire.advice import advise
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
-from simulator.wire.settings import Settings, bound_journal, shown
+from simulator.wire.settings import MANUAL_START, Settings, bound_journal, shown
 from simulator.wire.triggers import TriggerTable
 
 _log = logging.getLogger(__name__)
 
 DEFAULT_WORLD = "default"
-MANUAL_START = "2026-01-05T08:00:00.000Z"
 DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 ROOMS: tuple[Room, ...] = (

@@ -71,7 +71,8 @@ def make_config(
     seed_number = _whole("--seed", seed, 2**63 - 1, problems)
     speed = _rate(rate, problems)
     now_ms = _now(now, problems)
-    if not is_loopback and not control_token:
+    token = (control_token or "").strip()
+    if not is_loopback and not token:
         problems.append(
             f"--host {host} is reachable from other machines, so the control interface needs a token: "
             "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1"
@@ -85,7 +86,7 @@ def make_config(
     if problems:
         raise ConfigError(problems)
     return Config(
-        host, port_number, clock, speed, now_ms, seed_number, scenarios, control_token or None,
+        host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         allowed_hosts, idle_seconds, request_seconds, shown(validated),
     )  # fmt: skip
 

@@ -1,7 +1,7 @@
 """The README keeps its word: every command and program in it is run, in order, against a real server.
 
 Fenced `bash` and `python` blocks are run; a block marked `<!-- not run -->` is not. A `text` block shows exactly
-what the block before it prints. The port of the README is replaced by that of the server.
+what the block before it prints. The one line that says where the server is says where the test's is.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ import pytest
 from click import Group
 
 from simulator.cli import main
+from simulator.kernel.clock import parse_duration
+from simulator.resources.webhooks.queue import RETRY_DELAYS_MS
 from simulator.wire.settings import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -71,28 +73,64 @@ def origin(environment: dict[str, str]) -> Iterator[str]:
         server.kill()
 
 
-@pytest.mark.skipif(not (shutil.which("curl") and shutil.which("bash")), reason="the walk needs curl and bash")
-def test_every_command_does_what_the_readme_says(origin: str, environment: dict[str, str]) -> None:
-    run = [block for block in blocks() if block.is_run]
-    script = ["set -eo pipefail"]
-    for block in run:
-        text = block.text.replace(ORIGIN, origin)
-        script += [f"python3 - <<'PROGRAM'\n{text}PROGRAM" if block.language == "python" else text, f"echo '\n{_END}'"]
-    done = subprocess.run(
-        ["bash", "-c", "\n".join(script)],
+needs_a_shell = pytest.mark.skipif(
+    not (shutil.which("curl") and shutil.which("bash")), reason="the walk needs curl and bash"
+)
+
+
+def run(script: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["bash", "-c", "\n".join(["set -eo pipefail", *script])],
         cwd=ROOT,
-        env={**environment, "SIMULATOR_URL": origin},
+        env=environment,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=300,
     )
+
+
+def walk(origin: str, environment: dict[str, str]) -> None:
+    """Run every block as a reader would whose server listens at `origin`, and look at what each prints."""
+    shown = [block for block in blocks() if block.is_run]
+    script = []
+    for block in shown:
+        text = block.text.replace(f"export SIMULATOR_URL={ORIGIN}\n", f"export SIMULATOR_URL={origin}\n")
+        script += [f"python3 - <<'PROGRAM'\n{text}PROGRAM" if block.language == "python" else text, f"echo '\n{_END}'"]
+    done = run(script, environment)
     printed = done.stdout.split(_END)
     assert done.returncode == 0, f"after {len(printed) - 1} blocks: {done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    assert len(printed) == len(run) + 1
-    for block, output in zip(run, printed, strict=False):
+    assert len(printed) == len(shown) + 1
+    for block, output in zip(shown, printed, strict=False):
         assert '{"error":' not in output, block.text
         if block.prints is not None:
             assert output.strip() == block.prints.strip(), block.text
+
+
+@needs_a_shell
+def test_every_command_does_what_the_readme_says_on_any_port_and_again(
+    origin: str, environment: dict[str, str]
+) -> None:
+    assert origin != ORIGIN
+    walk(origin, environment)
+    walk(origin, environment)
+
+
+def test_one_line_alone_says_where_the_server_is() -> None:
+    named = [line for block in blocks() if block.is_run for line in block.text.splitlines() if "8642" in line]
+    assert named == [f"export SIMULATOR_URL={ORIGIN}"]
+
+
+@needs_a_shell
+def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
+    helpers = next(block.text for block in blocks() if "field()" in block.text)
+    done = run([helpers, """echo '{"error": {"code": "not_found"}}' | field id"""], environment)
+    assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", '{"error": {"code": "not_found"}}')
+
+
+def test_the_retries_stand_in_it_as_they_are_made() -> None:
+    row = next(line for line in README.splitlines() if line.startswith("| after the one before |"))
+    spans = [parse_duration(cell.replace(" min", "m").replace(" ", "")) for cell in row.split("|")[3:-1]]
+    assert spans == list(RETRY_DELAYS_MS)
 
 
 def test_the_readme_has_blocks_of_every_sort() -> None:

@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 import click
 
@@ -43,8 +44,11 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         given = {"url": url, "world": world, "environment": environment, "control_token": control_token}
         given |= _of_groups(click.get_current_context())
+        address = given["url"] or server_url(os.environ)
+        if not _is_address(address):
+            fail([f"{address!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
         client = ControlClient(
-            given["url"] or server_url(os.environ),
+            address,
             given["world"],
             environment=given["environment"],
             token=given["control_token"],
@@ -81,6 +85,15 @@ def server_url(variables: Mapping[str, str]) -> str:
     host, port = variables.get("SIMULATOR_HOST") or DEFAULT_HOST, variables.get("SIMULATOR_PORT") or DEFAULT_PORT
     host = {"0.0.0.0": DEFAULT_HOST, "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+def _is_address(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        named = bool(parts.hostname) and (parts.port is None or parts.port >= 0)
+    except ValueError:
+        return False
+    return parts.scheme in ("http", "https") and named and " " not in url
 
 
 def show(value: Any) -> None:

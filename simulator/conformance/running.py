@@ -52,7 +52,10 @@ async def own_simulator() -> AsyncIterator[str]:
 async def run(settings: Settings, *, contract: Path | None = None, junit: Path | None = None) -> Outcome:
     """One run of schemathesis; Unusable, Unanswered, Refused."""
     if find_spec("schemathesis") is None:
-        raise Unusable("schemathesis is not installed: pip install 'rampsim[conformance]' or pip install schemathesis")
+        raise Unusable(
+            "schemathesis is not installed: pip install -e '.[conformance]' in the directory of rampsim, "
+            "or pip install schemathesis"
+        )
     unknown = [] if contract else sorted({*settings.operations} - {*operation_ids().values()})
     if unknown:
         raise Unusable(f"the contract has no operation {' or '.join(unknown)}")

@@ -33,6 +33,7 @@ from simulator.scenario.parts import Tests
 from simulator.scenario.results import Check, Line, RunResult
 from simulator.scenario.schema import ScenarioFile
 from simulator.wire.json import dumps
+from simulator.wire.settings import MANUAL_START, Settings, shown
 
 CONTROL = "/_simulator"
 MAX_ATTEMPTS = 5
@@ -118,9 +119,17 @@ class _Run:
     # Preparing
 
     async def _prepare(self) -> None:
-        """A world under a manual clock, the scenario in it, and a receiver where it asks about webhooks."""
-        seed = {} if self._seed is None else {"seed": self._seed}
-        world = await self._control("POST", "/worlds", {"clock": {"mode": "manual"}, "scenarios": [], **seed})
+        """A world under a manual clock, the scenario in it, and a receiver where it asks about webhooks.
+
+        It inherits nothing from its server, so that a run comes out alike everywhere.
+        """
+        wanted = {
+            "clock": {"mode": "manual", "now": MANUAL_START},
+            "scenarios": [],
+            "settings": shown(Settings()),
+            **({} if self._seed is None else {"seed": self._seed}),
+        }
+        world = await self._control("POST", "/worlds", wanted)
         self.result.world = world["id"]
         self._control_headers = {"X-Simulator-World": world["id"]}
         self._now = world["clock"]["now"]

@@ -19,6 +19,10 @@ RateLimit = Annotated[str, StringConstraints(pattern=RATE_LIMIT_PATTERN)]
 """`N/SECONDS`: at most N calls in so many seconds, for each key pair."""
 
 
+MANUAL_START = "2026-01-05T08:00:00.000Z"
+"""Where a manual clock begins when nobody says otherwise."""
+
+
 class Settings(Body):
     """All settings with their defaults."""
 

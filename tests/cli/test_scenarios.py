@@ -134,3 +134,10 @@ def test_a_scenario_runs_on_a_server_that_is_there(here: Path, origin: str, guar
 def test_a_server_that_is_not_there_is_code_3() -> None:
     result = scenario("run", "deposit-arrives", "--url", "http://127.0.0.1:1")
     assert (result.exit_code, result.stderr) == (3, "rampsim: no simulator answers at http://127.0.0.1:1\n")
+
+
+@pytest.mark.parametrize("name", ["bad name", "", "-x", "ümlaut"])
+def test_a_new_scenario_needs_a_name_that_is_valid(here: Path, name: str) -> None:
+    result = scenario("new", "--", name)
+    assert (result.exit_code, "is no name of a scenario" in result.stderr) == (2, True)
+    assert list(Path().iterdir()) == []

@@ -106,7 +106,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("token", [None, ""])
+@pytest.mark.parametrize("token", [None, "", "   "])
 def test_it_does_not_listen_to_other_machines_without_a_token(token: str | None) -> None:
     words = [] if token is None else ["--control-token", token]
     result = serve("--host", "0.0.0.0", *words)

@@ -8,7 +8,9 @@ from typing import Any
 
 import httpx
 import pytest
+from click.testing import CliRunner
 
+from simulator.cli import main
 from simulator.config import Config
 from simulator.wire.settings import Settings, shown
 from tests.cli.conftest import running
@@ -189,3 +191,10 @@ def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client
         assert fresh.world["clock"]["mode"] == "manual"
         assert fresh.api("GET", "/profile").status == 200
         assert server.control("GET", "/health").body["worlds"] == 1
+
+
+def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote) -> None:
+    words = ["scenario", "run", "payout-fails-and-refunds"]
+    alone = CliRunner().invoke(main, words)
+    there = CliRunner().invoke(main, [*words, "--url", flagged.origin])
+    assert (there.exit_code, there.stdout) == (0, alone.stdout)

@@ -12,6 +12,7 @@ import pytest
 from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.results import Check, RunResult
 from simulator.scenario.runner import RunFailed, fill, run
+from simulator.wire.settings import MANUAL_START, Settings, shown
 from tests.scenario.toy import LOADER
 
 NOW = "2026-01-05T08:00:00.000Z"
@@ -87,7 +88,12 @@ drive:
         seed=7,
     )
     assert result.passed
-    assert simulator.made("/_simulator/worlds")[0] == {"clock": {"mode": "manual"}, "scenarios": [], "seed": 7}
+    assert simulator.made("/_simulator/worlds")[0] == {
+        "clock": {"mode": "manual", "now": MANUAL_START},
+        "scenarios": [],
+        "settings": shown(Settings()),
+        "seed": 7,
+    }
     assert simulator.made("/v1/quotes/qt_1/confirm") == [{"same": 3, "list": ["5 KES"]}]
     assert simulator.made("/_simulator/clock/advance") == [{"by": 90.0, "wait": True}]
     assert ("GET", "/production/v1/profile", None) in simulator.calls

@@ -102,6 +102,11 @@ def check_url(url: str, policy: str) -> str | None:
         return str(error)
     if policy == "any":
         return None
+    why = _refused(target, policy)
+    return None if why is None else f"{why}; with --webhook-urls any (setting webhook_urls) every address may"
+
+
+def _refused(target: Target, policy: str) -> str | None:
     if target.numeric:
         return f"{target.host!r} is a numeric form of an address; write a name or four plain decimal numbers"
     here = policy == "local" and _is_here(target)
