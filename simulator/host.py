@@ -23,6 +23,7 @@ from simulator.server.app import CONTROL_BASE, Application, Limits
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
+from simulator.wire.errors import ControlError
 from simulator.wire.masking import Masker
 
 
@@ -32,18 +33,20 @@ def build(config: Config) -> Application:
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
     start_ms = inherited.start_ms(config.clock, wall_now_ms())
-    simulator.create_world(
-        Blueprint(
-            id=DEFAULT_WORLD,
-            seed=config.seed,
-            mode=config.clock,
-            now_ms=start_ms,
-            rate=config.rate,
-            scenarios=names,
-            settings=config.settings,
-            at_wall_time=config.clock == "real" and config.now_ms is None,
-        )
+    blueprint = Blueprint(
+        id=DEFAULT_WORLD,
+        seed=config.seed,
+        mode=config.clock,
+        now_ms=start_ms,
+        rate=config.rate,
+        scenarios=names,
+        settings=config.settings,
+        at_wall_time=config.clock == "real" and config.now_ms is None,
     )
+    try:
+        simulator.create_world(blueprint)
+    except ControlError as error:
+        raise ConfigError([f"--scenario: a scenario cannot become active: {error.message}"]) from None
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
     application = Application(

@@ -163,7 +163,9 @@ async def create_world(call: ControlCall) -> JsonObject:
     try:
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     except WorldExists as error:
-        raise _exists(error) from None
+        raise _exists(call, error) from None
+    except ControlError as error:
+        raise _not_active(error) from None
     _succeed(call, old, world)
     return show_world(call, world)
 
@@ -173,13 +175,21 @@ def _given(settings: Settings | None) -> JsonObject:
     return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
 
 
-def _exists(error: WorldExists) -> ControlError:
-    return ControlError(
-        409,
-        "already_exists",
-        f"The world {error} lives already, or holds the same keys; with `replace: true` the one of that id ends first.",
-        "id",
-    )
+def _exists(call: ControlCall, error: WorldExists) -> ControlError:
+    if str(error) == call.body.id:
+        why = f"The world {error} lives already; with `replace: true` it ends first."
+    else:
+        why = f"The world {error} holds the keys that this one would get; delete it, or choose another id or seed."
+    return ControlError(409, "already_exists", why, "id")
+
+
+def _not_active(error: ControlError) -> ControlError:
+    """A scenario lays down a world that cannot be; what the scenario names is no parameter of the call."""
+    if error.status != 400:
+        return error
+    why = f"The scenarios cannot become active: {error.message}"
+    problem = {"path": "scenarios", "line": 1, "column": 1, "message": why}
+    return ControlError(400, "invalid_scenario", why, "scenarios", errors=[problem])
 
 
 def _replaced(call: ControlCall) -> World | None:
@@ -266,7 +276,9 @@ async def _fork(call: ControlCall) -> JsonObject:
             snapshot.frozen, body.id or simulator.draw_world_id(), body.seed, prepare=prepare, replace=body.replace
         )
     except WorldExists as error:
-        raise _exists(error) from None
+        raise _exists(call, error) from None
+    except ControlError as error:
+        raise _not_active(error) from None
     bound_journal(world)
     world.clock.mode = clock.mode or world.clock.mode
     world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)

@@ -120,7 +120,7 @@ def read_fault(raw: JsonObject) -> JsonObject:
         event = webhook.webhook.event
         if event is not None and event not in EVENT_TYPES:
             raise invalid("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
-        if not webhook.deliver.model_fields_set:
+        if all(getattr(webhook.deliver, name) in (None, False) for name in Deliver.model_fields):
             raise invalid("deliver", f"it says at least one of {', '.join(Deliver.model_fields)}")
         _check_delay(webhook.deliver.delay, "deliver.delay")
         _check_delay(webhook.deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS)
@@ -128,7 +128,7 @@ def read_fault(raw: JsonObject) -> JsonObject:
     refuse_unknown(InterfaceFault, raw)
     fault = parse(InterfaceFault, raw, code="invalid_parameter")
     _check_delay(fault.delay, "delay", LONGEST_DELAY_MS)
-    if fault.respond is None and fault.delay is None and not fault.drop and fault.malformed is None:
+    if fault.respond is None and not _spans(fault.delay) and not fault.drop and fault.malformed is None:
         raise invalid("respond", "a fault responds, delays, drops or malforms")
     if fault.after_commit and fault.respond is None and not fault.drop:
         raise invalid("respond", "after_commit replaces the answer by respond, or loses it with drop")
@@ -159,6 +159,10 @@ def _check_delay(delay: str | float | None, param: str, longest_ms: int | None =
         raise invalid(param, str(error)) from None
     if longest_ms is not None and span_ms > longest_ms:
         raise invalid(param, f"it is wall time, at most {format_duration(longest_ms)}")
+
+
+def _spans(delay: str | float | None) -> bool:
+    return delay is not None and parse_duration(delay) > 0
 
 
 def doubts(world: World, fault: JsonObject) -> list[str]:

@@ -51,6 +51,8 @@ def test_a_method_that_is_not_possible_there_is_refused(world: Remote) -> None:
         ({"match": {}}, "respond"),
         ({"match": {"path": 5}, "respond": DOWN}, "match.path"),
         ({"webhook": {}, "deliver": {}}, "deliver"),
+        ({"webhook": {}, "deliver": {"drop": False}}, "deliver"),
+        ({"match": {}, "drop": False, "delay": "0s"}, "respond"),
         ({"webhook": {}, "deliver": {"copies": 0}}, "deliver.copies"),
         ({"webhook": {"event": "quote.expire"}, "deliver": {"drop": True}}, "webhook.event"),
         ({"webhook": {}, "deliver": {"slow": "2m"}}, "deliver.slow"),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -11,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
-from simulator.config import Config
+from simulator.config import Config, ConfigError
+from simulator.host import build
 from simulator.wire.settings import Settings, shown
 from tests.cli.conftest import running
 from tests.http.conftest import Remote
@@ -198,3 +201,30 @@ def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote)
     alone = CliRunner().invoke(main, words)
     there = CliRunner().invoke(main, [*words, "--url", flagged.origin])
     assert (there.exit_code, there.stdout) == (0, alone.stdout)
+
+
+POOR = {"name": "poor", "world": {"balances": [{"symbol": "XXX", "network": "CELO", "amount": "1"}]}}
+
+
+def test_a_scenario_that_cannot_become_active_is_no_wrong_parameter(world: Remote) -> None:
+    answer = world.control("POST", "/worlds", {"scenarios": [POOR]})
+    assert answer.refusal == (400, "invalid_scenario", "scenarios")
+    assert "`symbol`" in answer.body["error"]["errors"][0]["message"]
+
+
+def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
+    other = world.another(scenarios=[])
+    document = world.control("GET", "/state").body
+    world.control("DELETE", f"/worlds/{world.world['id']}")
+    assert other.control("PUT", "/state", document).status == 200
+    wanted = {"id": world.world["id"], "seed": 1, "replace": True}
+    answer = world.call("POST", f"{world.origin}/_simulator/worlds", json=wanted)
+    assert answer.refusal == (409, "already_exists", "id")
+    assert f"The world {other.world['id']} holds the keys" in answer.body["error"]["message"]
+
+
+def test_a_server_whose_scenario_cannot_become_active_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "poor.json"
+    file.write_text(json.dumps(POOR))
+    with pytest.raises(ConfigError, match="cannot become active"):
+        build(Config(scenarios=(str(file),)))
