@@ -75,6 +75,8 @@ class ControlApplication:
             row, variables = self._admitted(incoming, scope)
             body, is_whole = await read_body(receive, row.max_bytes)
             call = self._call(incoming, scope, row, variables)
+            if not row.open:
+                call.check_environment()
             call.raw, call.is_whole = _body(row, incoming, body, is_whole), is_whole
             answered = await self._answer(call, row, receive)
             if isinstance(answered, Streamed):

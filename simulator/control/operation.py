@@ -92,11 +92,13 @@ class ControlCall:
 
     @property
     def environment(self) -> str:
-        """The environment of the header, sandbox by default; 400 for another word."""
-        environment = self.headers.get(ENVIRONMENT_HEADER, "sandbox")
-        if environment not in ENVIRONMENTS:
+        """The environment of the header, sandbox by default."""
+        return self.headers.get(ENVIRONMENT_HEADER, "sandbox")
+
+    def check_environment(self) -> None:
+        """400 for a header that names no environment, whether the call looks at it or not."""
+        if self.environment not in ENVIRONMENTS:
             raise wrong("X-Simulator-Environment", "it is sandbox or production")
-        return environment
 
     async def advance(
         self, world: World, to: Target, reached: Callable[[], bool] | None = None, horizon_ms: int = LAST_MS

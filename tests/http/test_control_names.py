@@ -86,6 +86,12 @@ def test_a_limit_gives_the_newest_oldest_first(world: Remote) -> None:
     assert [row["name"] for row in world.control("GET", "/actions?limit=2").body["data"]] == names[-2:]
 
 
+@pytest.mark.parametrize("path", ["/events", "/rates", "/resources", "/clock"])
+def test_an_environment_that_there_is_not_is_refused_everywhere(world: Remote, path: str) -> None:
+    answer = world.control("GET", path, headers={"X-Simulator-Environment": "prod"})
+    assert answer.refusal == (400, "invalid_parameter", "X-Simulator-Environment")
+
+
 def test_an_inbox_may_be_posted_to_with_any_query(world: Remote) -> None:
     assert world.control("POST", "/inbox/queried?whatever=1", {"a": 1}).status == 200
 
