@@ -20,6 +20,7 @@ import orjson
 
 from simulator.config import Config
 from simulator.host import build
+from simulator.server.app import Application
 from simulator.server.process import serving
 from tests.hostile.findings import Findings
 from tests.hostile.mutations import dumps
@@ -27,7 +28,7 @@ from tests.hostile.progress import Progress
 from tests.hostile.stopwatch import Stopwatch
 
 SLOW_SECONDS = 1.0
-PATIENCE_SECONDS = 16.0
+PATIENCE_SECONDS = 10.0
 SAMPLE = 5
 """One call in so many is looked at whether it changed something although it was refused."""
 
@@ -94,10 +95,10 @@ def _name_of(path: str) -> str:
 class House:
     """The server, its findings, and where in the run it is."""
 
-    def __init__(self, findings: Findings, progress: Progress) -> None:
+    def __init__(self, findings: Findings, progress: Progress, application: Application | None = None) -> None:
         self.findings = findings
         self.progress = progress
-        self.application = build(Config(clock="manual"))
+        self.application = application or build(Config(clock="manual"))
         self.simulator = self.application.simulator
         self.origin = ""
         self.place = ""
@@ -223,6 +224,7 @@ class House:
             elif not task.cancelled() and task.exception() is not None:
                 error = task.exception()
                 self.fail("raised", f"{request.method} {_name_of(request.path)} {error!r}", request.told(), repr(error))
+                left = True  # that says it all
         finally:
             gone.set()
         if not messages or messages[0]["type"] != "http.response.start":

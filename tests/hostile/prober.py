@@ -34,6 +34,10 @@ class Prober:
     def start(self) -> None:
         self._thread.start()
 
+    def hush(self) -> None:
+        """Say nothing more: the server is about to be ended."""
+        self._stop.set()
+
     def stop(self) -> None:
         self._stop.set()
         self._thread.join(15)
@@ -51,7 +55,7 @@ class Prober:
             except (OSError, http.client.HTTPException):
                 connection.close()
                 fine = False
-            seconds = watch.seconds - (waited_seconds("thread-self") - own)
+            seconds = max(watch.seconds - (waited_seconds("thread-self") - own), 0.0)
             if not fine and self._stop.is_set():
                 break  # the server ends too
             self.count += 1

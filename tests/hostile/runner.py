@@ -105,6 +105,9 @@ class _Worker:
             for line in lines:
                 self._hear(json.loads(line))
         code = self._process.wait()
+        assert self._process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            self._process.stdin.close()
         watcher.join(15)
         self._end_probing()
         self._report.memory.append(self._memory)
@@ -166,6 +169,8 @@ class _Worker:
                 _, call = _placed(self._progress.present[1])
                 told = f"one input took more than {self._campaign.patience_seconds:g} s"
                 self._add("hang", f"the server hangs during {' '.join(call.split(' ', 2)[:2])[:80]}", told)
+                if self._prober is not None:
+                    self._prober.hush()
                 self._process.kill()
                 return
 

@@ -91,4 +91,4 @@ def _shown(text: bytes) -> str:
         return repr(text[:3000])
 
 
-CAMPAIGN = Campaign("uploads", 3_000, UPLOADS, episode, patience_seconds=12)
+CAMPAIGN = Campaign("uploads", 3_000, UPLOADS, episode)
