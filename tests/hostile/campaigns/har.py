@@ -18,7 +18,7 @@ from simulator.compare import HarError, compare, read_har
 from tests.hostile.actor import templates
 from tests.hostile.campaign import Campaign
 from tests.hostile.house import House, last_frame
-from tests.hostile.mutations import RAW_BODIES, dumps, mutated, mutated_bytes
+from tests.hostile.mutations import RAW_BODIES, TEXTS, dumps, mutated, mutated_bytes, odd
 from tests.hostile.stopwatch import Stopwatch
 
 FILES = 10
@@ -31,7 +31,8 @@ def recording(rng: Random) -> dict[str, Any]:
     entries = []
     for index in range(rng.randrange(1, 9)):
         rows = templates()
-        method, path, query, body, good = rng.choice(rows[rng.choice(list(rows))])
+        choice = [rng.choice(rows[rng.choice(list(rows))]) for _ in range(2)]
+        method, path, query, body, good = min(choice, key=lambda row: "_" in row[1])  # unknown ids are not replayed
         answer = orjson.dumps(
             body if good else {"error": {"code": "not_found", "message": "x", "request_id": "req_0000000000"}}
         )
@@ -68,8 +69,11 @@ def har_file(rng: Random) -> bytes:
     for _ in range(rng.choice((1, 1, 2, 3))):
         index = rng.randrange(len(entries))
         part = rng.random()
-        if not isinstance(entries[index], dict) or part < 0.05:
+        request = entries[index].get("request") if isinstance(entries[index], dict) else None
+        if request is None or part < 0.05:
             entries[index] = mutated(rng, entries[index])
+        elif part > 0.6 and isinstance(request, dict):
+            odd_request(rng, request)
         elif part < 0.15:
             entries[index]["startedDateTime"] = rng.choice(TIMES)
         elif part < 0.3 and isinstance(entries[index].get("response"), dict):
@@ -78,6 +82,20 @@ def har_file(rng: Random) -> bytes:
             entries[index] = mutated(rng, entries[index], rng.choice((1, 1, 2)))
     raw = dumps(copy.deepcopy(har) if way < 0.9 else mutated(rng, har))
     return mutated_bytes(rng, raw) if way > 0.95 else raw
+
+
+def odd_request(rng: Random, request: dict[str, Any]) -> None:
+    """One part of a request that the replay looks at."""
+    way, headers = rng.random(), request.get("headers")
+    if way < 0.4 and isinstance(headers, list) and headers and isinstance(headers[-1], dict):
+        header = rng.choice([header for header in headers if isinstance(header, dict)])
+        header[rng.choice(("name", "value", "value", "value"))] = odd(rng)
+    elif way < 0.6:
+        request["url"] = odd(rng) if rng.random() < 0.3 else f"https://x.test/v1{rng.choice(TEXTS)[:99]}"
+    elif way < 0.8:
+        request["postData"] = {"text": rng.choice((odd(rng), dumps(odd(rng)).decode("utf-8", "replace")))}
+    else:
+        request["method"] = odd(rng)
 
 
 TIMES: tuple[Any, ...] = (
