@@ -170,7 +170,7 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
     whole = {"type": "integer", "minimum": 1}
     size = {**whole, "maximum": 100}
     parameters = [
-        _query("page", {**whole, "maximum": 10**18 - 1, "default": 1}, "Which page; one beyond the last is empty."),
+        _query("page", {**whole, "default": 1}, "Which page; one beyond the last is empty."),
         _query("size", {**size, "default": 20}, "Records on a page."),
         _query("limit", size, "An alias of size, which wins when both are sent."),
     ]

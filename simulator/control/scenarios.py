@@ -6,6 +6,7 @@ import asyncio
 
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
+from simulator.scenario.document import UPLOAD
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.wire.errors import ControlError
@@ -87,7 +88,15 @@ async def describe(call: ControlCall) -> JsonObject:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing, query=LIMIT),
     ControlOperation(
-        "POST", "/scenarios", "upload_scenario", "Upload a scenario", upload, 201, takes="bytes", max_bytes=256 * 1024
+        "POST",
+        "/scenarios",
+        "upload_scenario",
+        "Upload a scenario",
+        upload,
+        201,
+        takes="bytes",
+        max_bytes=UPLOAD.size + 1,
+        cuts=True,  # by that one byte the loader sees that it is too large
     ),
     ControlOperation(
         "PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios, catches_up=False

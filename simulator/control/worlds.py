@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
@@ -9,7 +10,6 @@ from typing import Annotated, Any, Literal
 
 import orjson
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
-from pydantic_core import PydanticCustomError
 
 from simulator import __version__
 from simulator.assembly import DEFAULT_WORLD, Blueprint, WorldExists
@@ -50,7 +50,7 @@ class ClockBody(Body):
 def _scenario_choice(value: Any) -> str | JsonObject:
     if isinstance(value, dict) or (isinstance(value, str) and value):
         return value
-    raise PydanticCustomError("scenario_choice", "each is the name of a scenario or a whole scenario document")
+    raise ValueError("it must be the name of a scenario, or a whole scenario")
 
 
 ScenarioChoice = Annotated[
@@ -146,7 +146,7 @@ async def create_world(call: ControlCall) -> JsonObject:
     simulator, body = call.application.simulator, call.body
     if body.from_snapshot is not None:
         return await _fork(call)
-    chosen = _choose_scenarios(call)
+    chosen = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()
     mode = clock.mode or "manual"
     blueprint = Blueprint(
@@ -211,7 +211,7 @@ class _Chosen:
     files: tuple[ScenarioFile, ...]
 
 
-def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
+async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chosen | None:
     """What `scenarios` says, None when it is left out; 400 invalid_scenario with every problem, 404 for a name.
 
     `uploaded`: names of the scenarios that the world is going to have besides the library's.
@@ -234,7 +234,7 @@ def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> _Chose
             continue
         try:
             text = orjson.dumps(one, option=orjson.OPT_INDENT_2)
-            file = Loader(simulator.triggers).load(text, known=known)
+            file = await asyncio.to_thread(Loader(simulator.triggers).load, text, known=known)
         except ScenarioError as error:
             errors += [
                 {**row, "path": ".".join(filter(None, (f"scenarios[{index}]", row["path"])))} for row in error.errors
@@ -256,7 +256,7 @@ async def _fork(call: ControlCall) -> JsonObject:
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None:
         raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
-    chosen = _choose_scenarios(call, snapshot.frozen.tables.get("uploaded_scenarios") or ())
+    chosen = await _choose_scenarios(call, snapshot.frozen.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
     if target is not None and target < snapshot.frozen.now_ms:

@@ -21,6 +21,7 @@ from simulator.resources.reference import network_status
 from simulator.scenario import holding, stops
 from simulator.scenario.answers import Answer, answer_of
 from simulator.scenario.catalogue import Catalogue, UnknownScenario
+from simulator.scenario.filling import filled, work_of
 from simulator.scenario.holding import STEP, TIMELINE, NetworkStatus
 from simulator.scenario.logbook import note, notes
 from simulator.scenario.matching import dig, holds
@@ -33,7 +34,6 @@ from simulator.scenario.schema import (
     Rule,
     Scenario,
     ScenarioFile,
-    Step,
 )
 from simulator.scenario.view import View, family
 from simulator.wire.errors import ApiError, ControlError
@@ -289,10 +289,10 @@ class Engine:
             offset_ms += round(min(self._draw(world, file.name, step.after) * factor, LAST_MS))
             part, place = f"rules[{index}].do[{number}]", file.place(f"rules[{index}]")
             if step.scenario is not None and offset_ms == 0 and not waits:
-                self._hand_over(world, file.name, _filled(step.scenario, groups), happening, part, place)
+                self._hand_over(world, file.name, filled(step.scenario, groups), happening, part, place)
                 continue
             waits = True
-            work = _work(step, groups)
+            work = work_of(step, groups)
             if world.now_ms + offset_ms > LAST_MS:
                 action = work["action"] or f"scenario {work['hand_to']}"
                 note(
@@ -517,27 +517,6 @@ class Engine:
             "stopped": notes(world, name, "stopped"),
             "pending": pending,
         }
-
-
-def _work(step: Step, groups: Mapping[str, str]) -> dict[str, Any]:
-    """A step as the arguments of its timer, with the named groups put in."""
-    return {
-        "action": step.action,
-        "acts_on": _filled(step.target, groups),
-        "parameters": _filled(step.parameters, groups),
-        "hand_to": _filled(step.scenario, groups),
-    }
-
-
-def _filled(value: Any, groups: Mapping[str, str]) -> Any:
-    """A value with every `${name}` replaced by the group of that name."""
-    if isinstance(value, str):
-        for name, text in groups.items():
-            value = value.replace(f"${{{name}}}", text)
-        return value
-    if isinstance(value, dict):
-        return {key: _filled(item, groups) for key, item in value.items()}
-    return [_filled(item, groups) for item in value] if isinstance(value, list) else value
 
 
 __all__ = ["STEP", "TIMELINE", "Answer", "Engine", "UnknownScenario"]

@@ -117,7 +117,7 @@ def test_a_recording_of_a_thousand_calls_is_written_quickly_and_can_be_read(insi
     ("path", "fault"),
     [
         ("/quotes", {"match": {}, "respond": {"status": 503, "code": "weather"}}),
-        ("/quotes/a\x00b\nc", {"match": {"path": "/nowhere"}, "drop": True}),
+        ("/quotes/a\x00b\nc", {"match": {"path": "/quotes/*/confirm"}, "drop": True}),
     ],
 )
 def test_codes_and_paths_that_no_service_has_are_recorded(inside: Inside, path: str, fault: dict[str, Any]) -> None:

@@ -260,7 +260,7 @@ def test_the_journal_of_control_calls_is_bounded_in_bytes(monkeypatch: pytest.Mo
     monkeypatch.setattr("simulator.control.journal.BYTES_KEPT", 50_000)
     for _ in range(20):
         world.act("create_key", label="x" * 5_000)
-        world.control("POST", "/faults", {"match": {"path": "x" * 10_000}, "delay": "0s"})
+        world.control("POST", "/faults", {"match": {"public_key": "x" * 10_000}, "delay": "1ms"})
     kept = world.control("GET", "/controls").body
     assert len(kept["data"]) + kept["dropped"] == 40
     assert 1 <= len(kept["data"]) <= 5

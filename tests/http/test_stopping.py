@@ -131,10 +131,11 @@ def test_steps_beyond_the_end_of_time_leave_the_world_readable(world: Remote) ->
 
 
 def test_what_is_planned_at_the_very_end_of_time_breaks_nothing(sunny: Remote) -> None:
-    from tests.http.busy import onramp, wallets
+    from tests.http.busy import onramp
 
     late = sunny.another(seed=1, clock={"mode": "manual", "now": "9998-12-31T23:59:00Z"})
-    wallets(late)
+    bitcoin = late.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body["id"]
+    assert late.api("POST", f"/wallets/{bitcoin}/lightning", {"type": "invoice", "amount_sats": 1500}).status == 201
     assert onramp(late)["status"] == "awaiting_payment"
     assert late.control("POST", "/trigger", {"event": "quote.expired"}).code == "invalid_transition"
     late.advance(to="9998-12-31T23:59:59.999Z")

@@ -95,7 +95,7 @@ drive:
         "seed": 7,
     }
     assert simulator.made("/v1/quotes/qt_1/confirm") == [{"same": 3, "list": ["5 KES"]}]
-    assert simulator.made("/_simulator/clock/advance") == [{"by": 90.0, "wait": True}]
+    assert simulator.made("/_simulator/clock/advance") == [{"by": 90.0}]
     assert ("GET", "/production/v1/profile", None) in simulator.calls
     assert simulator.made("/_simulator/actions/set_network") == [{"network": "celo", "status": "down"}]
     sent = dict(zip([path for _, path, _ in simulator.calls], simulator.headers, strict=True))
@@ -116,7 +116,7 @@ def test_429_and_503_are_tried_again_with_backoff_on_the_simulated_clock() -> No
     simulator = FakeSimulator(POST_v1__quotes=[busy, Reply(503), None, Reply(201, {"id": "q"})])
     result = go("drive: [{post: /quotes}]", simulator)
     assert result.passed
-    assert simulator.made("/_simulator/clock/advance") == [{"by": seconds, "wait": True} for seconds in (7, 2, 4)]
+    assert simulator.made("/_simulator/clock/advance") == [{"by": seconds} for seconds in (7, 2, 4)]
     keys = [
         headers["Idempotency-Key"]
         for (_, path, _), headers in zip(simulator.calls, simulator.headers, strict=True)
