@@ -52,7 +52,10 @@ class ControlJournal:
 
     def end(self, world: World, call_id: str) -> None:
         """The call is over."""
-        self._reserved[world.id].discard(number_of(call_id))
+        reserved = self._reserved[world.id]
+        reserved.discard(number_of(call_id))
+        if not reserved:
+            del self._reserved[world.id]
 
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
         """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
