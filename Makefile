@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test check lint format types imports contract contracts hostile lock clean
+.PHONY: help run test check lint format types imports contract contracts judges wheel wheel-check hostile lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -22,7 +22,7 @@ run: $(VENV)/.run  ## Serve the simulator; ARGS="--port 9000 --clock manual" for
 test: $(VENV)/.dev  ## Run all tests with their coverage; PYTEST_ARGS for pytest
 	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
-check: lint types imports contract test  ## All that CI runs
+check: lint types imports judges wheel-check test  ## All that CI runs
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -45,6 +45,19 @@ contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, co
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
 	$(BIN)/python -m tests.hostile $(ARGS)
 
+judges: $(VENV)/.judges  ## What judges the contract from outside: linters, a proxy, a generated client
+	$(BIN)/python -m pytest -n 2 -m judges tests/judges $(PYTEST_ARGS)
+
+wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+wheel-check: wheel  ## Install the wheel into an environment of its own, and run a flow away from the checkout
+	rm -rf $(VENV)-wheel
+	$(PYTHON) -m venv $(VENV)-wheel
+	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
+	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
+
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code
 	$(BIN)/python -m simulator.contract write
 
@@ -56,7 +69,7 @@ lock:  ## Renew requirements.lock with the newest versions that fit
 	rm -rf $(VENV)-lock
 
 clean:  ## Remove what these targets made
-	rm -rf $(VENV) $(VENV)-lock .judges .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* dist build
+	rm -rf $(VENV) $(VENV)-lock $(VENV)-wheel .judges .pytest_cache .mypy_cache .ruff_cache .hypothesis .coverage .coverage.* dist build
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
