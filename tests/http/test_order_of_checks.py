@@ -169,3 +169,15 @@ def test_s26_an_unknown_key_belongs_to_the_default_world_whatever_the_header_say
     keys = {"public_key": "pk_test_nobody", "secret_key": "sk_test_nobody"}
     assert world.call("POST", f"{world.base()}/auth/token", json=keys, headers=headers).code == "invalid_credentials"
     assert len(world.control("GET", "/requests").body["data"]) == before
+
+
+@pytest.mark.parametrize(
+    ("payer", "param"),
+    [("x", "payer"), (5, "payer"), ([], "payer"), ({"phone_number": 5}, "payer.phone_number")],
+)
+def test_a_payer_is_malformed_before_a_quote_is_unknown(world: Remote, payer: Any, param: str) -> None:
+    """H2: malformed values come before the ids of a body."""
+    answer = world.api("POST", "/wallet/buy", {"quote_id": "bq_nope", "payer": payer})
+    assert answer.refusal == (400, "invalid_parameter", param)
+    unknown = world.api("POST", "/wallet/buy", {"quote_id": "bq_nope", "payer": {"phone_number": "+254712345678"}})
+    assert unknown.refusal[:2] == (404, "quote_not_found")

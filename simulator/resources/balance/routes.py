@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -118,10 +118,19 @@ class BuyByBankTransfer(UseQuote):
     payer: BankPayer | None = None
 
 
-class BuyAnyhow(UseQuote):
-    """With a quote that is not there, who pays is not looked at."""
+class AnyPayer(Body):
+    """A payer of whom nobody knows how he pays: what is given must be text all the same (decision H2)."""
 
-    payer: Any = None
+    account_name: FreeText | None = None
+    account_number: FreeText | None = None
+    bank_code: FreeText | None = None
+    phone_number: FreeText | None = None
+
+
+class BuyAnyhow(UseQuote):
+    """With a quote that is not there, nothing is missing of a payer."""
+
+    payer: AnyPayer | None = None
 
 
 class WithdrawQuoteBody(Body):
