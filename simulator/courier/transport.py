@@ -84,7 +84,7 @@ class AiohttpTransport:
         verified = not is_on_this_machine(str(target))
         async with session.post(target, data=body, headers=sent, allow_redirects=False, ssl=verified) as response:
             answer.status = response.status
-            answer.headers = tuple((str(name), str(value)) for name, value in response.headers.items())
+            answer.headers = tuple((_text(name), _text(value)) for name, value in response.headers.items())
             room = MAX_BODY_BYTES
             while room and (chunk := await response.content.read(room)):
                 answer.chunks.append(chunk)
@@ -103,6 +103,15 @@ class AiohttpTransport:
         sessions, self._sessions = self._sessions, {}
         for session in sessions.values():
             await session.close()
+
+
+def _text(value: str) -> str:
+    """A header as text: UTF-8, else the Latin-1 of old servers. aiohttp leaves bytes it cannot read as surrogates."""
+    raw = value.encode("utf-8", "surrogateescape")
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw.decode("latin-1")
 
 
 def _since(started: float) -> int:

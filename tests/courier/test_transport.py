@@ -166,6 +166,18 @@ def test_a_connection_without_a_proper_answer(answer: bytes, error: str) -> None
     run(scenario())
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"), [(b"caf\xc3\xa9", "café"), (b"caf\xe9", "café"), (b"\xff\xfe", "ÿþ"), (b"plain", "plain")]
+)
+def test_a_header_is_text_whatever_a_receiver_writes(value: bytes, shown: str) -> None:
+    async def scenario() -> None:
+        async with receiver(b"HTTP/1.1 200 OK\r\nX-Mine: " + value + b"\r\nContent-Length: 0\r\n\r\n") as mine:
+            outcome = await post(f"http://127.0.0.1:{mine.port}/")
+            assert (outcome.status, dict(outcome.response_headers)["X-Mine"]) == (200, shown)
+
+    run(scenario())
+
+
 def test_a_receiver_that_does_not_answer_in_time_fails() -> None:
     async def scenario() -> None:
         async with receiver(None, hold=True) as mine:
