@@ -453,7 +453,10 @@ class Engine:
         with world.store.change():
             for name in reversed(names):
                 ready = self._catalogue.get(world, name)
-                for index, rule in ready.rules.get(REQUEST, ()):
+                for asked in ready.asked:
+                    if not asked.may_match(method.upper(), path):
+                        continue
+                    index, rule = asked.index, asked.rule
                     if self._take(world, ready.file, index, rule, view, "", _PATH) is None:
                         continue
                     place = ready.file.place(f"rules[{index}]")

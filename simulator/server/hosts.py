@@ -13,6 +13,8 @@ _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
 )
 _HIGHEST_PORT = 65535
+_REMEMBERED = 64
+"""So many `Host` headers that were right are known again without being read: a client sends the same one always."""
 
 
 def is_loopback(host: str) -> bool:
@@ -52,6 +54,7 @@ class Hosts:
     def __init__(self, allowed: tuple[str, ...] = (), *, open_to_all: bool = False) -> None:
         self._allowed = frozenset(name.lower() for name in allowed)
         self._open_to_all = open_to_all
+        self._answered: set[str] = set()
 
     def refusal(self, given: list[str], http_version: str) -> str | None:
         """Why a request with these `Host` headers is not answered, None when it is."""
@@ -59,10 +62,14 @@ class Hosts:
             return None
         if len(given) != 1:
             return "The request must name its host in one Host header."
+        if given[0] in self._answered:
+            return None
         name = host_name(given[0])
         if name is None:
             return f"The Host header {given[0][:100]!r} is not a host name or address with an optional port."
         if is_loopback(name) or name in self._allowed:
+            if len(self._answered) < _REMEMBERED:
+                self._answered.add(given[0])
             return None
         return (
             f"This server listens on a loopback address and answers to loopback names only, not to {name!r}; "

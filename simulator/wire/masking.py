@@ -28,8 +28,15 @@ _ESCAPE = re.compile(r"\\u00([2-7][0-9A-Fa-f])")
 _HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9Aa])|\\u00[2-7]|\0")
 """An escape of a character that secrets are made of (or of an escape); ordinary text has no need of these."""
 _SHORT = 200
+_REMEMBERED = 1_000
+"""So many short headers are known again: clients send the same ones with every call."""
 _SMALL = 16 * 1024
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
+_ORDINARY = frozenset(
+    {"accept", "accept-encoding", "authorization", "connection", "content-length", "content-type", "host"}
+    | {"idempotency-key", "user-agent", "x-signature", "x-timestamp"}
+)
+"""Names of headers that are no secrets."""
 _HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
 _LAYERS = 4
 """How many times over an encoded text is looked into."""
@@ -44,13 +51,16 @@ class Masker:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]
         self._quick = (*_BEGINNINGS, *known)
         self._quick_bytes = tuple(part.encode() for part in self._quick)
-        self._hint = re.compile("|".join(map(re.escape, (*self._quick, *_NAMED, "%", "\\u", "\0"))), re.IGNORECASE)
+        hints = [part.lower() for part in (*self._quick, *_NAMED, "%", "\\u", "\0")]
+        self._hints, self._byte_hints = tuple(hints), tuple(hint.encode() for hint in hints)
+        self._headers: dict[tuple[str, str], str] = {}
         self._pattern = re.compile("|".join([_SECRET, *map(_literal, known)]))
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
 
     def text(self, text: str) -> str:
         """A text without secrets, and without members and parameters that bear a secret's name."""
-        if len(text) <= _SHORT and self._hint.search(text) is None:
+        lower = text.lower()
+        if not any(hint in lower for hint in self._hints):  # much quicker than a pattern of them all
             return text
         shown = self._plain(text)
         may_hide = "%" in shown or "\\u" in shown or "\0" in shown
@@ -80,7 +90,10 @@ class Masker:
 
     def raw(self, raw: bytes) -> bytes:
         """The same for bytes of any kind."""
-        return self.text(raw.decode("latin-1")).encode("latin-1") if raw else raw
+        lower = raw.lower()
+        if not any(hint in lower for hint in self._byte_hints):
+            return raw
+        return self.text(raw.decode("latin-1")).encode("latin-1")
 
     def answer(self, raw: bytes) -> bytes:
         """An answer made here, masked by value alone: one pass, and none where nothing looks like a secret."""
@@ -99,6 +112,17 @@ class Masker:
 
     def header(self, name: str, value: str) -> str:
         """The value of a header; one that is made to carry a secret is masked whole, but for a clean `Bearer`."""
+        known = self._headers.get((name, value))
+        if known is not None:
+            return known
+        shown = self._header(name, value)
+        if len(name) + len(value) <= _SHORT:
+            if len(self._headers) >= _REMEMBERED:
+                self._headers.clear()
+            self._headers[name, value] = shown
+        return shown
+
+    def _header(self, name: str, value: str) -> str:
         if name in _HEADERS or any(part in name for part in _HEADER_PARTS):
             scheme, _, credential = value.partition(" ")
             clean = name == "authorization" and scheme == "Bearer" and credential and credential.split() == [credential]
@@ -107,7 +131,10 @@ class Masker:
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
         """All headers, names (in lower case) and values."""
-        return {self.text(name): self.header(name, value) for name, value in headers.items()}
+        return {self._name(name): self.header(name, value) for name, value in headers.items()}
+
+    def _name(self, name: str) -> str:
+        return name if name in _ORDINARY else self.text(name)
 
 
 def _literal(secret: str) -> str:

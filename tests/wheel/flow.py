@@ -53,7 +53,7 @@ def onramp(origin: str) -> None:
         signed = message["headers"]["x-timestamp"].encode() + b"." + message["body"].encode()
         signature = hmac.new(b"whk_test_simulator", signed, hashlib.sha256).hexdigest()
         assert signature == message["headers"]["x-signature"], message
-    assert b"openapi: 3" in urlopen(f"{control}/openapi.yaml", timeout=20).read(200)
+    assert b'openapi: "3' in urlopen(f"{control}/openapi.yaml", timeout=20).read(200)
     assert b"<html" in urlopen(f"{control}/dashboard", timeout=20).read()
 
 
