@@ -92,6 +92,11 @@ def _name_of(path: str) -> str:
     return _ID.sub("#", path if len(path) < 80 else path[:80])
 
 
+def _holds_up(fault: dict[str, Any]) -> bool:
+    """Whether a fault keeps calls, or the attempts they wait for, for a while of wall time."""
+    return "delay" in fault or "slow" in fault.get("deliver", {})
+
+
 class House:
     """The server, its findings, and where in the run it is."""
 
@@ -146,17 +151,19 @@ class House:
         self.begin(told)
         sampled = self.calls % SAMPLE == 0
         before = await self._still_life() if sampled else None
+        hits = self._hits()
         watch = Stopwatch()
         answer, left = await self._exchange(request, leave_after)
         seconds = watch.seconds
-        long = any(request.path.endswith(end) for end in LONG) or self._is_delayed()
+        hit = [row for key, row in self._hits().items() if key not in hits]
+        long = any(request.path.endswith(end) for end in LONG) or any(map(_holds_up, [*hit, *hits.values()]))
         if not long and not (left and leave_after is not None):
             self.slowest = max(self.slowest, seconds)
             if seconds > SLOW_SECONDS:
                 self.fail("slow", f"{request.method} {_name_of(request.path)}", told, f"{seconds:.2f} s")
         printed = self.what_was_printed(told)
-        self._judge(request, answer, told, left=left, printed=printed)
-        if before is not None and answer.status >= 400 and answer.code not in MOVES_AND_REFUSES:
+        self._judge(request, answer, told, left=left, printed=printed, faulted=bool(hit))
+        if before is not None and not hit and answer.status >= 400 and answer.code not in MOVES_AND_REFUSES:
             await self._judge_stillness(before, request, answer, told)
         await asyncio.sleep(0)
         return answer
@@ -235,7 +242,7 @@ class House:
 
     # --- judging --------------------------------------------------------------------------------------------------
 
-    def _judge(self, request: Request, answer: Answer, told: str, *, left: bool, printed: bool) -> None:
+    def _judge(self, request: Request, answer: Answer, told: str, *, left: bool, printed: bool, faulted: bool) -> None:
         where = f"{request.method} {_name_of(request.path)}"
         control = request.path.startswith("/_simulator")
         if answer is NOTHING:
@@ -244,7 +251,7 @@ class House:
             return
         if control and "/inbox/" in request.path and request.method == "POST":
             return
-        if not control and self._is_faulted():
+        if not control and faulted:
             return
         if answer.status == 500 and not printed:
             self.fail("500", where, told, answer.raw[:600].decode("utf-8", "replace"))
@@ -262,21 +269,18 @@ class House:
         if answer.raw and kind.startswith("application/json") and answer.body is None and answer.raw != b"null":
             self.fail("no JSON", where, told, answer.raw[:600].decode("utf-8", "replace"))
 
-    def _is_faulted(self) -> bool:
-        return any(len(world.store.table("faults")) for world in self.simulator.worlds.values())
-
-    def _is_delayed(self) -> bool:
-        return any(
-            row.get("delay") is not None
+    def _hits(self) -> dict[tuple[str, str, int], Any]:
+        """The faults of all worlds by how often they have hit: a call that adds to it was answered by a fault."""
+        return {
+            (world.id, id, row.get("hits", 0)): row
             for world in self.simulator.worlds.values()
-            for row in world.store.table("faults").values()
-            if isinstance(row, dict)
-        )
+            for id, row in world.store.table("faults").items()
+        }
 
     async def _still_life(self) -> dict[str, Any] | None:
         """The state of all worlds, with nothing in flight; None while something moves by itself."""
         worlds = list(self.simulator.worlds.values())
-        if any(world.clock.mode != "manual" for world in worlds) or self._is_faulted():
+        if any(world.clock.mode != "manual" for world in worlds):
             return None
         for world in worlds:
             if self.application.courier.is_busy(world):
