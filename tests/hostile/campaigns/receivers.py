@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from random import Random
 
 from tests.hostile.apart import Apart
-from tests.hostile.apart_client import Client, client_of
+from tests.hostile.apart_client import Client, Reply, client_of
 from tests.hostile.campaign import Campaign
 
 Behaviour = Callable[[asyncio.StreamReader, asyncio.StreamWriter, Client], Awaitable[None]]
@@ -62,16 +62,44 @@ async def closes(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, cli
     writer.close()
 
 
+async def call_back(client: Client, method: str, path: str, body: object = None) -> Reply:
+    """A call of a receiver that is to be answered at once, whatever the answer."""
+    reply = await client.call(method, path, body, limit=1.0, timeout=15)
+    if reply.status == 0:
+        client.house.fail("no answer", f"{method} {path} by a receiver", f"{method} {path}", str(reply.body))
+    return reply
+
+
 def calls(method: str, path: str, body: object = None) -> Behaviour:
-    """Calls the simulator while its delivery waits for the answer; that call has to be answered at once."""
+    """Calls the simulator while its delivery waits for the answer."""
 
     async def behave(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
-        reply = await client.call(method, path, body, limit=1.0, timeout=15)
-        if reply.status == 0:
-            client.house.fail("no answer", f"{method} {path} by a receiver", f"{method} {path}", str(reply.body))
+        await call_back(client, method, path, body)
         writer.write(OK)
 
     return behave
+
+
+async def removes_its_webhook(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    listed = await call_back(client, "GET", "/v1/webhooks")
+    for row in listed.body["data"]:
+        await call_back(client, "DELETE", f"/v1/webhooks/{row['id']}")
+    writer.write(OK)
+
+
+async def resends(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    listed = await call_back(client, "GET", "/_simulator/deliveries?limit=1")
+    for row in listed.body["data"]:
+        await call_back(client, "POST", f"/_simulator/events/{row['event_id']}/resend", {})
+    writer.write(OK)
+
+
+async def takes_the_world_along(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, client: Client) -> None:
+    """Its world is restored, and made anew under its own name, while the delivery is in flight."""
+    for snapshot in (await call_back(client, "GET", "/_simulator/snapshots")).body["data"]:
+        await call_back(client, "POST", f"/_simulator/snapshots/{snapshot['id']}/restore", {})
+    await call_back(client, "POST", "/_simulator/worlds", {"id": client.world["id"], "replace": True})
+    writer.write(OK)
 
 
 BEHAVIOURS: dict[str, Behaviour] = {
@@ -103,12 +131,22 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "resets": calls("POST", "/_simulator/reset", {}),
     "emits": calls("POST", "/_simulator/actions/emit", {"type": "kyc.rejected"}),
     "makes a wallet": calls("POST", "/v1/wallets", {"network": "celo"}),
-    "removes the webhooks": calls("GET", "/v1/webhooks"),
+    "removes its webhook": removes_its_webhook,
+    "resends its event": resends,
+    "takes its world along": takes_the_world_along,
+    "reads it all": calls("GET", "/_simulator/recording"),
+    "calls off the advance": calls("DELETE", "/_simulator/clock/advance"),
     "sets the clock": calls("PUT", "/_simulator/clock", {"now": "2026-01-06T00:00:00Z"}),
 }
 
 
-async def scene(house: Apart, rng: Random, name: str) -> None:
+SLOW = {"hangs", "drips"}
+MAY_BE_CALLED_OFF = {"takes its world along": {"invalid_state", "advance_cancelled"},
+    "calls off the advance": {"advance_cancelled"}, "resets": {"advance_cancelled"}}  # fmt: skip
+"""What the receiver does to the world may end the calls that wait for its answer; they say so."""
+
+
+async def scene(house: Apart, name: str, *, retried: bool) -> None:
     """One receiver, one event, and what the clock does about it."""
     behave = BEHAVIOURS[name]
     async with client_of(house) as client:
@@ -142,14 +180,18 @@ async def scene(house: Apart, rng: Random, name: str) -> None:
             if made.status != 201:
                 house.fail("registration", f"a receiver that {name} was not registered", name, str(made.body))
                 return
+            await client.call("POST", "/_simulator/snapshots", {}, limit=LIMIT_SECONDS)
             await client.act("emit", type="kyc.approved")
             settled = await client.call("POST", "/_simulator/settle", {}, limit=LIMIT_SECONDS)
-            if settled.status != 200:
+            allowed = MAY_BE_CALLED_OFF.get(name, set())
+            if settled.status != 200 and settled.code not in allowed:
                 house.fail("settle", f"{name}: {settled.status} {settled.code}", name, str(settled.body))
+            if name in SLOW and not retried:
+                return
             moved = await client.call(
                 "POST", "/_simulator/clock/advance", {"by": "90s"}, limit=LIMIT_SECONDS * 2, timeout=40
             )
-            if moved.status != 200:
+            if moved.status != 200 and moved.code not in allowed:
                 house.fail("advance", f"{name}: {moved.status} {moved.code}", name, str(moved.body))
             await client.call("GET", "/_simulator/deliveries")
         finally:
@@ -157,12 +199,12 @@ async def scene(house: Apart, rng: Random, name: str) -> None:
 
 
 async def episode(house: Apart, rng: Random, number: int) -> int:
-    """All of them, side by side, each in a world of its own."""
+    """All of them, side by side, each in a world of its own. Every other time the slow ones are tried once more."""
     house.begin(", ".join(BEHAVIOURS))
 
     async def told(name: str) -> None:
         try:
-            await asyncio.wait_for(scene(house, rng, name), 60)
+            await asyncio.wait_for(scene(house, name, retried=number % 2 == 1), 60)
         except TimeoutError:
             house.fail("hang", f"a receiver that {name}: no end within 60 s", name)
 
@@ -171,4 +213,4 @@ async def episode(house: Apart, rng: Random, number: int) -> int:
     return len(BEHAVIOURS)
 
 
-CAMPAIGN = Campaign("receivers", len(BEHAVIOURS) * 5, len(BEHAVIOURS), episode, apart=True, patience_seconds=90)
+CAMPAIGN = Campaign("receivers", len(BEHAVIOURS) * 6, len(BEHAVIOURS), episode, apart=True, patience_seconds=90)
