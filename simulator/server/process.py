@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from simulator.server.app import Application
 from simulator.server.messages import CUT, OPENED_AT
@@ -48,10 +48,16 @@ class BoundedProtocol(HttpToolsProtocol):
         self._limits = self.config.app.limits  # type: ignore[union-attr]
         self._refusal = (400, "This is no valid HTTP request.")
         self._opened_at = self.loop.time()
+        self._unanswered: list[RequestResponseCycle] = []
         self._wait(self._limits.request_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
+        """Tell every call under way and waiting that its client has gone; uvicorn tells the newest alone."""
         self._stop_waiting()
+        for cycle in self._unanswered:
+            if not cycle.response_complete:
+                cycle.disconnected = True
+                cycle.message_event.set()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
@@ -76,6 +82,7 @@ class BoundedProtocol(HttpToolsProtocol):
             raise _HeadTooLarge
         self._reading_head, self._head_bytes = False, 0
         super().on_headers_complete()
+        self._unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete] + [self.cycle]
 
     def on_message_complete(self) -> None:
         self._incomplete = False

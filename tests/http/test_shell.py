@@ -289,6 +289,15 @@ def test_waits_end_with_their_clients() -> None:
         assert application.watchers == []
 
 
+def test_every_call_of_a_pipeline_ends_with_its_client() -> None:
+    with running(EMPTY) as (origin, application):
+        with connected(origin) as connection:
+            connection.sendall(request("GET", "/_simulator/events/wait?timeout=600") * 3)
+            eventually(lambda: application.watchers != [])
+        eventually(lambda: not application._calls)
+        assert application.watchers == []
+
+
 def eventually(holds: Any) -> None:
     """Look until something holds that another thread brings about."""
     end = time.monotonic() + 20
