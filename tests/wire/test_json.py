@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import tracemalloc
 from decimal import Decimal
+from sys import getsizeof
 from typing import Any
 
 import pytest
@@ -213,3 +215,13 @@ def tagged(value: Any) -> Any:
     if isinstance(value, list):
         return [tagged(item) for item in value]
     return {key: tagged(item) for key, item in value.items()} if isinstance(value, dict) else value
+
+
+def test_what_was_written_takes_no_more_memory_than_it_is_long() -> None:
+    tracemalloc.start()
+    try:
+        texts = [dumps({"id": f"evt_{number}"}) for number in range(1_000)]
+        taken, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert taken < 2 * sum(map(getsizeof, texts))
