@@ -332,6 +332,13 @@ def test_a_document_of_a_version_with_fewer_settings_gets_their_defaults(morning
     assert settings_of(morning.simulator.thaw(frozen, "old"))["rate_limit_clock"] == "simulated"
 
 
+HELD = {
+    "$": "Held", "remaining_ms": 5, "environment": "sandbox", "networks": {"$": "tuple", "items": ["CELO"]},
+    "of_timeline": False, "target": "txn_1", "scenario": "autopilot", "part": "rules[0].do[0]", "place": "x",
+    "event": "", "action": None, "acts_on": None, "parameters": {}, "hand_to": None,
+}  # fmt: skip
+"""A held step that does nothing."""
+
 EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d.update(seed="1"), "seed"),
     (lambda d: d.update(seed=-1), "seed"),
@@ -422,7 +429,26 @@ EDITS: list[tuple[Any, str | None]] = [
         None,
     ),
     (lambda d: d["tables"]["coverage"][0][1].update(hits={"$": "int", "value": "9" * 30}), None),
+    (lambda d: d["tables"]["sandbox:tokens"][0].__setitem__(0, "tok_other"), "tables.sandbox:tokens.tok_other.text"),
+    (lambda d: d["tables"].update({"scenario.held": [["1", HELD]]}), "tables.scenario.held.1"),
+    *[
+        (lambda d, change=change: first_step(d)["arguments"].update(change), None)
+        for change in (
+            {"parameters": []},
+            {"parameters": {"a": 1}, "environment": "moon"},
+            {"action": None},
+            {"action": 5},
+            {"hand_to": "autopilot"},
+            {"unknown": 1},
+            {"part": None},
+        )
+    ],
 ]
+
+
+def first_step(document: Any) -> Any:
+    """The first timer of a scenario's step."""
+    return next(timer for _, timer in document["tables"]["timers"] if timer["kind"].startswith("scenario."))
 
 
 @pytest.mark.parametrize("number", range(len(EDITS)))

@@ -88,6 +88,23 @@ class Failure(TypedDict):
     error: str
 
 
+class StepArguments(TypedDict):
+    """What the timer of a scenario's step carries: one action with its parameters, or a scenario to hand over to."""
+
+    __pydantic_config__ = _STRICT  # type: ignore[misc]
+
+    scenario: str
+    part: str
+    place: str
+    event: str
+    at_once: NotRequired[bool]
+    action: str | None
+    acts_on: str | None
+    parameters: dict[str, Any]
+    environment: Literal["sandbox", "production"]
+    hand_to: str | None
+
+
 class Controlled(TypedDict):
     """A row of the journal of control calls."""
 
@@ -138,22 +155,19 @@ _ROWS: Mapping[str, Any] = {
     "uploaded_scenarios": Uploaded,
 }
 TABLES = tuple(_ROWS)
+_STEP = "step"
 
 assert SEVERITIES == ("info", "warning", "error")
 
 
 @cache
-def _adapter(table: str) -> TypeAdapter[Any]:
-    return TypeAdapter(_ROWS[table])
+def _adapter(what: str) -> TypeAdapter[Any]:
+    return TypeAdapter(StepArguments if what == _STEP else _ROWS[what])
 
 
 def check_row(table: str, key: str, row: Any, path: str) -> None:
     """StateError, with the place, for a row that this version cannot have written."""
-    try:
-        _adapter(table).validate_python(row)
-    except ValidationError as error:
-        detail = error.errors(include_url=False)[0]
-        raise StateError(".".join([path, *map(str, detail["loc"])]), in_words(detail)) from None
+    _validate(table, row, path)
     if table == "settings":
         if key != "settings" or not row.keys() <= Settings.model_fields.keys():
             raise StateError(path, f"the settings are {', '.join(Settings.model_fields)}")
@@ -163,6 +177,21 @@ def check_row(table: str, key: str, row: Any, path: str) -> None:
         _check_call(row, path)
     if table in ("faults", "control.calls") and row["id"] != key:
         raise StateError(f"{path}.id", "it is the key of the row")
+
+
+def check_step(arguments: dict[str, Any], path: str) -> None:
+    """StateError for arguments that no timer of a scenario's step can carry."""
+    _validate(_STEP, arguments, path)
+    if (arguments["action"] is None) == (arguments["hand_to"] is None):
+        raise StateError(path, "a step has an action, or a scenario to hand over to")
+
+
+def _validate(what: str, value: Any, path: str) -> None:
+    try:
+        _adapter(what).validate_python(value)
+    except ValidationError as error:
+        detail = error.errors(include_url=False)[0]
+        raise StateError(".".join([path, *map(str, detail["loc"])]), in_words(detail)) from None
 
 
 def _check_fault(row: dict[str, Any], path: str) -> None:

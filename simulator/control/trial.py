@@ -11,15 +11,18 @@ import orjson
 
 from simulator.assembly import Frozen, Simulator
 from simulator.control.journal import calls_of, show_call
+from simulator.control.plain_rows import check_step
 from simulator.control.seeing import show_exchange
 from simulator.insight import findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import credentials
+from simulator.resources.auth.records import Token
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.reference import all_rates
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
+from simulator.scenario.holding import Held
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
@@ -78,6 +81,12 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
     elif isinstance(row, Timer):
         if row.kind not in simulator.wiring.timers or row.key != key:
             raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
+        if row.kind in simulator.engine.timers:
+            check_step(row.arguments, f"{path}.arguments")
+    elif isinstance(row, Held):
+        check_step(row.arguments(), path)
+    elif isinstance(row, Token) and row.text != key:
+        raise StateError(f"{path}.text", "it is the key of the row")
     elif isinstance(row, Event):
         orjson.loads(row.raw)
     elif table == "ledger.touched" and not 0 <= row <= LAST_TIMESTAMP_MS:
