@@ -339,6 +339,13 @@ HELD = {
 }  # fmt: skip
 """A held step that does nothing."""
 
+
+def step_of(document: Any) -> Any:
+    """What the first planned step of a scenario carries."""
+    timers = document["tables"]["timers"]
+    return next(row["arguments"] for _, row in timers if row["kind"] == "scenario.step")
+
+
 EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d.update(seed="1"), "seed"),
     (lambda d: d.update(seed=-1), "seed"),
@@ -364,6 +371,8 @@ EDITS: list[tuple[Any, str | None]] = [
     (lambda d: d["tables"]["timers"].append(d["tables"]["timers"][0]), None),
     (lambda d: d["tables"]["timers"][0][1].update(kind="no.such"), None),
     (lambda d: d["tables"]["timers"][0].__setitem__(0, "other"), "tables.timers.other"),
+    (lambda d: step_of(d).update(slowed_by=["celo"], factor=0), None),
+    (lambda d: step_of(d).update(slowed_by=["moon"], factor=2), None),
     (lambda d: d["tables"].update(settings=[]), "tables.settings"),
     (lambda d: d["tables"].update(profile=[]), None),
     (lambda d: d["tables"].update({"sandbox:api_keys": []}), "tables.sandbox:api_keys"),

@@ -205,9 +205,12 @@ AdvanceReceipt = TypedDict(
 
 
 class TimerEntry(TypedDict):
-    due_at: Timestamp
+    """A timer, or a step without due time because it waits for networks."""
+
+    due_at: Timestamp | None
     kind: str
     target: str | None
+    waiting_for: NotRequired[list[str]]
 
 
 class TimerList(TypedDict):

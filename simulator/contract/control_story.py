@@ -98,9 +98,10 @@ class LedgerEntry(TypedDict):
 
 
 class StoryTimer(TypedDict):
-    """A law with its words, or the step of a scenario."""
+    """A law with its words, or the step of a scenario; one that waits for networks has no due time."""
 
-    due_at: Timestamp
+    due_at: Timestamp | None
+    waiting_for: NotRequired[list[str]]
     kind: str
     law: NotRequired[str]
     scenario: NotRequired[str]

@@ -20,6 +20,7 @@ from simulator.control.operation import (
 from simulator.control.worlds import ClockBody, moment, rate_of, show_clock
 from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, format_timestamp, parse_duration
 from simulator.kernel.world import World
+from simulator.scenario.holding import held_steps
 from simulator.server.driver import Target
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text, parse
@@ -50,6 +51,11 @@ ASSUMPTIONS = (
         "clock_busy after 0.4 s, because the receiver may be the caller; with `wait=true` it waits.",
     ),
     ("reset-real", "A real clock that was given no start begins at the wall clock again when its world is reset."),
+    (
+        "timers-held",
+        "Steps that wait for a network (S22) stand at the end of `GET /timers` and of a resource's `timers`, with "
+        "`due_at` null and `waiting_for`; the clock's `timers` counts them, its `next_timer_at` does not know them.",
+    ),
     ("clock-end", "A running clock stops with the year 9998; GET /clock then says so in `ended`."),
 )
 
@@ -205,12 +211,17 @@ async def cancel_advance(call: ControlCall) -> JsonObject:
 
 
 async def timers(call: ControlCall) -> JsonObject:
-    rows = call.world.agenda.in_firing_order()
+    """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
+    due: list[JsonObject] = [
+        {"due_at": format_timestamp(row.due_at_ms), "kind": row.kind, "target": row.target}
+        for row in call.world.agenda.in_firing_order()
+    ]
+    held: list[JsonObject] = [
+        {"due_at": None, "kind": row.kind, "target": row.target, "waiting_for": list(row.networks)}
+        for row in held_steps(call.world)
+    ]
     limit = call.limit()
-    shown = rows if limit is None else rows[:limit]
-    return {
-        "data": [{"due_at": format_timestamp(row.due_at_ms), "kind": row.kind, "target": row.target} for row in shown]
-    }
+    return {"data": [*due, *held][:limit]}
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
+from simulator.scenario.slowing import MOST
 from simulator.server.faults import read_fault
 from simulator.wire.advice import SEVERITIES
 from simulator.wire.errors import ApiError
@@ -98,6 +99,8 @@ class StepArguments(TypedDict):
     place: str
     event: str
     at_once: NotRequired[bool]
+    slowed_by: NotRequired[list[Literal["stellar", "celo", "bitcoin"]]]
+    factor: NotRequired[Annotated[float, Field(gt=0, le=MOST)]]
     action: str | None
     acts_on: str | None
     parameters: dict[str, Any]

@@ -20,6 +20,7 @@ from simulator.resources.profile import profile_of
 from simulator.resources.transactions import Transaction, by_order_id
 from simulator.resources.webhooks import deliveries_about, render_recorded_delivery
 from simulator.scenario.engine import BINDINGS
+from simulator.scenario.holding import Held, held_steps
 from simulator.scenario.view import family
 from simulator.scenario.walks import LAWS
 from simulator.wire.json import JsonObject
@@ -79,7 +80,10 @@ def story(world: World, record: Record, triggers: TriggerTable, lookups: Lookups
             for row in deliveries_about(world, record.environment, [event.id for event in told.events])
         ],
         "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
-        "timers": [show_timer(timer) for timer in timers_of(world, record.id)],
+        "timers": [
+            *(show_timer(timer) for timer in timers_of(world, record.id)),
+            *(show_held(held) for held in held_steps(world, about=record.id)),
+        ],
         "related": list(told.related()),
     }
 
@@ -201,8 +205,16 @@ def show_timer(timer: Timer) -> JsonObject:
     shown: JsonObject = {"due_at": format_timestamp(timer.due_at_ms), "kind": timer.kind}
     if timer.kind not in STEPS:
         return shown | {"law": LAWS.get(timer.kind, timer.kind)}
-    arguments = timer.arguments
-    return shown | {
+    return shown | _show_step(timer.arguments)
+
+
+def show_held(held: Held) -> JsonObject:
+    """A step that waits for networks; it has no due time before they are up."""
+    return {"due_at": None, "waiting_for": list(held.networks), "kind": held.kind, **_show_step(held.arguments())}
+
+
+def _show_step(arguments: Mapping[str, Any]) -> JsonObject:
+    return {
         "scenario": arguments["scenario"],
         "part": arguments["part"],
         **_place(arguments["place"]),

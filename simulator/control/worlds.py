@@ -21,6 +21,7 @@ from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
 from simulator.resources.reference import all_rates, reference_data
 from simulator.resources.webhooks import webhook_key
+from simulator.scenario.holding import held_steps
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.driver import wall_now_ms
@@ -91,7 +92,7 @@ def show_clock(world: World) -> JsonObject:
         "mode": world.clock.mode,
         "now": format_timestamp(world.now_ms),
         "rate": world.clock.rate,
-        "timers": len(world.agenda),
+        "timers": len(world.agenda) + sum(1 for _ in held_steps(world)),
         "next_timer_at": None if timer is None else format_timestamp(timer.due_at_ms),
         **(ended if world.now_ms >= LAST_MS else {}),
     }

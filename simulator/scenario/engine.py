@@ -18,13 +18,13 @@ from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import TimerHandler, World
 from simulator.resources.reference import network_status
-from simulator.scenario import holding, stops
+from simulator.scenario import holding, slowing, stops
 from simulator.scenario.answers import Answer, answer_of
 from simulator.scenario.catalogue import Catalogue, UnknownScenario
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.holding import STEP, TIMELINE, NetworkStatus
 from simulator.scenario.logbook import note, notes
-from simulator.scenario.matching import dig, holds
+from simulator.scenario.matching import holds
 from simulator.scenario.parts import Span
 from simulator.scenario.schema import (
     CREATED,
@@ -32,14 +32,12 @@ from simulator.scenario.schema import (
     WORLD_ACTIONS,
     Library,
     Rule,
-    Scenario,
     ScenarioFile,
 )
 from simulator.scenario.view import View, family
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, origin_of, render
-from simulator.wire.spelling import DEPOSIT, SHORT
 from simulator.wire.triggers import TriggerTable
 
 ACTIVE = "scenario.active"
@@ -50,8 +48,6 @@ FAULTS = "faults"
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 _BEYOND = "it would lie beyond the end of the year 9998, where simulated time ends"
 _PATH = frozenset({"path"})
-_NETWORKS = DEPOSIT | SHORT
-"""Canonical names of networks by any spelling, in lower case."""
 
 
 @dataclass(frozen=True)
@@ -209,8 +205,21 @@ class Engine:
     def on_event(self, world: World, event: Event, subject: JsonObject) -> None:
         """Offer an emitted event to the scenarios; inside the change that emitted it."""
         if event.type == "network.status_changed":
-            holding.release(world, self._network_status)
+            self._network_changed(world)
         self._dispatch(world, _Happening(event.environment, event.type, subject, event.object_id))
+
+    def _network_changed(self, world: World) -> None:
+        """What waited goes on, what is planned is stretched anew, and what cannot happen now waits."""
+        holding.release(world, self._network_status)
+        slowing.restretch(world, self._network_status, lambda name: self._slowdown(world, name))
+        for timer in world.agenda.in_firing_order():
+            if timer.kind in (STEP, TIMELINE) and timer.due_at_ms > LAST_MS:
+                world.agenda.cancel_key(timer.key)
+                self._skipped(world, timer, _BEYOND)
+        holding.hold(world, self._network_status)
+
+    def _slowdown(self, world: World, name: str) -> Mapping[Any, float]:
+        return self.file(world, name).scenario.slowdown if self.knows(world, name) else {}
 
     def on_created(self, world: World, environment: str, subject: JsonObject, object_id: str) -> None:
         """Offer a resource whose creation emits no event."""
@@ -283,7 +292,9 @@ class Engine:
         self, world: World, file: ScenarioFile, index: int, rule: Rule, happening: _Happening, groups: dict[str, str]
     ) -> None:
         """Plan a rule's steps; a hand-over that comes first and at once is made now, so that no event is missed."""
-        factor = self._factor(world, file.scenario, happening)
+        slowdown = file.scenario.slowdown
+        slowed_by = slowing.networks_of(happening.subject) if slowdown else []
+        factor = slowing.factor(world, self._network_status, slowdown, happening.environment, slowed_by)
         offset_ms, waits = 0, False
         for number, step in enumerate(rule.do or []):
             offset_ms += round(min(self._draw(world, file.name, step.after) * factor, LAST_MS))
@@ -315,24 +326,13 @@ class Engine:
                 place=place,
                 event=happening.trigger,
                 at_once=offset_ms == 0,
+                slowed_by=slowed_by,
+                factor=factor,
                 **work,
                 environment=step.environment or happening.environment,
             )
         if rule.do:
             holding.hold(world, self._network_status)
-
-    def _factor(self, world: World, scenario: Scenario, happening: _Happening) -> float:
-        """How much the steps are stretched by the status of the object's networks now."""
-        if not scenario.slowdown:
-            return 1.0
-        factors = [1.0]
-        for path in ("network", "from.network", "to.network"):
-            written = dig(happening.subject, path)
-            network = _NETWORKS.get(written.lower()) if isinstance(written, str) else None
-            if network is not None:
-                status: Any = self._network_status(world, happening.environment, network)
-                factors.append(scenario.slowdown.get(status, 1.0))
-        return max(factors) if max(factors) > 1 else min(factors)
 
     # Steps
 
@@ -510,7 +510,7 @@ class Engine:
                 "object": held.target,
                 "action": held.action or f"scenario {held.hand_to}",
             }
-            for held in holding.held_steps(world, name)
+            for held in holding.held_steps(world, scenario=name)
         ]
         return {
             "rules_fired": notes(world, name, "fired"),

@@ -1,13 +1,14 @@
 """Steps that wait for a network: what is under way on one that is down is held until it is up again (decision S22).
 
-A step is held for as long as the network is down, and goes on with what was left of its delay. Held steps are rows of
+A step is held for as long as the network is down, and goes on with what was left of its delay (stretched anew, see
+`slowing`). Held steps are rows of
 the world's store; they have no due time, so they are on no agenda. Actions by hand are never held.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.kernel.agenda import Timer
@@ -22,6 +23,7 @@ STEP = "scenario.step"
 TIMELINE = "scenario.timeline"
 _KINDS = (STEP, TIMELINE)
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
+_STRETCH = ("slowed_by", "factor")
 LIGHTNING_NETWORK = "bitcoin"
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
@@ -44,10 +46,17 @@ class Held:
     acts_on: str | None
     parameters: dict[str, Any]
     hand_to: str | None
+    slowed_by: list[str] = field(default_factory=list)
+    factor: float = 1.0
+
+    @property
+    def kind(self) -> str:
+        """The kind of its timer."""
+        return TIMELINE if self.of_timeline else STEP
 
     def arguments(self) -> dict[str, Any]:
         """What the timer of the step carries."""
-        return {name: getattr(self, name) for name in (*_CARRIED, "environment")}
+        return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 
 
 def networks_needed(action: str, record: object) -> frozenset[str]:
@@ -94,6 +103,7 @@ def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...
         of_timeline=timer.kind == TIMELINE,
         target=timer.target,
         **{name: timer.arguments[name] for name in _CARRIED},
+        **{name: timer.arguments[name] for name in _STRETCH if name in timer.arguments},
     )
     _table(world).put(str(world.next_sequence(TABLE)), held)
 
@@ -104,15 +114,14 @@ def release(world: World, status: NetworkStatus) -> None:
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         _table(world).delete(key)
-        world.agenda.plan_another(
-            world.now_ms + held.remaining_ms, TIMELINE if held.of_timeline else STEP, held.target, **held.arguments()
-        )
-    hold(world, status)
+        world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 
-def held_steps(world: World, scenario: str) -> Iterator[Held]:
-    """The held steps of one scenario, in the order in which they were held."""
-    return (row for _, row in _table(world).items() if row.scenario == scenario)
+def held_steps(world: World, *, scenario: str = "", about: str = "") -> Iterator[Held]:
+    """The held steps, those of one scenario, or those about an object, in the order in which they were held."""
+    for row in _table(world).values():
+        if (not scenario or row.scenario == scenario) and (not about or about in (row.target, row.acts_on)):
+            yield row
 
 
 def forget(world: World, *, scenario: str = "", target: str = "") -> None:

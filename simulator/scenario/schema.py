@@ -168,7 +168,7 @@ class Scenario(Part):
     expect: list[Expectation] = []
     slowdown: Annotated[
         dict[Literal["operational", "degraded", "down"], Factor],
-        Field(description="stretches the steps of rules while the object's network has that status"),
+        Field(description="stretches what is left of a rule's delays while the object's network has that status"),
     ] = {}
     beneath: Annotated[
         list[str],

@@ -57,9 +57,99 @@ def test_s22_a_send_that_is_broadcast_waits_for_its_confirmation(sunny: Remote) 
     network(sunny, "down")
     sunny.advance(by="50m")
     assert status(sunny, sent) == "processing"
-    network(sunny, "degraded")
+    network(sunny, "operational")
     sunny.advance(by="15s")
     assert status(sunny, sent) == "completed"
+
+
+def test_s22_a_step_that_waited_goes_on_slowly_when_the_network_comes_back_slow(sunny: Remote) -> None:
+    sent = send(sunny)
+    sunny.advance(by="5s")
+    network(sunny, "down")
+    sunny.advance(by="50m")
+    network(sunny, "degraded")
+    sunny.advance(by="74s")
+    assert status(sunny, sent) == "processing"
+    sunny.advance(by="1s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_what_is_left_of_a_delay_is_stretched_when_the_network_gets_slow_meanwhile(sunny: Remote) -> None:
+    sent = send(sunny)
+    sunny.advance(by="3s")
+    network(sunny, "degraded")
+    sunny.advance(by="9s")
+    assert status(sunny, sent) == "pending"
+    sunny.advance(by="1s")
+    assert status(sunny, sent) == "processing"
+    sunny.advance(by="74s")
+    assert status(sunny, sent) == "processing"
+    sunny.advance(by="1s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_what_is_left_of_a_delay_goes_at_normal_speed_when_the_network_recovers(sunny: Remote) -> None:
+    network(sunny, "degraded")
+    sent = send(sunny)
+    sunny.advance(by="15s")
+    network(sunny, "operational")
+    sunny.advance(by="1s")
+    assert status(sunny, sent) == "pending"
+    sunny.advance(by="1s")
+    assert status(sunny, sent) == "processing"
+    sunny.advance(by="15s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_a_network_that_fails_while_it_is_slow_and_recovers_wholly_leaves_nothing_stretched(sunny: Remote) -> None:
+    network(sunny, "degraded")
+    sent = send(sunny)
+    network(sunny, "down")
+    sunny.advance(by="50m")
+    network(sunny, "operational")
+    sunny.advance(by="20s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_the_slowness_of_another_network_stretches_nothing(sunny: Remote) -> None:
+    sent = send(sunny)
+    network(sunny, "degraded", "stellar")
+    sunny.act("set_network", environment="production", network="celo", status="degraded")
+    sunny.advance(by="20s")
+    assert status(sunny, sent) == "completed"
+
+
+def test_s22_a_held_step_is_a_timer_without_due_time_wherever_timers_are_shown(sunny: Remote) -> None:
+    sent = send(sunny)
+    before = sunny.control("GET", "/clock").body["timers"]
+    network(sunny, "down")
+    timers = sunny.control("GET", "/timers").body["data"]
+    waiting = {"due_at": None, "kind": "scenario.step", "target": sent, "waiting_for": ["celo"]}
+    assert timers[-2:] == [waiting, waiting]
+    clock = sunny.control("GET", "/clock").body
+    assert clock["timers"] == before == len(timers)
+    assert clock["next_timer_at"] is None
+    told = sunny.control("GET", f"/resources/{sent}").body["timers"]
+    assert [(timer["action"], timer["due_at"], timer["waiting_for"]) for timer in told] == [
+        ("broadcast", None, ["celo"]),
+        ("complete", None, ["celo"]),
+    ]
+    assert len(sunny.control("GET", "/timers", params={"limit": "1"}).body["data"]) == 1
+
+
+def test_s22_a_step_that_waited_until_it_lies_beyond_the_end_of_time_is_skipped(world: Remote) -> None:
+    rule = {
+        "on": "transaction.awaiting_deposit",
+        "do": [{"after": "2900000d", "action": "deposit_arrives", "tx_hash": "0x" + "a" * 64}],
+    }
+    assert world.control("POST", "/scenarios", {"name": "late", "rules": [rule]}).status == 201
+    world.control("PUT", "/scenarios/active", {"names": ["late"]})
+    offramp(world)
+    network(world, "down")
+    world.advance(by="20000d")
+    network(world, "operational")
+    assert world.control("GET", "/timers").body["data"] == []
+    assert [row["action"] for row in world.control("GET", "/scenarios/late").body["skipped"]] == ["deposit_arrives"]
 
 
 def test_s22_actions_by_hand_still_act_while_the_network_is_down(sunny: Remote) -> None:

@@ -3,6 +3,7 @@
 if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
 const $ = (id) => document.getElementById(id);
 const at = (time) => time.slice(0, 19).replace("T", " ");
+const due = (timer) => (timer.due_at ? at(timer.due_at) : `waits for ${timer.waiting_for.join(", ")}`);
 const json = (value) => JSON.stringify(value, null, 2);
 let worldId = new URLSearchParams(location.search).get("world") || "default";
 let token = sessionStorage.getItem("control-token") || "";
@@ -209,7 +210,7 @@ function drawStory(told) {
     h("div", { class: "line", role: "group", "aria-label": "Actions" },
       buttons.length ? buttons.map((action) => actionButton(action, chosen, told.kind)) : h("span", { class: "muted" }, "No action is possible now.")),
     ...list("History", told.history.map((step) => row(h("span", { class: "muted" }, at(step.at)), " ", state(step.state), " ", step.cause?.told || step.trigger))),
-    ...list("Planned", told.timers.map((timer) => row(h("span", { class: "muted" }, at(timer.due_at)), " ", timer.law || `${timer.action} (${timer.scenario})`))),
+    ...list("Planned", told.timers.map((timer) => row(h("span", { class: "muted" }, due(timer)), " ", timer.law || `${timer.action} (${timer.scenario})`))),
     ...list("Events", told.events.map((event) => row(h("span", { class: "muted" }, at(event.at)), " ", event.type))),
     ...list("Related", told.related.map((other) => row(other.relation, " ", h("button", { type: "button", class: "plain", click: () => choose(other.id) }, other.id), " ", other.state ? state(other.state) : ""))),
     more("The resource", () => told.resource), more("Ledger entries", () => told.ledger_entries), more("Deliveries", () => told.deliveries),
@@ -284,7 +285,7 @@ const READ = {
   async timers() {
     const rows = (await api("GET", "/timers")).data;
     $("timer-count").textContent = rows.length ? String(rows.length) : "";
-    fill($("timers"), rows.slice(0, 100), (row) => [h("span", { class: "muted" }, at(row.due_at)), ` ${row.kind} `,
+    fill($("timers"), rows.slice(0, 100), (row) => [h("span", { class: "muted" }, due(row)), ` ${row.kind} `,
       row.target ? h("button", { type: "button", class: "plain", click: () => choose(row.target) }, h("code", {}, row.target)) : ""]);
   },
   async requests() {
