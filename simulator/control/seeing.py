@@ -185,6 +185,8 @@ async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds
             await changed.wait()
         return found
 
+    if (found := find()) is not None:
+        return found  # whatever time there is to wait
     call.application.watchers.append(wake)
     try:
         async with asyncio.timeout(timeout_seconds):

@@ -516,3 +516,11 @@ def test_an_inbox_is_bounded_in_bytes(world: Remote) -> None:
     assert len(kept["data"]) + kept["dropped"] == 40
     assert 30 <= len(kept["data"]) <= 32
     world.control("DELETE", path)
+
+
+def test_an_event_already_emitted_is_found_without_any_time_to_wait(world: Remote) -> None:
+    world.act("set_network", network="celo", status="down")
+    for query in ("", "&type=network.status_changed"):
+        found = world.control("GET", f"/events/wait?timeout=0{query}")
+        assert (found.status, found.body["type"]) == (200, "network.status_changed")
+    assert world.control("GET", "/events/wait?timeout=0&type=kyc.approved").status == 408
