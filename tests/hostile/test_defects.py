@@ -645,7 +645,7 @@ def test_without_the_control_token_no_body_is_read() -> None:
 
 
 def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
-    async def come_and_go() -> tuple[int, int]:
+    async def come_and_go() -> tuple[int, int, int]:
         application = build(Config(clock="manual"))
         client = AsgiClient(application)
         simulator = application.simulator
@@ -660,17 +660,22 @@ def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
             document = {"name": f"s{number}", "description": "x" * 1000}
             await client.request("POST", "/_simulator/scenarios", document, world)
             await client.request("PUT", "/_simulator/scenarios/active", {"names": [f"s{number}"]}, world)
+            await client.request("POST", "/_simulator/actions/verify_phone", {}, world)
+            await client.request("POST", "/_simulator/clock/advance", {"by": "1h"}, world)
+            await client.request("POST", "/_simulator/snapshots", {}, world)
             await client.request("DELETE", f"/_simulator/worlds/w{number}")
 
-        def kept() -> tuple[int, int]:
+        def kept() -> tuple[int, int, int]:
             gc.collect()
+            gone = {f"w{number}" for number in range(3)}
+            tables = sum(1 for found in gc.get_objects() if isinstance(found, dict) and not gone.isdisjoint(found))
             names = {name for name in simulator.directory if simulator.world_of(name) is None}
             files = sum(
                 1
                 for found in gc.get_objects()
                 if type(found).__name__ == "ScenarioFile" and found.name[:1] == "s" and found.name[1:].isdigit()
             )
-            return len(names), files
+            return len(names), files, tables
 
         for number in range(3):
             await one(number)
@@ -678,7 +683,7 @@ def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
         await application.close()
         return found
 
-    assert asyncio.run(come_and_go()) == (0, 0)
+    assert asyncio.run(come_and_go()) == (0, 0, 0)
 
 
 # --- what is acknowledged -----------------------------------------------------------------------------------------
