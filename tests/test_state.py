@@ -478,6 +478,18 @@ def test_timers_that_cannot_fire_are_refused(morning: Morning) -> None:
     assert refusal(morning, edited(morning, spoil))[:2] == (400, "invalid_parameter")
 
 
+def test_rows_on_which_a_step_breaks_are_refused(morning: Morning) -> None:
+    def forget_holds(document: Any) -> None:
+        tables = document["tables"]
+        tables["timers"] = [row for row in tables["timers"] if row[1]["arguments"].get("action") == "complete"]
+        tables["ledger.holds"] = []
+
+    status, code, param = refusal(morning, edited(morning, forget_holds))
+    assert (status, code) == (400, "invalid_parameter")
+    assert param is not None
+    assert param.startswith("tables.timers.")
+
+
 def test_a_table_from_elsewhere_is_kept(morning: Morning) -> None:
     raw = edited(morning, lambda d: d["tables"].update(tomorrow=[["a", {"b": 1}]]))
     assert read_document(morning.simulator, raw).tables["tomorrow"] == {"a": {"b": 1}}
