@@ -439,6 +439,7 @@ EDITS: list[tuple[Any, str | None]] = [
     ),
     (lambda d: d["tables"]["coverage"][0][1].update(hits={"$": "int", "value": "9" * 30}), None),
     (lambda d: d["tables"]["sandbox:tokens"][0].__setitem__(0, "tok_other"), "tables.sandbox:tokens.tok_other.text"),
+    (lambda d: d["tables"]["index"].pop(), None),
     (lambda d: d["tables"].update({"scenario.held": [["1", HELD]]}), "tables.scenario.held.1"),
     *[
         (lambda d, change=change: first_step(d)["arguments"].update(change), None)

@@ -31,7 +31,7 @@ from simulator.wire.records import Record, find, render
 from simulator.wire.state import LAST_TIMESTAMP_MS, StateError
 
 MAX_FIRED = 2_000
-"""How many timers are tried out before a document is taken."""
+"""How many timers are tried out before a document is taken: those it has, and what comes of them meanwhile."""
 
 
 def try_out(simulator: Simulator, frozen: Frozen) -> None:
@@ -52,10 +52,12 @@ def try_out(simulator: Simulator, frozen: Frozen) -> None:
                     stage = f"the answer of GET {operation.path}"
                     _call(world, environment, operation)
         world.wiring = replace(simulator.wiring, on_failure=None)
-        for _ in range(min(len(world.agenda), MAX_FIRED)):
-            timer = world.agenda.next()
-            stage = "tables.timers" if timer is None else f"tables.timers.{timer.key}"
+        planned, fired = {timer.key for timer in world.agenda.in_firing_order()}, 0
+        while planned and fired < MAX_FIRED and (timer := world.agenda.next()) is not None:
+            stage = f"tables.timers.{timer.key}"
             world.fire_next(LAST_TIMESTAMP_MS)
+            planned.discard(timer.key)
+            fired += 1
     except StateError:
         raise
     except Exception as error:
@@ -107,6 +109,10 @@ def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
         if record is None:
             raise StateError(f"tables.index.{resource_id}", "there is no such resource")
         dumps(render(world, record))
+    for name, rows in frozen.tables.items():
+        for key, row in rows.items():
+            if isinstance(row, Record) and find(world, key) is not row:
+                raise StateError(f"tables.{name}.{key}", "the table index does not lead to it")
     for delivery in all_deliveries(world):
         dumps(render_recorded_delivery(world, delivery))
     for row in calls_of(world):
