@@ -12,6 +12,7 @@ import sys
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from random import Random
 from typing import Any
 from urllib.parse import quote, unquote
@@ -28,7 +29,10 @@ from tests.hostile.progress import Progress
 from tests.hostile.stopwatch import Stopwatch
 
 SLOW_SECONDS = 1.0
+SECONDS_A_MEGABYTE = 1 / 32
+"""A long answer takes its time; it is the loop that must not wait for it."""
 PATIENCE_SECONDS = 10.0
+READ_BYTES = 4_000_000
 SAMPLE = 5
 """One call in so many is looked at whether it changed something although it was refused."""
 
@@ -72,10 +76,11 @@ class Answer:
     headers: Mapping[str, str]
     raw: bytes
 
-    @property
+    @cached_property
     def body(self) -> Any:
+        """The JSON value; None where there is none, and where it is so long that the server here would have to wait."""
         with suppress(ValueError):
-            return orjson.loads(self.raw) if self.raw else None
+            return orjson.loads(self.raw) if 0 < len(self.raw) <= READ_BYTES else None
         return None
 
     @property
@@ -159,7 +164,7 @@ class House:
         long = any(request.path.endswith(end) for end in LONG) or any(map(_holds_up, [*hit, *hits.values()]))
         if not long and not (left and leave_after is not None):
             self.slowest = max(self.slowest, seconds)
-            if seconds > SLOW_SECONDS:
+            if seconds > SLOW_SECONDS + len(answer.raw) / 1e6 * SECONDS_A_MEGABYTE:
                 self.fail("slow", f"{request.method} {_name_of(request.path)}", told, f"{seconds:.2f} s")
         printed = self.what_was_printed(told)
         self._judge(request, answer, told, left=left, printed=printed, faulted=bool(hit))
@@ -266,7 +271,8 @@ class House:
             if not fine:
                 self.fail("envelope", f"{where} {answer.status}", told, answer.raw[:600].decode("utf-8", "replace"))
         kind = answer.headers.get("content-type", "")
-        if answer.raw and kind.startswith("application/json") and answer.body is None and answer.raw != b"null":
+        short = 0 < len(answer.raw) <= READ_BYTES
+        if short and kind.startswith("application/json") and answer.body is None and answer.raw != b"null":
             self.fail("no JSON", where, told, answer.raw[:600].decode("utf-8", "replace"))
 
     def _hits(self) -> dict[tuple[str, str, int], Any]:
