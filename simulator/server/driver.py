@@ -27,9 +27,12 @@ SLICE_SECONDS = 0.005
 PATIENCE_SECONDS = 1.0
 """How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
 
-MOST_EVENTS = 1_000_000
-MOST_TIMERS = 5_000_000
-"""What one advance may emit and fire. At some 11 KB for each event, more would take the memory of the machine."""
+MOST_EVENTS = 200_000
+MOST_TIMERS = 1_000_000
+"""What one advance may emit and fire: twenty years of six daily payments, or some two minutes.
+
+An event takes 1 KB, and what it is about up to 2 KB more, so that all of it stays below 600 MB.
+"""
 
 Target: TypeAlias = "int | Callable[[], int] | None"
 

@@ -96,7 +96,7 @@ def test_a_scenario_that_answers_itself_is_stopped_and_named(world: Remote) -> N
 
 
 def test_without_a_setting_ten_thousand_timers_of_an_instant_are_the_bound(world: Remote) -> None:
-    assert world.control("GET", "/settings").body["timers_per_instant"] == 10_000
+    assert world.control("GET", "/settings").body["timers_per_instant"] == 5_000
 
 
 def test_a_timer_that_fails_harms_no_later_call(world: Remote) -> None:
