@@ -48,7 +48,8 @@ ASSUMPTIONS = (
     (
         "receiver-waits",
         "A call that would wait for a receiver which does not answer an attempt sent before that call is 409 "
-        "clock_busy after 0.4 s, because the receiver may be the caller; with `wait=true` it waits.",
+        "clock_busy after 0.7 s, because the receiver may be the caller; with `wait=true`, or over a connection "
+        "opened before that attempt was sent, it waits.",
     ),
     ("reset-real", "A real clock that was given no start begins at the wall clock again when its world is reset."),
     (

@@ -27,11 +27,11 @@ T = TypeVar("T")
 WORLD_HEADER = "x-simulator-world"
 ENVIRONMENT_HEADER = "x-simulator-environment"
 
-RECEIVER_PATIENCE_SECONDS = 0.4
+RECEIVER_PATIENCE_SECONDS = 0.7
 """How long a call that waits for deliveries waits for a receiver that may itself be waiting for that call.
 
-Nothing tells the two apart but time. A receiver that answers promptly needs a hundredth of it; a person takes it for
-at once.
+Nothing tells the two apart but time. A receiver that answers promptly needs a hundredth of it; to a person it is
+still at once.
 """
 
 

@@ -33,7 +33,7 @@ class Settings(Body):
     webhook_timestamp: Literal["wall", "simulated"] = "wall"
     journal_limit: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] = 64 * 1024 * 1024
-    timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 5_000
+    timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
 
 
 DEFAULTS = Settings()

@@ -96,7 +96,7 @@ def test_a_scenario_that_answers_itself_is_stopped_and_named(world: Remote) -> N
 
 
 def test_without_a_setting_ten_thousand_timers_of_an_instant_are_the_bound(world: Remote) -> None:
-    assert world.control("GET", "/settings").body["timers_per_instant"] == 5_000
+    assert world.control("GET", "/settings").body["timers_per_instant"] == 10_000
 
 
 def test_a_timer_that_fails_harms_no_later_call(world: Remote) -> None:
@@ -262,7 +262,7 @@ def test_a_receiver_that_waits_for_its_own_delivery_is_answered_at_once(world: R
         ok(world.control("POST", "/settle", timeout=15))
     status, code, seconds = seen[0]
     assert (status, code) == (409, "clock_busy")
-    assert seconds < 1
+    assert seconds < 2
     assert [row["status"] for row in world.control("GET", "/deliveries").body["data"]] == ["succeeded"]
 
 

@@ -185,6 +185,18 @@ def test_s9_a_payment_in_flight_is_credited_even_when_its_invoice_expires_meanwh
     assert world.api("GET", f"/wallets/{own['id']}/lightning").body["data"][0]["status"] == "expired"
 
 
+def test_s14_an_invoice_that_is_paid_while_its_wallet_is_disabled_is_paid_once(world: Remote) -> None:
+    own = wallet(world, "bitcoin")
+    asked = invoice(world, own["id"])
+    sent = pay(world, asked["payment_request"]).body
+    world.api("PATCH", f"/wallets/{own['id']}", {"status": "disabled"})
+    settle(world, sent["id"])
+    assert world.api("GET", f"/wallets/{own['id']}/lightning").body["data"][0]["status"] == "paid"
+    assert "lightning.invoice_paid" in world.event_types()
+    assert world.act("invoice_paid", asked["id"]).code == "invalid_transition"
+    assert len(deposits(world, own["id"])) == 1
+
+
 def test_s9_a_lightning_address_of_the_world_that_is_paid_is_credited(world: Remote) -> None:
     own = wallet(world, "bitcoin", lightning=True)
     address = own["lightning_addresses"][0]["address"]

@@ -19,7 +19,7 @@ FRESH = {
     "webhook_timestamp": "wall",
     "journal_limit": 10_000,
     "journal_bytes": 67_108_864,
-    "timers_per_instant": 5_000,
+    "timers_per_instant": 10_000,
 }
 
 

@@ -179,16 +179,17 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
 def receive(world: World, entry: Invoice | LightningAddress, arrival: Arrival) -> bool:
     """What the account itself paid to an invoice or Lightning address is credited at once (decision S9).
 
-    What could be paid when the payment began and ended since, is credited all the same, but stays ended.
+    What could be paid when the payment began is credited, whatever has become of its wallet; an invoice that ended
+    since stays ended.
     """
     amount_sats = int(arrival.amount.scaleb(_BTC.decimals))
-    if not is_payable(world, entry):
+    if isinstance(entry, Invoice) and entry.status == "pending":
+        _pay_invoice(world, entry)
+    elif not is_payable(world, entry):
         deposit = _deposit(world, entry, amount_sats)
         _credit(world, deposit, entry.payment_request if isinstance(entry, Invoice) else entry.address)
         create(world, deposit, "lightning_payment_arrives")
-    elif isinstance(entry, Invoice):
-        _pay_invoice(world, entry)
-    else:
+    elif isinstance(entry, LightningAddress):
         _pay_address(world, entry, amount_sats)
     return True
 
