@@ -209,7 +209,7 @@ def _operation(row: ControlOperation, components: Components, actions: dict[str,
     body = _body(row, components, actions)
     if body is not None:
         shown["requestBody"] = body
-    statuses = ["400", "401", "403", "404", "409"] if not row.open else ["403", "404"]
+    statuses = ["400", "401", "403", "404", "409"] if not row.open else ["400", "403", "404"]
     if row.name.endswith("wait") or row.name.startswith("wait"):
         statuses.append("408")
     shown["responses"] = {

@@ -104,9 +104,9 @@ def codes_of(operation: Operation) -> dict[int, list[str]]:
 
 
 def _malformed(operation: Operation) -> set[str]:
+    codes = {"invalid_parameter"}  # for whatever is unknown, under the setting strict (H6)
     if operation.refuses_with:
-        return {operation.refuses_with}
-    codes = {"invalid_parameter"}
+        return codes | {operation.refuses_with}
     if operation.takes_body:
         codes.add("invalid_request")
         if any(_requires(model) for model in operation.bodies or (operation.body,)):

@@ -72,6 +72,11 @@ def test_every_control_call_is_in_the_contract(control: dict[str, Any]) -> None:
     assert shown == {(row.method, f"/_simulator{row.path}"): row.name for row in rows}
 
 
+def test_every_control_call_may_refuse_what_is_unknown_to_it(control: dict[str, Any]) -> None:
+    for method, path, operation in operations_of(control):
+        assert "400" in operation["responses"], (method, path)
+
+
 def test_no_answer_is_written_down_for_a_call_that_does_not_exist() -> None:
     assert {"perform", "advance", "create_world"} <= ANSWERS.keys()
     named = {row.name for row in control_rows()}

@@ -62,6 +62,11 @@ def test_an_operation_declares_exactly_the_statuses_and_codes_it_can_answer(
     assert {CATALOGUE[code].status for code in row.errors} <= declared.keys()
 
 
+@pytest.mark.parametrize("name", ROWS)
+def test_every_operation_may_refuse_what_is_unknown_to_it(name: str) -> None:
+    assert "invalid_parameter" in codes_of(ROWS[name])[400]  # with the setting strict
+
+
 def test_everything_says_where_it_comes_from(document: dict[str, Any]) -> None:
     unmarked = [place for place, part in _parts(document) if part.get("x-provenance") not in ("specified", "assumed")]
     assert unmarked == []

@@ -94,6 +94,10 @@ ASSUMPTIONS = (
         "reason of a failed deposit: wallet_disabled, wrong_asset, missing_memo, wrong_memo, or that of deposit_fails "
         "(default rejected).",
     ),
+    (
+        "deposit-asset",
+        "The asset of a deposit is any token of 1 to 12 letters and digits; one that the network lacks is wrong_asset.",
+    ),
     ("deposit-disabled-later", "A detected deposit is credited even when its wallet is disabled before it confirms."),
     (
         "deposit-search",

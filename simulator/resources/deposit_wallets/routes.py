@@ -9,6 +9,7 @@ from pydantic import Field, StringConstraints, WithJsonSchema
 from simulator.resources.deposit_wallets import actions, lightning
 from simulator.resources.deposit_wallets.invoices import MAX_AMOUNT_SATS
 from simulator.resources.deposit_wallets.shapes import (
+    TOKEN_PATTERN,
     DepositList,
     LightningList,
     LightningShape,
@@ -60,7 +61,7 @@ class InvoiceBody(EntryBody):
 
 
 class ArrivingDeposit(Body):
-    asset: Text
+    asset: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN)]
     amount: Amount
     memo: FreeText | None = None
     tx_hash: Text | None = None

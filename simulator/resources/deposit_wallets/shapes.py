@@ -24,10 +24,14 @@ from simulator.resources.deposit_wallets.records import (
 )
 from simulator.resources.reference import NETWORK_ASSETS, listing
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Format, Pagination, Prefix, Timestamp
+from simulator.wire.shapes import AmountText, Assumed, Count, Format, Pagination, Prefix, Timestamp
 
 WalletNetwork = Literal["stellar", "celo", "bitcoin"]
 WalletStatus = Literal["active", "disabled"]
+
+TOKEN_PATTERN = r"^[A-Za-z0-9]{1,12}$"
+"""Whatever somebody sends to an address: assets of the service, and tokens that it does not know."""
+TokenText = Annotated[str, Format(pattern=TOKEN_PATTERN)]
 NullableText = Annotated[str | None, Assumed("H19")]
 
 
@@ -106,7 +110,7 @@ class OnChainDeposit(TypedDict):
     id: Annotated[str, Prefix("dep_")]
     wallet_id: Annotated[str, Prefix("wal_")]
     network: WalletNetwork
-    asset: AssetText
+    asset: TokenText
     amount: AmountText
     channel: Literal["on_chain"]
     tx_hash: str

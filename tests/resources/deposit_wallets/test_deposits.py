@@ -179,6 +179,14 @@ def test_a_deposit_of_a_wrong_asset_fails_at_arrival():
     assert refused(world, new_wallet(world, "bitcoin"), "USDC")["reason"] == "wrong_asset"
 
 
+@pytest.mark.parametrize("token", ["", "0.001", "US DC", "A" * 13, "USDC\n", "\u00e9"])
+def test_what_is_no_token_at_all_is_refused(token: str):
+    world = fresh_world()
+    wallet = new_wallet(world, "stellar")
+    answer = blocked(world, "deposit_arrives", wallet["id"], asset=token, amount="10")
+    assert answer == (400, "invalid_parameter", "asset")
+
+
 def test_a_stellar_deposit_without_its_memo_fails_at_arrival():
     world = fresh_world()
     wallet = new_wallet(world, "stellar")
