@@ -23,6 +23,7 @@ from simulator.config import Config
 from simulator.host import build
 from simulator.server.app import Application
 from simulator.server.process import serving
+from tests.hostile.contract import answer_findings, event_findings
 from tests.hostile.findings import Findings
 from tests.hostile.mutations import dumps
 from tests.hostile.progress import Progress
@@ -274,6 +275,14 @@ class House:
         short = 0 < len(answer.raw) <= READ_BYTES
         if short and kind.startswith("application/json") and answer.body is None and answer.raw != b"null":
             self.fail("no JSON", where, told, answer.raw[:600].decode("utf-8", "replace"))
+        elif (kind.startswith("application/json") or not answer.raw) and answer.status != 500:
+            for found in answer_findings(request.method, request.path, answer.status, answer.headers, answer.body)[:3]:
+                self.fail(
+                    "contract",
+                    f"{where} {answer.status}: {found.message[:200]}",
+                    told,
+                    answer.raw[:2000].decode("utf-8", "replace"),
+                )
 
     def _hits(self) -> dict[tuple[str, str, int], Any]:
         """The faults of all worlds by how often they have hit: a call that adds to it was answered by a fault."""
@@ -314,6 +323,19 @@ class House:
         if changed:
             where = f"{request.method} {_name_of(request.path)} {answer.status} {answer.code}"
             self.fail("half-applied", where, told, "changed: " + ", ".join(sorted(changed)))
+
+    def judge_events(self) -> None:
+        """Every event of every world is as the contract says, but for what an action was told to emit."""
+        for world in self.simulator.worlds.values():
+            for event in world.journal.events():
+                if event.cause.name != "emit":
+                    for found in event_findings(event.raw)[:3]:
+                        self.fail(
+                            "contract",
+                            f"event {event.type}: {found.message[:200]}",
+                            f"world {world.id}",
+                            event.raw.decode(),
+                        )
 
     def judge_books(self) -> None:
         """In every world all entries sum to zero and no pot of an owner is below zero."""

@@ -213,6 +213,7 @@ async def episode(house: House, rng: Random, number: int) -> int:
         if actor.world not in house.simulator.worlds:
             await actor.move_in(seed=number)
     house.judge_books()
+    house.judge_events()
     if number % 8 == 0:
         await actors[0].record()
     for world in list(house.simulator.worlds):

@@ -79,6 +79,7 @@ async def episode(house: House, rng: Random, number: int) -> int:
             if tried % 50 == 0:
                 house.judge_books()
     house.judge_books()
+    house.judge_events()
     if number % 8 == 0:
         await actor.record()
     await actor.move_out()

@@ -1,0 +1,40 @@
+"""What the contract says of an answer: that holds for the oddest calls as for the plainest."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+from urllib.parse import quote
+
+import orjson
+from ruamel.yaml import YAML
+
+from simulator.contract.conformance import Finding, Judge
+from simulator.contract.files import contract_document, contract_file
+
+CONTROL = "/_simulator"
+BASES = ("/production/v1", "/v1")
+
+
+@cache
+def _judges() -> tuple[Judge, Judge]:
+    """Of the interface, of the control interface."""
+    control = YAML(typ="safe").load(contract_file("control.yaml").decode())
+    return Judge(contract_document()), Judge(control)
+
+
+def answer_findings(method: str, path: str, status: int, headers: Any, body: Any) -> list[Finding]:
+    """What is wrong with an answer in JSON. Calls that the contract does not know are not judged."""
+    path = quote(path, safe="/")
+    if path.endswith("/") or "//" in path:
+        return []  # the judge is more generous with slashes than the server
+    interface, control = _judges()
+    base = next((base for base in BASES if path.startswith(f"{base}/")), "")
+    judge, path = (control, path) if path.startswith(f"{CONTROL}/") else (interface, path.removeprefix(base))
+    if (judge is interface and not base) or method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+        return []
+    return [] if judge.find(method, path) is None else judge.answer(method, path, status, headers, body)
+
+
+def event_findings(raw: bytes) -> list[Finding]:
+    return _judges()[0].event(orjson.loads(raw))
