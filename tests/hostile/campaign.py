@@ -25,5 +25,8 @@ class Campaign:
     health: bool = True
     """Whether a prober asks for the health meanwhile: not of what is a command and no server."""
 
+    contract: bool = False
+    """Whether every answer has to be as the contract says: not where states come from altered documents."""
+
     def episodes(self, scale: float) -> int:
         return max(round(self.whole * scale / self.per_episode), 1)

@@ -17,7 +17,7 @@ BASES = ("/production/v1", "/v1")
 
 
 @cache
-def _judges() -> tuple[Judge, Judge]:
+def judges() -> tuple[Judge, Judge]:
     """Of the interface, of the control interface."""
     control = YAML(typ="safe").load(contract_file("control.yaml").decode())
     return Judge(contract_document()), Judge(control)
@@ -28,7 +28,7 @@ def answer_findings(method: str, path: str, status: int, headers: Any, body: Any
     path = quote(path, safe="/")
     if path.endswith("/") or "//" in path:
         return []  # the judge is more generous with slashes than the server
-    interface, control = _judges()
+    interface, control = judges()
     base = next((base for base in BASES if path.startswith(f"{base}/")), "")
     judge, path = (control, path) if path.startswith(f"{CONTROL}/") else (interface, path.removeprefix(base))
     if (judge is interface and not base) or method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
@@ -37,4 +37,4 @@ def answer_findings(method: str, path: str, status: int, headers: Any, body: Any
 
 
 def event_findings(raw: bytes) -> list[Finding]:
-    return _judges()[0].event(orjson.loads(raw))
+    return judges()[0].event(orjson.loads(raw))

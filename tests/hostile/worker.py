@@ -19,6 +19,7 @@ from tests.hostile.actor import templates
 from tests.hostile.apart import Apart
 from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns import CAMPAIGNS
+from tests.hostile.contract import judges
 from tests.hostile.findings import Findings
 from tests.hostile.house import House
 from tests.hostile.progress import Progress
@@ -43,6 +44,7 @@ async def run(campaign: Campaign, seed: int, first: int, last: int, progress: Pr
             house.server.forget()
         return
     async with House(findings, progress).open() as house:
+        house.by_contract = campaign.contract
         await _episodes(house, campaign, seed, first, last)
         await _until_heard()
 
@@ -83,6 +85,8 @@ def main() -> None:
     parser.add_argument("--progress", type=Path, required=True)
     given = parser.parse_args()
     templates()
+    if CAMPAIGNS[given.campaign].contract:
+        judges()  # what takes long is made before anybody asks for the health
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run(CAMPAIGNS[given.campaign], given.seed, given.first, given.last, Progress(given.progress)))

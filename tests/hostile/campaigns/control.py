@@ -230,4 +230,4 @@ async def episode(house: House, rng: Random, number: int) -> int:
     return CALLS
 
 
-CAMPAIGN = Campaign("control", 100_000, CALLS, episode)
+CAMPAIGN = Campaign("control", 100_000, CALLS, episode, contract=True)

@@ -87,4 +87,4 @@ async def episode(house: House, rng: Random, number: int) -> int:
     return tried
 
 
-CAMPAIGN = Campaign("interface", 200_000, CALLS, episode)
+CAMPAIGN = Campaign("interface", 200_000, CALLS, episode, contract=True)
