@@ -91,6 +91,11 @@ class Answer:
         return str(error.get("code")) if isinstance(error, dict) else ""
 
 
+def control_request(world: str, method: str, path: str, body: Any = None, query: str = "") -> Request:
+    headers = [("host", "127.0.0.1"), ("x-simulator-world", world)]
+    return Request(method, f"/_simulator{path}", query, headers, b"" if body is None else dumps(body))
+
+
 NOTHING = Answer(0, {}, b"")
 
 
@@ -175,12 +180,25 @@ class House:
         await asyncio.sleep(0)
         return answer
 
+    async def ask_at_once(self, requests: list[Request]) -> list[Answer]:
+        """Calls side by side, each judged; whatever a fault may have answered is not."""
+        self.calls += len(requests)
+        told = " | ".join(request.told() for request in requests)
+        self.begin(told)
+        hits, watch = self._hits(), Stopwatch()
+        exchanges = await asyncio.gather(*(self._exchange(request, None) for request in requests))
+        seconds = watch.seconds
+        hit = [row for key, row in self._hits().items() if key not in hits]
+        if seconds > SLOW_SECONDS and not any(map(_holds_up, [*hit, *hits.values()])):
+            self.fail("slow", f"{len(requests)} calls at once", told, f"{seconds:.2f} s")
+        printed = self.what_was_printed(told)
+        for request, (answer, left) in zip(requests, exchanges, strict=True):
+            self._judge(request, answer, told, left=left, printed=printed, faulted=bool(hit))
+        return [answer for answer, _ in exchanges]
+
     async def control(self, world: str, method: str, path: str, body: Any = None, query: str = "") -> Answer:
         """A well-formed control call."""
-        headers = [("host", "127.0.0.1"), ("x-simulator-world", world)]
-        return await self.ask(
-            Request(method, f"/_simulator{path}", query, headers, b"" if body is None else dumps(body))
-        )
+        return await self.ask(control_request(world, method, path, body, query))
 
     # --- carrying out ---------------------------------------------------------------------------------------------
 

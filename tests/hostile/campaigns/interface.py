@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.hostile.actor import Actor
 from tests.hostile.campaign import Campaign
-from tests.hostile.house import House
+from tests.hostile.house import House, control_request
 
 CALLS = 250
 FAULTS: tuple[dict[str, Any], ...] = (
@@ -56,6 +56,27 @@ async def disturb(actor: Actor) -> None:
         await house.control(actor.world, "PATCH", "/settings", rng.choice(SETTINGS))
 
 
+MEANWHILE: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
+    ("POST", "/clock/advance", {"by": "1h"}), ("POST", "/clock/advance", {"to_next_timer": True}),
+    ("DELETE", "/clock/advance", None), ("POST", "/settle", {}), ("POST", "/snapshots", {}), ("GET", "/state", None),
+    ("POST", "/trigger", {"event": "transaction.completed"}), ("POST", "/trigger", {"event": "deposit.confirmed"}),
+    ("PUT", "/scenarios/active", {"names": ["autopilot"]}), ("GET", "/recording", None), ("GET", "/advice", None),
+    ("POST", "/reset", {}),
+)  # fmt: skip
+
+
+async def rush(actor: Actor) -> None:
+    """Calls side by side, often one of them several times, with something done to their world meanwhile."""
+    rng = actor.rng
+    requests = [actor.plausible()[0] if rng.random() < 0.7 else actor.broken() for _ in range(rng.randrange(2, 6))]
+    requests += [rng.choice(requests)] * rng.choice((0, 1, 4))
+    if rng.random() < 0.6:
+        requests.append(control_request(actor.world, *rng.choice(MEANWHILE)))
+    rng.shuffle(requests)
+    for answer in await actor.house.ask_at_once(requests):
+        actor.harvest(answer)
+
+
 async def episode(house: House, rng: Random, number: int) -> int:
     strangers: list[str] = []
     neighbour = Actor(house, rng, f"n{number}")
@@ -72,6 +93,8 @@ async def episode(house: House, rng: Random, number: int) -> int:
             await actor.deal()
         elif chance < 0.2:
             await disturb(actor)
+        elif chance < 0.22:
+            await rush(actor)
         else:
             request = actor.plausible()[0] if rng.random() < 0.35 else actor.broken()
             await actor.call(request)
