@@ -165,11 +165,12 @@ def _report(results: Sequence[RunResult]) -> str:
 @click.option("--force", is_flag=True, help="Overwrite the file if it is there.")
 def new(name: str, force: bool) -> None:
     """Begin a scenario: write NAME.yaml, a small one that runs, with comments that explain it."""
-    from simulator.scenario.parts import NAME_PATTERN
+    from simulator.scenario.parts import is_name
 
     path = Path(name if name.endswith((".yaml", ".yml")) else f"{name}.yaml")
-    if re.fullmatch(NAME_PATTERN, path.stem) is None:
-        fail([f"{path.stem!r} is no name of a scenario: use letters, digits, `.`, `-` and `_`"], EXIT_USAGE)
+    if not is_name(path.stem):
+        plain = "letters, digits, `.`, `-` and `_`, not `active`"
+        fail([f"{path.stem!r} is no name of a scenario: use {plain}"], EXIT_USAGE)
     try:
         with path.open("w" if force else "x", encoding="utf-8") as file:
             file.write(_template(path.stem))

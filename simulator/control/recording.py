@@ -7,7 +7,6 @@ Never a secret: token exchanges and webhook endpoints (whose URLs may hold one) 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +22,7 @@ from simulator.resources.profile import platform_users
 from simulator.scenario.document import FILE, MAX_DEPTH
 from simulator.scenario.drive import METHODS
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.scenario.parts import NAME_PATTERN
+from simulator.scenario.parts import is_name
 from simulator.scenario.recorder import Done, Locate, Recording, record
 from simulator.server.endpoint import BASES
 from simulator.wire.errors import CATALOGUE
@@ -56,8 +55,8 @@ ASSUMPTIONS = (
 async def recording(call: ControlCall) -> Raw:
     """GET /recording ?since, name: the scenario as YAML."""
     name = call.query.get("name") or "recording"
-    if re.fullmatch(NAME_PATTERN, name) is None:
-        raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`")
+    if not is_name(name):
+        raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
     simulator, since = call.application.simulator, call.query.get("since") or ""
     # Written beside the loop from the world as it is now: the journals may be long.
     text = await asyncio.to_thread(_text, simulator, simulator.freeze(call.world), since, name)

@@ -5,6 +5,7 @@ Durations are validated where they stand and kept as spans of milliseconds.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeAlias
@@ -26,6 +27,8 @@ from simulator.kernel.clock import parse_duration
 from simulator.scenario.pattern import compiled
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+TAKEN_NAME = "active"
+"""`/_simulator/scenarios/active` is the list of the active ones."""
 
 DURATION_SCHEMA: JsonSchemaValue = {
     "anyOf": [
@@ -89,6 +92,17 @@ def _bound(value: Any) -> Decimal:
     raise ValueError("it must be a number, or one written as a string")
 
 
+def is_name(text: str) -> bool:
+    """Whether a scenario may have that name."""
+    return re.fullmatch(NAME_PATTERN, text) is not None and text != TAKEN_NAME
+
+
+def _not_taken(name: str) -> str:
+    if name == TAKEN_NAME:
+        raise ValueError(f"`{name}` stands for the active scenarios, so none can have it as its name")
+    return name
+
+
 def _scalar(value: Any) -> Any:
     if isinstance(value, dict | list):
         raise ValueError("it must be a single value")
@@ -99,7 +113,7 @@ DurationMs = Annotated[int, PlainValidator(_duration), WithJsonSchema(DURATION_S
 SpanOf = Annotated[Span, PlainValidator(_span), WithJsonSchema(_SPAN_SCHEMA)]
 Regex = Annotated[str, AfterValidator(_regex)]
 Bound = Annotated[Decimal, PlainValidator(_bound), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
-ScenarioName = Annotated[str, StringConstraints(pattern=NAME_PATTERN)]
+ScenarioName = Annotated[str, StringConstraints(pattern=NAME_PATTERN), AfterValidator(_not_taken)]
 Environment = Literal["sandbox", "production"]
 Scalar = Annotated[
     str | bool | int | float | None,

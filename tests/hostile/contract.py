@@ -33,7 +33,9 @@ def answer_findings(method: str, path: str, status: int, headers: Any, body: Any
     judge, path = (control, path) if path.startswith(f"{CONTROL}/") else (interface, path.removeprefix(base))
     if (judge is interface and not base) or method not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         return []
-    return [] if judge.find(method, path) is None else judge.answer(method, path, status, headers, body)
+    if judge.find(method, path) is None or (judge is control and status == 405):
+        return []
+    return judge.answer(method, path, status, headers, body)
 
 
 def event_findings(raw: bytes) -> list[Finding]:

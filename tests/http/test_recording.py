@@ -349,3 +349,8 @@ def test_reset_begins_anew(world: Remote) -> None:
     onramp(world)
     world.control("POST", "/reset")
     assert loaded(recorded(world)).scenario.drive == []
+
+
+def test_a_recording_cannot_have_a_name_that_no_scenario_may_have(world: Remote) -> None:
+    for name in ("active", "a b", "/"):
+        assert world.control("GET", "/recording", params={"name": name}).refusal == (400, "invalid_parameter", "name")

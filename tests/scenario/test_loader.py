@@ -173,6 +173,7 @@ def test_one_mistake_in_a_step_is_one_problem(step: str, message: str | None) ->
         "name: x\ndescripton: y",
         "nam: x",
         "name: x y",
+        "name: active",
         "name: 5",
         "name: x\nname: y",
         "name: x\nrules: {}",
