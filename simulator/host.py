@@ -46,7 +46,7 @@ def build(config: Config) -> Application:
     try:
         simulator.create_world(blueprint)
     except ControlError as error:
-        raise ConfigError([f"--scenario: a scenario cannot become active: {error.message}"]) from None
+        raise ConfigError([f"--scenario: {error.message}"]) from None
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
     application = Application(

@@ -141,10 +141,10 @@ _ERROR: Schema = {
                 "steps": {"type": "array", "items": {}, "description": "What a walk had done when it stopped."},
                 "errors": {
                     "type": "array",
-                    "description": "Every problem of a scenario file, lines and columns from 1.",
+                    "description": "Every problem of a scenario; lines and columns from 1 where it was sent as a file.",
                     "items": {
                         "type": "object",
-                        "required": ["path", "line", "column", "message"],
+                        "required": ["path", "message"],
                         "properties": {
                             "path": {"type": "string"},
                             "line": {"type": "integer", "minimum": 1},

@@ -77,7 +77,8 @@ class ControlApplication:
             call = self._call(incoming, scope, row, variables)
             if not row.open:
                 call.check_environment()
-            call.raw, call.is_whole = _body(row, incoming, body, is_whole), is_whole
+            call.sent, call.is_whole = body, is_whole
+            call.raw = _body(row, incoming, body, is_whole)
             answered = await self._answer(call, row, receive)
             if isinstance(answered, Streamed):
                 await answered.app(scope, receive, send)

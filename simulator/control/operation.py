@@ -39,12 +39,13 @@ still at once.
 class ControlCall:
     """One control call: the world of its header, path variables, query, headers, and the validated body.
 
-    `raw` is the body as sent: a JSON object, or bytes where the row says so. `id` is its number in the journal of
-    control calls ("" where it is not kept), `began_ms` the simulated time at which it came. `is_whole`: nothing of the
-    body was cut off. `gone` is set when the client leaves while the call is under way. `shows_keys`: the answer is
-    made to show keys. `unanswered` are the webhook attempts of its world whose receiver may be the caller: sent before
-    the call came, over a connection that was opened later (`connection_opened_at`, in seconds of the event loop), and
-    not answered yet. `last_entry` is the newest entry of the logbook of its world's scenarios when it came.
+    `sent` is the body as it came, `raw` what it says: a JSON object, or bytes where the row says so. `id` is its
+    number in the journal of control calls ("" where it is not kept), `began_ms` the simulated time at which it
+    came. `is_whole`: nothing of the body was cut off. `gone` is set when the client leaves while the call is under
+    way. `shows_keys`: the answer is made to show keys. `unanswered` are the webhook attempts of its world whose
+    receiver may be the caller: sent before the call came, over a connection that was opened later
+    (`connection_opened_at`, in seconds of the event loop), and not answered yet. `last_entry` is the newest entry
+    of the logbook of its world's scenarios when it came.
     """
 
     application: Application
@@ -52,6 +53,7 @@ class ControlCall:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     origin: str
+    sent: bytes = b""
     raw: Any = field(default_factory=dict)
     body: Any = None
     id: str = ""

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Literal
 
-import orjson
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
 
 from simulator import __version__
@@ -21,6 +20,7 @@ from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
 from simulator.resources.reference import all_rates, reference_data
 from simulator.resources.webhooks import webhook_key
+from simulator.scenario.catalogue import NotLaid
 from simulator.scenario.holding import held_steps
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
@@ -165,8 +165,8 @@ async def create_world(call: ControlCall) -> JsonObject:
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     except WorldExists as error:
         raise _exists(call, error) from None
-    except ControlError as error:
-        raise _not_active(error) from None
+    except NotLaid as error:
+        raise _not_active(call, error) from None
     _succeed(call, old, world)
     return show_world(call, world)
 
@@ -184,13 +184,13 @@ def _exists(call: ControlCall, error: WorldExists) -> ControlError:
     return ControlError(409, "already_exists", why, "id")
 
 
-def _not_active(error: ControlError) -> ControlError:
-    """A scenario lays down a world that cannot be; what the scenario names is no parameter of the call."""
-    if error.status != 400:
-        return error
-    why = f"The scenarios cannot become active: {error.message}"
-    problem = {"path": "scenarios", "line": 1, "column": 1, "message": why}
-    return ControlError(400, "invalid_scenario", why, "scenarios", errors=[problem])
+def _not_active(call: ControlCall, error: NotLaid) -> ControlError:
+    """A scenario lays down a state that cannot be; what the scenario names is no parameter of the call."""
+    given: list[str | JsonObject] = call.body.scenarios or []
+    names = [one if isinstance(one, str) else one.get("name") for one in given]
+    within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario
+    problem = {"path": f"{within}.{error.path}", "message": error.message}
+    return ControlError(400, "invalid_scenario", error.message, "scenarios", errors=[problem])
 
 
 def _replaced(call: ControlCall) -> World | None:
@@ -234,8 +234,8 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             names.append(one)
             continue
         try:
-            text = orjson.dumps(one, option=orjson.OPT_INDENT_2)
-            file = await asyncio.to_thread(Loader(simulator.triggers).load, text, known=known)
+            loader = Loader(simulator.triggers)
+            file = await asyncio.to_thread(loader.load_inside, call.sent, ("scenarios", index), one, known)
         except ScenarioError as error:
             errors += [
                 {**row, "path": ".".join(filter(None, (f"scenarios[{index}]", row["path"])))} for row in error.errors
@@ -278,8 +278,8 @@ async def _fork(call: ControlCall) -> JsonObject:
         )
     except WorldExists as error:
         raise _exists(call, error) from None
-    except ControlError as error:
-        raise _not_active(error) from None
+    except NotLaid as error:
+        raise _not_active(call, error) from None
     bound_journal(world)
     world.clock.mode = clock.mode or world.clock.mode
     world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)

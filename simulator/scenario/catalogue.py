@@ -23,6 +23,21 @@ class UnknownScenario(ControlError, KeyError):
         super().__init__(404, "not_found", f"There is no scenario {name!r}.", "names")
 
 
+class NotLaid(ControlError):
+    """The state that a scenario lays down cannot be, so it cannot become active: 400.
+
+    `scenario` is its name, `path` the entry (`world.balances[0]`, with the parameter that is wrong), `told` what is
+    wrong with it.
+    """
+
+    def __init__(self, file: ScenarioFile, entry: str, refusal: ControlError) -> None:
+        self.scenario = file.name
+        self.path = f"{entry}.{refusal.param}" if refusal.param else entry
+        self.told = f"{file.place(entry)}: {self.path}: {refusal.message}"
+        message = f"The scenario {file.name} cannot become active: {self.told}"
+        super().__init__(400, "invalid_scenario", message, "names")
+
+
 @dataclass(frozen=True)
 class Asked:
     """A rule on requests, with the method and the path that it names; None for what it leaves open."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 import yaml
@@ -88,6 +88,21 @@ class Document:
         while path and path not in self.places:
             path = path[:-1]
         return self.places.get(path, (1, 1))
+
+    def part(self, path: Path) -> Document:
+        """What stands at a path, as a document of its own whose places are those in this one."""
+        value, depth, prefix = self.value, len(path), f"{dotted(path)}."
+        for step in path:
+            value = value[step]
+        places, keys = (
+            {at[depth:]: place for at, place in found.items() if at[:depth] == path}
+            for found in (self.places, self.keys)
+        )
+        part = Document(value, places, keys)
+        for problem in self.problems:
+            if problem.path.startswith(prefix):
+                part.add(replace(problem, path=problem.path.removeprefix(prefix)))
+        return part
 
     def add(self, problem: Problem) -> None:
         self.problems[problem] = None

@@ -20,7 +20,7 @@ from simulator.kernel.world import TimerHandler, World
 from simulator.resources.reference import network_status
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.answers import Answer, answer_of
-from simulator.scenario.catalogue import Catalogue, UnknownScenario
+from simulator.scenario.catalogue import Catalogue, NotLaid, UnknownScenario
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.holding import STEP, TIMELINE, NetworkStatus
 from simulator.scenario.logbook import note, notes
@@ -104,7 +104,7 @@ class Engine:
         return list(world.store.table(ACTIVE).get("names") or [])
 
     def activate(self, world: World, names: Iterable[str]) -> list[str]:
-        """Make exactly these scenarios active, later ones winning; UnknownScenario, ControlError of a `world` part.
+        """Make exactly these scenarios active, later ones winning; UnknownScenario, NotLaid of a `world` part.
 
         Those that were active stay as they are; those that go take their pending steps, timeline and faults along. One
         that was stopped begins afresh.
@@ -133,11 +133,18 @@ class Engine:
             counts.delete(key)
         for member, action in WORLD_ACTIONS.items():
             given = getattr(file.scenario.world, member)
-            for entry in [given] if isinstance(given, dict) else given or []:
+            path = f"world.{member}"
+            entries = (
+                {path: given} if isinstance(given, dict) else {f"{path}[{i}]": e for i, e in enumerate(given or [])}
+            )
+            for place, entry in entries.items():
                 parameters = {key: value for key, value in entry.items() if key != "environment"}
-                cause = Cause("rule", name, file.place(f"world.{member}"))
+                cause = Cause("rule", name, file.place(place))
                 environment = entry.get("environment", "sandbox")
-                self._triggers.perform(world, action, None, parameters, environment, cause)
+                try:
+                    self._triggers.perform(world, action, None, parameters, environment, cause)
+                except ControlError as refusal:
+                    raise NotLaid(file, place, refusal) from None
         for fault in file.document.get("faults") or []:
             row = {
                 "id": world.streams.identifier("flt_", "ids.fault"),

@@ -12,18 +12,16 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
-from pydantic import BaseModel, ValidationError
-
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.objects import OBJECTS, fields_of, is_path_glob, methods_at, paths
+from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
 from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Deliver
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.fields import Wrong, wrongs_of
-from simulator.wire.triggers import Trigger, TriggerTable
+from simulator.wire.triggers import TriggerTable
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
@@ -61,10 +59,6 @@ def _below_base(path: str) -> str | None:
     """A path that begins with a base, without it; None for one that does not."""
     found = next((base for base in _BASES if path == base or path.startswith(f"{base}/")), None)
     return None if found is None else path.removeprefix(found) or "/"
-
-
-def names_of(model: type[BaseModel]) -> list[str]:
-    return [field.alias or name for name, field in model.model_fields.items()]
 
 
 def _placeholders(value: Any, path: Path = ()) -> Iterable[tuple[Path, str]]:
@@ -301,7 +295,7 @@ class Judge:
             message = f"the action {action} does not act on {', '.join(kinds)}; it acts on {possible}"
             self._document.report((*path, "action"), message)
             return
-        found = [_wrong(row, given) for row in rows]
+        found = [wrongs(row, given) for row in rows]
         for place, kind, message in min(found, key=len):
             if kind == "unknown" and _MEANT.get(str(place[-1]), "") in fields:
                 meant = _MEANT[str(place[-1])]
@@ -393,28 +387,3 @@ class Judge:
         if "event" in expectation:
             self._fields((*path, "where"), expectation.get("where"), [expectation["event"]])
         self._variables(path, expectation, variables)
-
-
-def _wrong(row: Trigger, given: dict[str, Any]) -> list[tuple[Path, str, str]]:
-    """What one row of an action finds wrong with parameters: place, kind, message."""
-    known = names_of(row.parameters)
-    wrong: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]
-    try:
-        row.parameters.model_validate(given)
-    except ValidationError as error:
-        for one in wrongs_of(error, given):
-            if "${" in str(one.value):
-                continue
-            place: Path = tuple(part for part in one.path if not isinstance(part, int))
-            kind = "missing" if one.kind == "missing" else "value"
-            wrong.append((place, kind, _words(one, place)))
-    return wrong
-
-
-def _words(one: Wrong, place: Path) -> str:
-    name = place[-1] if place else ""
-    if one.kind == "missing":
-        return f"the parameter `{name}` is missing"
-    if one.kind == "string_type" and isinstance(one.value, int | float) and not isinstance(one.value, bool):
-        return f"`{name}` must be a string; write it in quotes: '{one.value}'"
-    return f"`{name}`: {one.why}"

@@ -7,6 +7,7 @@ here. No other module knows YAML.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path as FilePath
 from typing import Any
 
@@ -14,10 +15,12 @@ from pydantic import BaseModel, ValidationError
 
 from simulator.scenario import drive, parts, schema
 from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
-from simulator.scenario.judge import Judge, names_of, report_unknown
+from simulator.scenario.judge import Judge, report_unknown
+from simulator.scenario.parameters import names_of
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import in_words
+from simulator.wire.json import dumps
 from simulator.wire.triggers import TriggerTable
 
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -53,6 +56,23 @@ class Loader:
         self._check(document, known)
         return _finish(document, loaded, source)
 
+    def load_inside(self, text: bytes, path: Path, value: Any, known: Iterable[str] = ()) -> ScenarioFile:
+        """The scenario that is this value, at a path of a larger document, by its text; nothing of it has a line.
+
+        ScenarioError with every problem, at its line and column in the larger document.
+        """
+        try:
+            return replace(self.load(dumps(value), known=known), lines={})
+        except ScenarioError as error:
+            whole = read(text.decode())
+            part = whole.part(path)
+            self._validated(part)
+            self._check(part, known)
+            line, column = whole.place(path)
+            told = [one.shown() for one in part.in_order()]
+            told = told or [{**one, "line": line, "column": column} for one in error.errors]  # a bound of all of it
+            raise ScenarioError(told, error.source) from None
+
     def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
         """The scenario of one file; ScenarioError, OSError."""
         return self.load(path.read_bytes(), str(path), known, FILE)
@@ -85,12 +105,17 @@ class Loader:
         if not isinstance(document.value, dict):
             document.report((), "a scenario is a mapping that begins with `name`")
             return document, None
+        return document, self._validated(document)
+
+    @staticmethod
+    def _validated(document: Document) -> Scenario | None:
+        """The scenario of the value, or what its models find wrong reported."""
         try:
-            return document, Scenario.model_validate(document.value)
+            return Scenario.model_validate(document.value)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
                 _report(document, dict(detail))
-            return document, None
+            return None
 
     def _check(self, document: Document, known: Iterable[str]) -> None:
         if isinstance(document.value, dict):
@@ -114,7 +139,9 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
         raise ScenarioError([problem.shown() for problem in document.in_order()], source)
     paths: list[Path] = [("rules", index) for index in range(len(scenario.rules))]
     paths += [("timeline", index) for index in range(len(scenario.timeline))]
-    paths += [("world", member) for member in document.value.get("world") or {}]
+    for member, given in (document.value.get("world") or {}).items():
+        entries = range(len(given)) if isinstance(given, list) else ()
+        paths += [("world", member), *(("world", member, index) for index in entries)]
     lines = {dotted(path): document.place(path, key=True)[0] for path in paths}
     warned = sorted(document.warnings, key=lambda warning: (warning.line, warning.column))
     return ScenarioFile(scenario, document.value, source, lines, tuple(warning.shown() for warning in warned))

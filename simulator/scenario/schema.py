@@ -181,7 +181,8 @@ class Scenario(Part):
 class ScenarioFile:
     """A scenario that was read: its models, the document as written, where it came from, and its lines.
 
-    `lines` has the line (from 1) of every rule, timeline step and part of `world` by path (`rules[0]`).
+    `lines` has the line (from 1) of every rule, timeline step and entry of `world` by path (`rules[0]`); it is empty
+    for a scenario that came inside another document.
     `warnings` are {path, line, column, message} of what is possible but probably not meant.
     """
 
@@ -196,8 +197,9 @@ class ScenarioFile:
         return self.scenario.name
 
     def place(self, path: str) -> str:
-        """`file:line` of a part."""
-        return f"{self.source}:{self.lines.get(path, 1)}"
+        """`file:line` of a part; the file alone where the line is not known."""
+        line = self.lines.get(path)
+        return self.source if line is None else f"{self.source}:{line}"
 
 
 class Library(dict[str, ScenarioFile]):

@@ -6,7 +6,7 @@ H7 (amounts) and H20 (bounds of text) are applied here, once for every operation
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
@@ -87,6 +87,22 @@ class Wrong:
     kind: str
     why: str
     value: Any
+
+
+def wrong(param: str, why: str, value: Any = "") -> Wrong:
+    """A parameter (dotted) with a value that is not possible."""
+    return Wrong(tuple(param.split(".")), "value_error", why, value)
+
+
+def absent(param: str) -> Wrong:
+    """A parameter (dotted) that is missing."""
+    return Wrong(tuple(param.split(".")), "missing", "it is missing", None)
+
+
+def refusal_of(found: Sequence[Wrong]) -> ApiError:
+    """The ApiError of decisions H4 and H5 for what was found: what is missing first."""
+    one = next((one for one in found if one.kind == "missing"), found[0])
+    return missing(dotted(one.path)) if one.kind == "missing" else invalid(dotted(one.path), one.why)
 
 
 def wrongs_of(error: ValidationError, raw: Any) -> list[Wrong]:

@@ -14,7 +14,7 @@ from typing import Any
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import Origin, World
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.fields import Body, Nothing, parse
+from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, kind_of, render
 from simulator.wire.strict import refuse_names, refuse_unknown
@@ -30,12 +30,18 @@ class Push:
     parameters: Any
 
 
+def _nothing_wrong(parameters: Any) -> Iterable[Wrong]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Trigger:
     """One row of the action table.
 
-    `act` answers the record it moved, or a JSON object to be shown as `resource`. `legal` decides whether the
-    action is allowed on a record now; by default its state table does.
+    `act` answers the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
+    parameters in any world and on any target, beyond what their model says: so a scenario hears of it when it is read,
+    and `act` gets only what passed. `legal` decides whether the action is allowed on a record now; by default its
+    state table does.
     """
 
     name: str
@@ -44,6 +50,7 @@ class Trigger:
     kinds: tuple[str, ...] = ()
     parameters: type[Body] = Nothing
     legal: Callable[[World, Any], bool] | None = None
+    check: Callable[[Any], Iterable[Wrong]] = _nothing_wrong
 
     def is_legal(self, world: World, record: Any) -> bool:
         if self.legal is not None:
@@ -117,6 +124,9 @@ class TriggerTable:
             row, record = self.choose(world, name, target)
             refuse_unknown(row.parameters, parameters, "parameter")
             values = parse(row.parameters, parameters)
+            found = list(row.check(values))
+            if found:
+                raise refusal_of(found)
         except ApiError as error:
             raise ControlError(error.status, error.code, error.message, error.param) from None
         if record is not None and not row.is_legal(world, record):

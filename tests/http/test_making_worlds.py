@@ -206,10 +206,62 @@ def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote)
 POOR = {"name": "poor", "world": {"balances": [{"symbol": "XXX", "network": "CELO", "amount": "1"}]}}
 
 
-def test_a_scenario_that_cannot_become_active_is_no_wrong_parameter(world: Remote) -> None:
-    answer = world.control("POST", "/worlds", {"scenarios": [POOR]})
+def test_a_scenario_that_can_lay_down_no_such_world_is_no_wrong_parameter(world: Remote) -> None:
+    answer = world.control("POST", "/worlds", {"scenarios": ["autopilot", POOR]})
     assert answer.refusal == (400, "invalid_scenario", "scenarios")
-    assert "`symbol`" in answer.body["error"]["errors"][0]["message"]
+    assert answer.body["error"]["errors"] == [
+        {
+            "path": "scenarios[1].world.balances[0].symbol",
+            "line": 1,
+            "column": 73,
+            "message": "`symbol`: it is not an asset on CELO",
+        }
+    ]
+
+
+def test_problems_of_a_scenario_inside_a_body_stand_where_they_were_sent(world: Remote) -> None:
+    text = b"""{
+\t"seed": 5,
+\t"scenarios": ["autopilot", {
+\t\t"name": "broken",
+\t\t"rules": [{"on": "transaction.completd",
+\t\t\t"do": []}],
+\t\t"drive": [{"post": "/quotes", "body": {"n": 123456789012345678901234567890}}]
+\t}, {"name": "large", "description": "%s"}]
+}""" % (b"x" * 256 * 1024)
+    answer = world.control("POST", "/worlds", content=text, headers={"Content-Type": "application/json"})
+    assert answer.refusal == (400, "invalid_scenario", "scenarios")
+    found = [(row["path"], row["line"], row["column"]) for row in answer.body["error"]["errors"]]
+    assert found == [
+        ("scenarios[1].rules[0].on", 5, 20),
+        ("scenarios[1].drive[0].body.n", 7, 47),
+        ("scenarios[2]", 8, 5),
+    ]
+
+
+def test_a_scenario_inside_a_body_has_no_lines_of_its_own(world: Remote) -> None:
+    other = world.another(
+        scenarios=[{"name": "laid", "world": {"networks": [{"network": "celo", "status": "degraded"}]}}]
+    )
+    cause = other.control("GET", "/resources/network_sandbox_celo").body["events"][0]["cause"]
+    assert (cause["name"], cause["file"], cause["line"]) == ("laid", "uploaded", None)
+
+
+def test_a_world_part_that_an_imported_scenario_cannot_lay_down_is_named_with_its_place(world: Remote) -> None:
+    text = b"name: rich\nworld:\n  balances:\n    - {symbol: USDC, network: CELO, amount: '5'}\n"
+    assert world.control("POST", "/scenarios", content=text).status == 201
+    state = world.control("GET", "/state").body
+    (row,) = [row for name, row in state["tables"]["uploaded_scenarios"] if name == "rich"]
+    row["document"]["world"]["balances"][0]["network"] = "celo"
+    assert world.control("PUT", "/state", state).status == 200
+    answer = world.control("PUT", "/scenarios/active", {"names": ["rich"]})
+    assert answer.refusal == (400, "invalid_scenario", "names")
+    message = answer.body["error"]["message"]
+    assert message.startswith("The scenario rich cannot become active: uploaded:4: world.balances[0].network: ")
+    snapshot = world.control("POST", "/snapshots").body["id"]
+    fork = world.control("POST", "/worlds", {"from_snapshot": snapshot, "scenarios": ["autopilot", "rich"]})
+    assert fork.refusal == (400, "invalid_scenario", "scenarios")
+    assert fork.body["error"]["errors"][0]["path"] == "scenarios[1].world.balances[0].network"
 
 
 def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
@@ -223,8 +275,8 @@ def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
     assert f"The world {other.world['id']} holds the keys" in answer.body["error"]["message"]
 
 
-def test_a_server_whose_scenario_cannot_become_active_says_so(tmp_path: Path) -> None:
+def test_a_server_whose_scenario_can_lay_down_no_such_world_says_where(tmp_path: Path) -> None:
     file = tmp_path / "poor.json"
     file.write_text(json.dumps(POOR))
-    with pytest.raises(ConfigError, match="cannot become active"):
+    with pytest.raises(ConfigError, match=r"poor\.json:1:52: world\.balances\[0\]\.symbol"):
         build(Config(scenarios=(str(file),)))

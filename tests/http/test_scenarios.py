@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import pytest
+
 from tests.http.conftest import Remote
 
 
@@ -30,3 +34,104 @@ def test_an_action_that_is_no_text_and_a_number_that_is_too_large_are_refused(wo
         b"name: x\ndrive: [{post: /quotes, body: 99999999999999999999}]",
     ):
         assert world.control("POST", "/scenarios", content=text).refusal == (400, "invalid_scenario", None)
+
+
+RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - {action: "
+
+
+@pytest.mark.parametrize(
+    ("text", "problems"),
+    [
+        (
+            f"{RULE}set_balance, symbol: USDC, network: celo, amount: '5'}}",
+            [(5, "rules[0].do[0].network", "`network`: it is one of STELLAR, CELO, BITCOIN")],
+        ),
+        (
+            f"{RULE}set_balance, symbol: BTC, network: CELO, amount: '5'}}",
+            [(5, "rules[0].do[0].symbol", "`symbol`: it is not an asset on CELO")],
+        ),
+        (
+            f"{RULE}set_balance, symbol: USDC, network: CELO, amount: '5.0000001'}}",
+            [(5, "rules[0].do[0].amount", "`amount`: USDC has 6 decimals")],
+        ),
+        (
+            f"{RULE}set_rate, rate: '0'}}",
+            [
+                (5, "rules[0].do[0].asset", "the parameter `asset` is missing"),
+                (5, "rules[0].do[0].fiat_currency", "the parameter `fiat_currency` is missing"),
+                (5, "rules[0].do[0].rate", "`rate`: it must be above zero"),
+            ],
+        ),
+        (
+            f"{RULE}set_rate, asset: USDC, fiat_currency: USD, rate: '1.00000000001'}}",
+            [
+                (5, "rules[0].do[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW"),
+                (5, "rules[0].do[0].rate", "`rate`: a rate has at most 10 significant digits"),
+            ],
+        ),
+        (
+            f"{RULE}set_rate, from: {{symbol: USDC, network: MOON}}, rate: '1'}}",
+            [
+                (5, "rules[0].do[0].to", "the parameter `to` is missing"),
+                (5, "rules[0].do[0].from.network", "`network`: it is one of STELLAR, CELO, BITCOIN"),
+            ],
+        ),
+        (
+            f"{RULE}emit, type: transaction.complete}}",
+            [
+                (
+                    5,
+                    "rules[0].do[0].type",
+                    "`type`: there is no event type 'transaction.complete'; did you mean `transaction.completed`?",
+                )
+            ],
+        ),
+        (
+            f"{RULE}create_key, permissions: [read, nope]}}",
+            [
+                (
+                    5,
+                    "rules[0].do[0].permissions",
+                    "`permissions`: 'nope' is not one of read, ramps, wallet, wallets, beneficiaries, recurring, "
+                    "profile, webhooks",
+                )
+            ],
+        ),
+        (
+            f"{RULE}move_rates, percent: -100}}",
+            [(5, "rules[0].do[0].percent", "`percent`: it must be above -100, every rate must stay positive")],
+        ),
+        (
+            f"{RULE}complete, tx_hash: '0x12'}}",
+            [(5, "rules[0].do[0].tx_hash", "`tx_hash`: it is not a transaction hash of any network")],
+        ),
+        (
+            "name: x\ntimeline:\n  - {at: 1m, action: set_rate, asset: USDC, fiat_currency: USD, rate: '1'}",
+            [(3, "timeline[0].fiat_currency", "`fiat_currency`: it is one of KES, TZS, NGN, ZAR, ZMW")],
+        ),
+        (
+            "name: x\nworld:\n  balances:\n    - {symbol: USDC, network: CELO, amount: '5'}\n"
+            "    - {symbol: USDC, network: celo, amount: '5'}",
+            [(5, "world.balances[1].network", "`network`: it is one of STELLAR, CELO, BITCOIN")],
+        ),
+    ],
+)
+def test_what_an_action_could_never_do_is_refused_where_it_stands(
+    world: Remote, text: str, problems: list[tuple[Any, ...]]
+) -> None:
+    answer = world.control("POST", "/scenarios", content=text.encode())
+    assert answer.refusal == (400, "invalid_scenario", None)
+    found = answer.body["error"]["errors"]
+    assert sorted((row["line"], row["path"], row["message"]) for row in found) == sorted(problems)
+    assert all(row["column"] > 1 for row in found)
+
+
+def test_what_a_group_of_a_rule_puts_in_is_left_to_the_time_of_the_step(world: Remote) -> None:
+    text = """
+name: x
+rules:
+  - on: transaction.processing
+    where: {reference: {matches: "(?P<network>[A-Z]+)"}}
+    do: [{action: set_balance, symbol: USDC, network: "${network}", amount: "5"}]
+"""
+    assert world.control("POST", "/scenarios", content=text.encode()).status == 201

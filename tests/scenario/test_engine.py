@@ -231,7 +231,10 @@ def test_a_world_part_that_is_refused_changes_nothing() -> None:
     world = world_of(engine)
     with pytest.raises(ControlError) as caught:
         activate(world, engine, "pays", "bad")
-    assert (caught.value.status, caught.value.param, engine.active(world)) == (400, "symbol", [])
+    assert (caught.value.status, caught.value.param, engine.active(world)) == (400, "names", [])
+    assert caught.value.message.startswith(
+        "The scenario bad cannot become active: toy.yaml:2: world.balances[0].symbol: "
+    )
 
 
 TIMED = """

@@ -5,7 +5,8 @@ Chapter "Authentication" of the specification, decisions H17 and H18. Tokens lap
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import DAY_MS, HOUR_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
@@ -23,11 +24,15 @@ from simulator.resources.auth.records import (
 from simulator.resources.auth.shapes import render_key_pair, render_new_key_pair, render_token
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.resources.profile import require_production_access
-from simulator.wire.errors import ApiError, ControlError, invalid
+from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import create, move
 from simulator.wire.triggers import Push
+
+if TYPE_CHECKING:
+    from simulator.resources.auth.routes import NewKey
 
 _FIRST_LABEL = "Default"
 _NEXT_LABEL = "API key"
@@ -163,12 +168,16 @@ def _make(world: World, environment: str, label: str, permissions: tuple[str, ..
     return pair
 
 
+def check_key(wanted: NewKey) -> Iterator[Wrong]:
+    """What is wrong with the parameters of create_key."""
+    for name in wanted.permissions or ():
+        if name not in PERMISSIONS:
+            yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
+
+
 def create_key(push: Push) -> JsonObject:
     """The action create_key: a further pair in the environment, working beside the others."""
     wanted: list[str] | None = push.parameters.permissions
-    for name in wanted or ():
-        if name not in PERMISSIONS:
-            raise invalid("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(push.world, push.environment, push.parameters.label or _NEXT_LABEL, permissions))
 

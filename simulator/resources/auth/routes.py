@@ -48,6 +48,12 @@ OPERATIONS = (
 )
 
 TRIGGERS = (
-    Trigger("create_key", "a further key pair is made in the dashboard", actions.create_key, parameters=NewKey),
+    Trigger(
+        "create_key",
+        "a further key pair is made in the dashboard",
+        actions.create_key,
+        parameters=NewKey,
+        check=actions.check_key,
+    ),
     Trigger("revoke_key", "a key pair stops working at once", actions.revoke_key, parameters=RevokedKey),
 )

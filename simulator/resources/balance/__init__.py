@@ -71,6 +71,11 @@ ASSUMPTIONS = (
         "recipient-phone",
         "A recipient's phone_number that is no number is invalid_phone_number, an unknown one not_found.",
     ),
+    (
+        "tx-hash-kept",
+        "`complete` takes a `tx_hash` whatever the transaction is, and keeps it where that gets one then (S16): not on "
+        "purchases, withdrawals, offramps and payments over Lightning; a send keeps that of its broadcast by default.",
+    ),
     ("custodial-memo", "No stellar address is known as custodial, so a memo is never demanded of a send."),
     (
         "own-wallet",

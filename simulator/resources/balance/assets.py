@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.kernel.ledger import OUTSIDE, available, held
@@ -13,8 +14,7 @@ from simulator.resources.balance.shapes import render_asset
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder
-from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Text
+from simulator.wire.fields import Amount, Body, Text, Wrong, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import DATES, Listing, page_of
 from simulator.wire.operation import Call
@@ -82,16 +82,21 @@ def list_assets(call: Call) -> JsonObject:
     return page_of(call.query, view, render_asset)
 
 
+def check_balance(values: NewBalance) -> Iterator[Wrong]:
+    """What is wrong with the parameters of set_balance."""
+    currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
+    if values.network not in WALLET:
+        yield wrong("network", f"it is one of {', '.join(WALLET)}")
+    elif currency is None:
+        yield wrong("symbol", f"it is not an asset on {values.network}")
+    elif not currency.accepts(values.amount):
+        yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
+
+
 def set_balance(push: Push) -> JsonObject:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
     world, values = push.world, push.parameters
-    if values.network not in WALLET:
-        raise invalid("network", f"it is one of {', '.join(WALLET)}")
-    currency = asset(values.symbol, WALLET[values.network])
-    if currency is None:
-        raise invalid("symbol", f"it is not an asset on {values.network}")
-    if not currency.accepts(values.amount):
-        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+    currency = ASSETS[values.symbol, WALLET[values.network]]
     owner = holder(push.environment)
     pot = available(owner)
     change = subtract(Decimal(values.amount), world.ledger.balance(pot, currency.key))
@@ -99,4 +104,6 @@ def set_balance(push: Push) -> JsonObject:
     return render_asset(balance_of(world, push.environment, currency))
 
 
-TRIGGERS = (Trigger("set_balance", "sets the available balance", set_balance, parameters=NewBalance),)
+TRIGGERS = (
+    Trigger("set_balance", "sets the available balance", set_balance, parameters=NewBalance, check=check_balance),
+)

@@ -5,6 +5,7 @@ Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of t
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -12,12 +13,12 @@ from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
 from simulator.resources.profile import give_back
-from simulator.resources.ramps import FailureCode
-from simulator.resources.reference import currency_of, is_tx_hash, new_tx_hash
+from simulator.resources.ramps import FailureCode, check_payment
+from simulator.resources.reference import check_tx_hash, currency_of, is_tx_hash, new_tx_hash
 from simulator.resources.transactions import Transaction, holder
 from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Text
+from simulator.wire.fields import Amount, Body, Text, Wrong
 from simulator.wire.records import move
 from simulator.wire.triggers import Push, Trigger
 
@@ -228,10 +229,14 @@ def _tx_hash(push: Push, network: str) -> str:
     return given or new_tx_hash(push.world, network)
 
 
+def _check_hash(values: Broadcast | Completion) -> Iterator[Wrong]:
+    return check_tx_hash(values.tx_hash)
+
+
 TRIGGERS = (
-    Trigger("payment_arrives", "the payer's fiat is received", payment_arrives, ("buy",), Payment),
+    Trigger("payment_arrives", "the payer's fiat is received", payment_arrives, ("buy",), Payment, check=check_payment),
     Trigger("payment_declined", "the payer's provider declines", payment_declined, ("buy",)),
-    Trigger("broadcast", "the chain has the transaction", broadcast, ("send",), Broadcast),
+    Trigger("broadcast", "the chain has the transaction", broadcast, ("send",), Broadcast, check=_check_hash),
     Trigger(
         "complete",
         "the chain or the Lightning network confirms",
@@ -239,10 +244,11 @@ TRIGGERS = (
         ("send",),
         Completion,
         legal=may_complete_send,
+        check=_check_hash,
     ),
-    Trigger("complete", "the swap is executed", complete_swap, ("swap",), Completion),
-    Trigger("complete", "the purchase is final", complete_buy, ("buy",), Completion),
-    Trigger("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), Completion),
+    Trigger("complete", "the swap is executed", complete_swap, ("swap",), Completion, check=_check_hash),
+    Trigger("complete", "the purchase is final", complete_buy, ("buy",), Completion, check=_check_hash),
+    Trigger("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), Completion, check=_check_hash),
     Trigger("fail", "it cannot finish", fail_held, ("send",), Failure, legal=may_fail_send),
     Trigger("fail", "it cannot finish", fail_held, ("swap",), Failure),
     Trigger("fail", "it cannot finish", fail_buy, ("buy",), Failure, legal=may_fail_buy),

@@ -148,12 +148,10 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
 
 
 def _amount(text: str, code: str, network: str) -> Decimal:
-    """More than zero, with no more decimals than the asset has, where it is one that the network knows."""
+    """The amount, with no more decimals than the asset has, where it is one that the network knows."""
     currency = asset(code, network)
     if currency is not None and not currency.accepts(text):
         raise invalid("amount", f"{code} has {currency.decimals} decimals")
-    if not Decimal(text):
-        raise invalid("amount", "it must be more than zero")
     return Decimal(text)
 
 

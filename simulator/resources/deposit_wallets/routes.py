@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, WithJsonSchema
@@ -18,8 +20,8 @@ from simulator.resources.deposit_wallets.shapes import (
     WalletStatus,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
-from simulator.resources.reference import NETWORKS
-from simulator.wire.fields import Amount, Body, FreeText, Name, Note, Text
+from simulator.resources.reference import NETWORKS, check_tx_hash
+from simulator.wire.fields import Amount, Body, FreeText, Name, Note, Text, Wrong, wrong
 from simulator.wire.listing import Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.triggers import Trigger
@@ -77,6 +79,13 @@ class Reason(Body):
 
 class LightningPayment(Body):
     amount_sats: Sats
+
+
+def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
+    """Zero, and what is no hash; which assets and amounts a wallet credits is for the outcome."""
+    if not Decimal(values.amount):
+        yield wrong("amount", "it must be more than zero")
+    yield from check_tx_hash(values.tx_hash)
 
 
 def _entry_body(call: Call) -> type[Body]:
@@ -230,6 +239,7 @@ TRIGGERS = (
         ("wallet",),
         ArrivingDeposit,
         legal=lambda world, wallet: True,
+        check=_check_deposit,
     ),
     Trigger(
         "deposit_confirms",

@@ -5,6 +5,7 @@ Chapter "Fees" of the specification, decisions H4, H5, L2, L5; action `set_fee_p
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from typing import Annotated, Any
@@ -24,7 +25,7 @@ from simulator.resources.fees.records import (
 )
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Code, Name, Text
+from simulator.wire.fields import Amount, Body, Code, Name, Text, Wrong, wrong
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Assumed
@@ -195,6 +196,19 @@ class SetFeeProduct(Body):
     status: shapes.ProductStatus = Field(default_factory=lambda: "active")
 
 
+def _check_fee_product(wanted: SetFeeProduct) -> Iterator[Wrong]:
+    """What is wrong with new fields of any product."""
+    if wanted.asset is not None and first_network(wanted.asset) is None:
+        yield wrong("asset", f"{wanted.asset} is not available on any network")
+    fee = wanted.network_fee
+    if fee is not None and fee.currency is not None and not _is_currency(fee.currency):
+        yield wrong("network_fee.currency", f"there is no currency {fee.currency}")
+
+
+def _is_currency(code: str) -> bool:
+    return reference.fiat(code) is not None or first_network(code) is not None
+
+
 def _set_fee_product(push: Push) -> FeeProduct:
     wanted: SetFeeProduct = push.parameters
     old: FeeProduct = push.target
@@ -230,8 +244,6 @@ def _network_fee(
     if old is None:
         old = NetworkFee(Decimal(0), code, "customer")
     currency = wanted.currency or old.currency
-    if reference.fiat(currency) is None and first_network(currency) is None:
-        raise invalid("network_fee.currency", f"there is no currency {currency}")
     amount = old.amount if wanted.amount is None else Decimal(wanted.amount)
     return NetworkFee(amount, currency, wanted.paid_by or old.paid_by)
 
@@ -243,5 +255,6 @@ TRIGGERS = (
         _set_fee_product,
         kinds=("fee_product",),
         parameters=SetFeeProduct,
+        check=_check_fee_product,
     ),
 )

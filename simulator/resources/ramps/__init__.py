@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from decimal import Decimal
+from typing import Any
+
 from simulator.resources.ramps import actions
 from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
 from simulator.resources.ramps.records import TABLE, RampQuote
@@ -15,9 +19,10 @@ from simulator.resources.ramps.shapes import (
     render_ramp,
 )
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
+from simulator.resources.reference import FIATS, check_tx_hash
 from simulator.resources.transactions import QUOTE
 from simulator.resources.transactions import TABLE as TRANSACTIONS
-from simulator.wire.fields import Amount, Body, FreeText, Text
+from simulator.wire.fields import Amount, Body, FreeText, Text, Wrong, wrong
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 from simulator.wire.triggers import Trigger
@@ -44,11 +49,32 @@ class Failure(Body):
 
 _RAMPS = ("onramp", "offramp")
 
+
+def check_payment(values: Any) -> Iterator[Wrong]:
+    """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
+    given = values.amount
+    if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
+        yield wrong("amount", "it must be more than zero, with at most 2 decimals")
+
+
+def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
+    if values.amount is not None and not Decimal(values.amount):
+        yield wrong("amount", "it must be more than zero")
+    yield from check_tx_hash(values.tx_hash)
+
+
 ROOM = Room(
     "ramps",
     operations=OPERATIONS,
     triggers=(
-        Trigger("payment_arrives", "the payer's fiat is received", actions.payment_arrives, ("onramp",), Payment),
+        Trigger(
+            "payment_arrives",
+            "the payer's fiat is received",
+            actions.payment_arrives,
+            ("onramp",),
+            Payment,
+            check=check_payment,
+        ),
         Trigger("payment_declined", "the payer's provider declines", actions.payment_declined, ("onramp",)),
         Trigger(
             "deposit_arrives",
@@ -56,8 +82,16 @@ ROOM = Room(
             actions.deposit_arrives,
             ("offramp",),
             ArrivingDeposit,
+            check=_check_deposit,
         ),
-        Trigger("complete", "conversion, payout or settlement finishes", actions.complete, _RAMPS, Completion),
+        Trigger(
+            "complete",
+            "conversion, payout or settlement finishes",
+            actions.complete,
+            _RAMPS,
+            Completion,
+            check=lambda values: check_tx_hash(values.tx_hash),
+        ),
         Trigger("fail", "it cannot finish", actions.fail, _RAMPS, Failure),
         Trigger("refund", "funds go back", actions.refund, _RAMPS, legal=actions.may_refund),
     ),
@@ -84,6 +118,7 @@ __all__ = [
     "RampQuoteShape",
     "RampTransaction",
     "check_payer",
+    "check_payment",
     "collection_account",
     "require_payers_bank",
 ]

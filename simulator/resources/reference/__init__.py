@@ -6,6 +6,7 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 from __future__ import annotations
 
 from simulator.resources.reference.addresses import (
+    check_tx_hash,
     checksummed,
     encode_segwit,
     encode_stellar,
@@ -108,6 +109,7 @@ __all__ = [
     "all_rates",
     "asset",
     "bank",
+    "check_tx_hash",
     "checksummed",
     "convert_mid",
     "currency_of",

@@ -5,6 +5,7 @@ Subsection "Reference data" of the endpoints, decisions M1 and S22; the actions 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from simulator.kernel.money import Currency, rate_of
 from simulator.resources.reference import networks, rates
 from simulator.resources.reference.records import (
     ASSET_CODES,
+    ASSETS,
     FIATS,
     NETWORK_ASSETS,
     NETWORKS,
@@ -24,14 +26,15 @@ from simulator.resources.reference.shapes import (
     render_rate,
     render_swap_rate,
 )
-from simulator.wire.errors import ApiError, invalid, missing
+from simulator.wire.errors import ApiError, invalid
+from simulator.wire.fields import Wrong, absent, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.spelling import upper
 from simulator.wire.triggers import Push
 
 if TYPE_CHECKING:
-    from simulator.resources.reference.routes import AssetOnNetwork
+    from simulator.resources.reference.routes import AssetOnNetwork, PinnedRate, RateMove
 
 SIGNIFICANT_DIGITS = 10
 
@@ -61,58 +64,67 @@ def set_network(push: Push) -> JsonObject:
     return render_network(push.world, record)
 
 
+def check_rate(wanted: PinnedRate) -> Iterator[Wrong]:
+    """What is wrong with the parameters of set_rate: those of a pair, or of a swap direction."""
+    if wanted.source is not None or wanted.target is not None:
+        yield from _check_swap_rate(wanted)
+    else:
+        named = (("asset", wanted.asset, ASSET_CODES), ("fiat_currency", wanted.fiat_currency, FIATS))
+        yield from (absent(name) for name, code, _ in named if code is None)
+        for name, code, codes in named:
+            if code is not None and code not in codes:
+                yield wrong(name, f"it is one of {', '.join(codes)}")
+    rate = Decimal(wanted.rate)
+    if rate <= 0:
+        yield wrong("rate", "it must be above zero")
+    elif rate_of(rate) != rate:
+        yield wrong("rate", f"a rate has at most {SIGNIFICANT_DIGITS} significant digits")
+
+
+def _check_swap_rate(wanted: PinnedRate) -> Iterator[Wrong]:
+    sides = (("from", wanted.source), ("to", wanted.target))
+    yield from (absent(name) for name, side in sides if side is None)
+    for name, side in sides:
+        if side is None:
+            continue
+        if side.network.lower() not in NETWORKS:
+            yield wrong(f"{name}.network", f"it is one of {', '.join(map(upper, NETWORKS))}")
+        elif asset(side.symbol, side.network.lower()) is None:
+            yield wrong(f"{name}.symbol", f"it is one of {', '.join(NETWORK_ASSETS[side.network.lower()])}")
+    for name in ("asset", "fiat_currency", "type"):
+        if getattr(wanted, name) is not None:
+            yield wrong(name, "it does not go with `from` and `to`")
+    found = {(side.symbol, side.network.lower()) for _, side in sides if side is not None}
+    if len(found) == 1 and None not in (wanted.source, wanted.target):
+        yield wrong("to", "it is the same asset and network as `from`")
+
+
 def set_rate(push: Push) -> JsonObject:
     """Pin the rate of an asset and a fiat currency, or of one swap direction."""
     wanted = push.parameters
-    if wanted.source is not None or wanted.target is not None:
-        return _set_swap_rate(push)
-    if wanted.asset is None:
-        raise missing("asset")
-    if wanted.fiat_currency is None:
-        raise missing("fiat_currency")
-    if wanted.asset not in ASSET_CODES:
-        raise invalid("asset", f"it is one of {', '.join(ASSET_CODES)}")
-    if wanted.fiat_currency not in FIATS:
-        raise invalid("fiat_currency", f"it is one of {', '.join(FIATS)}")
     rate = _pinned(wanted.rate)
+    if wanted.source is not None:
+        source, target = _listed(wanted.source), _listed(wanted.target)
+        rates.pin_swap(push.world, push.environment, source, target, rate)
+        return render_swap_rate(push.world, push.environment, source, target)
     rates.pin(push.world, push.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
     return render_pair(push.world, push.environment, wanted.asset, wanted.fiat_currency)
 
 
-def _set_swap_rate(push: Push) -> JsonObject:
-    wanted = push.parameters
-    if wanted.source is None:
-        raise missing("from")
-    if wanted.target is None:
-        raise missing("to")
-    for name in ("asset", "fiat_currency", "type"):
-        if getattr(wanted, name) is not None:
-            raise invalid(name, "it does not go with `from` and `to`")
-    source, target = _listed("from", wanted.source), _listed("to", wanted.target)
-    if source == target:
-        raise invalid("to", "it is the same asset and network as `from`")
-    rates.pin_swap(push.world, push.environment, source, target, _pinned(wanted.rate))
-    return render_swap_rate(push.world, push.environment, source, target)
-
-
-def _listed(param: str, wanted: AssetOnNetwork) -> Currency:
-    network = wanted.network.lower()
-    if network not in NETWORKS:
-        raise invalid(f"{param}.network", f"it is one of {', '.join(map(upper, NETWORKS))}")
-    found = asset(wanted.symbol, network)
-    if found is None:
-        raise invalid(f"{param}.symbol", f"it is one of {', '.join(NETWORK_ASSETS[network])}")
-    return found
+def _listed(wanted: AssetOnNetwork) -> Currency:
+    return ASSETS[wanted.symbol, wanted.network.lower()]
 
 
 def _pinned(text: str) -> Decimal:
-    """A rate that can be printed exactly: above zero, at most 10 significant digits (decision H8)."""
+    """A rate that can be printed exactly, with at most 10 significant digits (decision H8)."""
     rate = Decimal(text)
-    if rate <= 0:
-        raise invalid("rate", "it must be above zero")
-    if rate_of(rate) != rate:
-        raise invalid("rate", f"a rate has at most {SIGNIFICANT_DIGITS} significant digits")
     return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
+
+
+def check_move(wanted: RateMove) -> Iterator[Wrong]:
+    """What is wrong with the parameters of move_rates: how far up is possible depends on the rates."""
+    if wanted.percent <= -100:
+        yield wrong("percent", "it must be above -100, every rate must stay positive")
 
 
 def move_rates(push: Push) -> JsonObject:

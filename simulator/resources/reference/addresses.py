@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 import base58
@@ -15,6 +16,8 @@ import bech32
 
 from simulator.kernel.ids import derive
 from simulator.kernel.world import World
+from simulator.resources.reference.records import NETWORKS
+from simulator.wire.fields import Wrong, wrong
 
 _STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
 _STELLAR_ACCOUNT_VERSION = 6 << 3
@@ -60,6 +63,12 @@ def new_tx_hash(world: World, network: str) -> str:
 def is_tx_hash(network: str, text: str) -> bool:
     """Whether a text has the shape of a transaction hash of the network (decision S16)."""
     return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
+
+
+def check_tx_hash(given: str | None) -> Iterator[Wrong]:
+    """What is wrong with the parameter `tx_hash` of an action, whatever network it is for."""
+    if given is not None and not any(is_tx_hash(network, given) for network in NETWORKS):
+        yield wrong("tx_hash", "it is not a transaction hash of any network")
 
 
 def new_memo(world: World) -> str:

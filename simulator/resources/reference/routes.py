@@ -85,6 +85,18 @@ TRIGGERS = (
     Trigger(
         "set_network", "a network becomes operational, degraded or down", actions.set_network, parameters=NetworkStatus
     ),
-    Trigger("set_rate", "pins the rate of a pair, or of one swap direction", actions.set_rate, parameters=PinnedRate),
-    Trigger("move_rates", "multiplies every rate by 1 + percent/100", actions.move_rates, parameters=RateMove),
+    Trigger(
+        "set_rate",
+        "pins the rate of a pair, or of one swap direction",
+        actions.set_rate,
+        parameters=PinnedRate,
+        check=actions.check_rate,
+    ),
+    Trigger(
+        "move_rates",
+        "multiplies every rate by 1 + percent/100",
+        actions.move_rates,
+        parameters=RateMove,
+        check=actions.check_move,
+    ),
 )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from simulator.resources.webhooks import actions, queue
 from simulator.resources.webhooks.emails import emails
-from simulator.resources.webhooks.emitting import EmitParameters, emit_example
+from simulator.resources.webhooks.emitting import EmitParameters, check_emit, emit_example
 from simulator.resources.webhooks.faults import LONGEST_SLOWNESS_MS, deliver_plan
 from simulator.resources.webhooks.keys import (
     lay_keys,
@@ -50,7 +50,13 @@ ROOM = Room(
     operations=OPERATIONS,
     triggers=(
         Trigger("rotate_webhook_key", "replaces the webhook key of the environment", actions.rotate),
-        Trigger("emit", "sends any catalogued event with a realistic object", emit_example, parameters=EmitParameters),
+        Trigger(
+            "emit",
+            "sends any catalogued event with a realistic object",
+            emit_example,
+            parameters=EmitParameters,
+            check=check_emit,
+        ),
     ),
     timers={queue.RETRY: queue.on_timer, queue.DELAYED: queue.on_timer},
     kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK),),

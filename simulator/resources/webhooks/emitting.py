@@ -14,11 +14,11 @@ from typing import Any
 from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of, show_kyc
-from simulator.wire.errors import invalid
 from simulator.wire.events import EVENT_TYPES, emit
-from simulator.wire.fields import Body, Text
+from simulator.wire.fields import Body, Text, Wrong, wrong
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import render_told, rows
+from simulator.wire.strict import did_you_mean
 from simulator.wire.triggers import Push
 
 _RAMPS = ("onramp", "offramp")
@@ -68,11 +68,16 @@ class EmitParameters(Body):
     object: dict[str, Any] | None = None
 
 
+def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:
+    """What is wrong with the parameters of emit."""
+    if parameters.type not in EVENT_TYPES:
+        hint = did_you_mean(parameters.type, EVENT_TYPES)
+        yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
+
+
 def emit_example(push: Push) -> JsonObject:
     """The action emit; answers the object that was sent."""
     world, environment, event_type = push.world, push.environment, push.parameters.type
-    if event_type not in EVENT_TYPES:
-        raise invalid("type", f"there is no event type {event_type!r}")
     subject, object_id = _subject(world, environment, event_type)
     subject |= push.parameters.object or {}
     if isinstance(subject.get("id"), str):
