@@ -29,6 +29,65 @@ def test_w8_an_emitted_lightning_event_carries_it_too(world: Remote) -> None:
     wallet = world.api("POST", "/wallets", {"network": "bitcoin"}).body
     world.act("emit", type="lightning.invoice_paid")
     assert told(world, type="lightning.invoice_paid")["reference"] == "customer-42"
-    world.api("POST", f"/wallets/{wallet['id']}/lightning", {"type": "invoice", "amount_sats": 1000})
+    made = world.api("POST", f"/wallets/{wallet['id']}/lightning", {"type": "invoice", "amount_sats": 1000}).body
+    world.act("invoice_paid", made["id"])
     world.act("emit", type="lightning.invoice_paid")
     assert told(world, type="lightning.invoice_paid")["reference"] is None
+
+
+CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+def send(world: Remote) -> dict[str, Any]:
+    destination = {"type": "address", "address": CELO_ADDRESS}
+    body = {"symbol": "CUSD", "network": "CELO", "amount": "20", "destination": destination}
+    made: dict[str, Any] = world.api("POST", "/wallet/send", body).body
+    return made
+
+
+def test_an_emitted_event_never_tells_of_a_resource_what_is_not_so(world: Remote) -> None:
+    made = send(world)
+    for outcome in ("completed", "failed", "refunded"):
+        object_ = world.act("emit", type=f"transaction.{outcome}").body["resource"]
+        assert (object_["id"] != made["id"], object_["status"]) == (True, outcome)
+    world.act("broadcast", made["id"])
+    assert world.act("emit", type="transaction.processing").body["resource"]["id"] == made["id"]
+    world.act("complete", made["id"])
+    object_ = world.act("emit", type="transaction.completed").body["resource"]
+    assert object_ == world.api("GET", f"/transactions/{made['id']}").body
+    assert object_["tx_hash"] is not None
+
+
+def test_an_emitted_creation_tells_of_a_resource_that_has_come_no_further(world: Remote) -> None:
+    wallet = world.api("POST", "/wallets", {"network": "celo"}).body
+    assert world.act("emit", type="wallet.created").body["resource"] == wallet
+    world.api("PATCH", f"/wallets/{wallet['id']}", {"status": "disabled"})
+    assert world.act("emit", type="wallet.created").body["resource"]["id"] != wallet["id"]
+
+
+def test_an_emitted_deletion_tells_of_a_beneficiary_that_is_gone(world: Remote) -> None:
+    body = {
+        "type": "phone_number",
+        "name": "Wanjiru Otieno",
+        "country": "KE",
+        "fiat_currency": "KES",
+        "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
+    }
+    gone, kept = (world.api("POST", "/beneficiaries", body).body["id"] for _ in range(2))
+    world.api("DELETE", f"/beneficiaries/{gone}")
+    assert world.act("emit", type="beneficiary.deleted").body["resource"]["id"] == gone
+    assert world.act("emit", type="beneficiary.created").body["resource"]["id"] == kept
+
+
+def test_an_emitted_approval_lists_no_more_required_actions(world: Remote) -> None:
+    world.act("set_kyc", status="action_required", required_actions=[{"code": "selfie", "message": "Send one."}])
+    shown = world.act("emit", type="kyc.approved").body["resource"]
+    assert (shown["kyc_status"], shown["required_actions"]) == ("approved", [])
+
+
+def test_an_emitted_run_is_the_last_that_was_told_or_an_example(world: Remote) -> None:
+    example = world.act("emit", type="recurring_payment.run_succeeded").body["resource"]
+    assert world.control("POST", "/trigger", {"event": "recurring_payment.run_succeeded"}).status == 200
+    true = told(world, type="recurring_payment.run_succeeded")
+    assert true["id"] != example["id"]
+    assert world.act("emit", type="recurring_payment.run_succeeded").body["resource"] == true

@@ -72,7 +72,11 @@ ASSUMPTIONS = (
     ("webhook-resend", "A resent event leaves retries that are already planned as they are."),
     ("webhook-dropped", "A delivery that a fault drops is recorded as failed and not retried."),
     ("webhook-copies", "Copies made by a fault take the next attempt numbers and are never retried."),
-    ("webhook-emit", "`emit` without an object prefers an existing resource in the status the event tells of."),
+    (
+        "webhook-emit",
+        "`emit` tells of the newest resource in a status that the event leaves one in, as it is; of a run what was last "
+        "told; where there is none, of an example. Then `object` is laid over that.",
+    ),
     ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
     (
         "webhook-deleted",

@@ -1,5 +1,6 @@
 """The action `emit`: any event of the catalogue, about the newest resource that fits, else about a realistic example.
 
+A resource fits when it stands where a move that emits this event leads: the state tables say so. It is told as it is.
 `examples.json` holds one whole object for each event type; a text `@`, `@+30m` or `@-1d` in it stands for a moment
 counted from now.
 """
@@ -9,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
+from itertools import islice
 from typing import Any
 
 from simulator.kernel.clock import format_timestamp, parse_duration
+from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of, show_kyc
 from simulator.wire.events import EVENT_TYPES, emit
@@ -21,44 +24,8 @@ from simulator.wire.records import render_told, rows
 from simulator.wire.strict import did_you_mean
 from simulator.wire.triggers import Push
 
-_RAMPS = ("onramp", "offramp")
-_MOVING = (*_RAMPS, "send", "swap", "buy", "withdraw")
-_QUOTES = ("ramp_quote", "swap_quote", "buy_quote", "withdraw_quote")
-_RECURRING = ("recurring_payment",)
-
-_FITTING: dict[str, tuple[tuple[str, ...], str]] = {
-    "transaction.created": (_RAMPS, ""),
-    "transaction.awaiting_payment": (("onramp",), "awaiting_payment"),
-    "transaction.awaiting_deposit": (("offramp",), "awaiting_deposit"),
-    "transaction.processing": (_MOVING, "processing"),
-    "transaction.completed": (_MOVING, "completed"),
-    "transaction.failed": (_MOVING, "failed"),
-    "transaction.expired": (_RAMPS, "expired"),
-    "transaction.refunded": ((*_RAMPS, "withdraw"), "refunded"),
-    "wallet.created": (("wallet", "lightning_address"), ""),
-    "deposit.detected": (("deposit",), "detected"),
-    "deposit.confirmed": (("deposit",), "confirmed"),
-    "deposit.failed": (("deposit",), "failed"),
-    "lightning.invoice_paid": (("invoice",), "paid"),
-    "lightning.invoice_expired": (("invoice",), "expired"),
-    "quote.expired": (_QUOTES, "expired"),
-    "beneficiary.created": (("beneficiary",), ""),
-    "beneficiary.deleted": (("beneficiary",), ""),
-    "network.status_changed": (("network",), ""),
-    "webhook.test": (("webhook",), ""),
-    "recurring_payment.activated": (_RECURRING, "active"),
-    "recurring_payment.run_upcoming": (_RECURRING, "active"),
-    "recurring_payment.run_succeeded": (_RECURRING, "active"),
-    "recurring_payment.run_failed": (_RECURRING, "active"),
-    "recurring_payment.paused": (_RECURRING, "paused"),
-    "recurring_payment.completed": (_RECURRING, "completed"),
-    "recurring_payment.restarted": (_RECURRING, "active"),
-    "recurring_payment.deleted": (_RECURRING, "deleted"),
-}
-"""The kinds an event is about, and the status they have then ("" = whichever)."""
-
-_OF_THE_STATUS = ("failure_code", "pause_reason", "reason", "run")
-"""Members that an object only has because of what the event says; taken from the example when it lacks them."""
+_ENABLED = {"enabled"}
+"""An endpoint that can be tested; webhook.test is no move of its state table."""
 
 
 class EmitParameters(Body):
@@ -90,43 +57,41 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
     example = _example(world, event_type)
     if event_type.startswith("kyc."):
         profile = profile_of(world)
-        shown = show_kyc(profile) | {"kyc_status": example["kyc_status"]}
-        shown["required_actions"] = shown["required_actions"] or example["required_actions"]
+        shown = show_kyc(profile)
+        if shown["kyc_status"] != example["kyc_status"]:
+            shown |= example | {"account_type": shown["account_type"], "level": shown["level"]}
         return shown, profile.user_id
-    kinds, status = _FITTING[event_type]
-    record = _newest(world, environment, kinds, status)
-    if record is None:
-        return example, example.get("id") or f"network_{environment}_{example['network']}"
-    subject = render_told(world, record)
-    if event_type == "transaction.created":
-        status = "awaiting_payment" if subject["type"] == "onramp" else "awaiting_deposit"
-    if status and "status" in subject:
-        subject["status"] = status
-    for name in _OF_THE_STATUS:
-        if name in example and subject.get(name) is None:
-            subject[name] = example[name]
-    return subject, record.id
+    told = _told_last(world, environment, event_type) if "run" in example else _standing(world, environment, event_type)
+    return told or (example, example.get("id") or f"network_{environment}_{example['network']}")
 
 
-def _newest(world: World, environment: str, kinds: tuple[str, ...], status: str) -> Any | None:
-    """The newest resource of these kinds, of those in the right status if there are any."""
-    fitting = max(_newest_of_each(world, environment, kinds, status), key=_age, default=None)
-    return fitting or max(_newest_of_each(world, environment, kinds, ""), key=_age, default=None)
+def _standing(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
+    """The newest resource that stands where this event leaves one, as it is."""
+    found: list[Any] = []
+    for kind in world.wiring.kinds.values():
+        states = (
+            _ENABLED if event_type == "webhook.test" and kind.name == "webhook" else _states(kind.machine, event_type)
+        )
+        for name in (kind.table, f"{kind.table}:deleted") if states else ():
+            newest = rows(world, environment, name).newest_first()
+            found += islice((one for one in newest if one.kind == kind.name and one.status in states), 1)
+    record = max(found, key=lambda one: one.sequence, default=None)
+    return None if record is None else (render_told(world, record), record.id)
 
 
-def _age(record: Any) -> int:
-    sequence: int = record.sequence
-    return sequence
+def _states(machine: Machine, event_type: str) -> set[str]:
+    """Where the moves that emit an event lead."""
+    moves = (*machine.initial, *(move for row in machine.rows.values() for move in row))
+    return {move.target for move in moves if event_type in move.events}
 
 
-def _newest_of_each(world: World, environment: str, kinds: tuple[str, ...], status: str) -> Iterator[Any]:
-    tables = dict.fromkeys(world.wiring.kinds[kind].table for kind in kinds if kind in world.wiring.kinds)
-    for name in tables:
-        for table in (rows(world, environment, name), rows(world, environment, f"{name}:deleted")):
-            for record in table.newest_first():
-                if record.kind in kinds and status in ("", record.status):
-                    yield record
-                    break
+def _told_last(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
+    """What the newest event of this type told: of a run only its event knows."""
+    for event in world.journal.events_newest_first():
+        if event.type == event_type and event.environment == environment:
+            told: JsonObject = loads(event.raw)["data"]["object"]
+            return told, event.object_id
+    return None
 
 
 def _example(world: World, event_type: str) -> JsonObject:

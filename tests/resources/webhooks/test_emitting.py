@@ -139,7 +139,14 @@ class Toy(Record):
 MACHINE = Machine(
     "toy",
     (Move("begin", "active"),),
-    {"active": (Move("finish", "completed"), Move("fail", "failed")), "completed": (), "failed": ()},
+    {
+        "active": (
+            Move("finish", "completed", ("transaction.completed",)),
+            Move("fail", "failed", ("transaction.failed",)),
+        ),
+        "completed": (),
+        "failed": (),
+    },
 )
 TOYS = Room(
     "toys",
@@ -164,13 +171,15 @@ def emitted(world: World, event_type: str, environment: str = "sandbox") -> dict
     return resource
 
 
-def test_the_newest_fitting_resource_is_taken_of_those_in_the_right_status_if_any() -> None:
+def test_the_newest_resource_in_the_right_status_is_taken_as_it_is_or_an_example() -> None:
     world = make_world(reference.ROOM, profile.ROOM, webhooks.ROOM, TOYS)
-    done, newer = toy(world, "send", "finish"), toy(world, "send")
+    done = toy(world, "send", "finish")
+    toy(world, "send")
     toy(world, "invoice")
     assert emitted(world, "transaction.completed") == {"id": done, "type": "send", "status": "completed"}
     failed = emitted(world, "transaction.failed")
-    assert failed == {"id": newer, "type": "send", "status": "failed", "failure_code": "payout_failed"}
+    assert (failed["type"], failed["status"], failed["failure_code"]) == ("offramp", "failed", "payout_failed")
+    assert not failed["id"].startswith("toy_")
     assert emitted(world, "transaction.awaiting_payment")["id"].startswith("txn_")
     assert emitted(world, "transaction.completed", "production")["id"].startswith("txn_")
 
