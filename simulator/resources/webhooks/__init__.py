@@ -74,8 +74,8 @@ ASSUMPTIONS = (
     ("webhook-copies", "Copies made by a fault take the next attempt numbers and are never retried."),
     (
         "webhook-emit",
-        "`emit` tells of the newest resource in a status that the event leaves one in, as it is; of a run what was last "
-        "told; where there is none, of an example. Then `object` is laid over that.",
+        "`emit` tells of the newest resource in a status that the event leaves one in, as it is; of a run what was "
+        "last told; where there is none, of an example. Then `object` is laid over that.",
     ),
     ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
     (
