@@ -239,12 +239,88 @@ async def events_for_all_who_wait(client: Client, rng: Random) -> None:
     )
 
 
+async def a_world_ends_under_those_who_wait(client: Client, rng: Random) -> None:
+    name = client.world["id"]
+    paths = ("/events/wait?timeout=30&type=kyc.approved", "/inbox/nobody/wait?timeout=30&count=9")
+    waits = [
+        asyncio.ensure_future(client.call("GET", f"/_simulator{paths[number % 2]}", limit=30)) for number in range(40)
+    ]
+    await client.call("GET", "/_simulator/clock")
+    how = rng.choice((("DELETE", f"/worlds/{name}"), ("POST", "/reset"), ("PUT", "/state")))
+    state = (await client.call("GET", "/_simulator/state")).body if how[1] == "/state" else None
+    await client.call(how[0], f"/_simulator{how[1]}", state)
+    gone = how[0] == "DELETE"
+    if not gone:
+        await client.act("emit", type="kyc.approved")  # who waits goes on waiting in what took the world's place
+    done, _ = await asyncio.wait(waits[::2], timeout=3)
+    found = statuses([wait.result() for wait in done])
+    wanted = (404, "not_found") if gone else (200, "")
+    expect(client, f"who waits for an event of a world hears of it after a {how[0]}", found == {wanted: 20}, found)
+    for wait in waits:
+        wait.cancel()
+    await asyncio.gather(*waits, return_exceptions=True)
+
+
+async def streams_left_behind(client: Client, rng: Random) -> None:
+    async def leave(number: int) -> None:
+        await client.call("GET", "/_simulator/stream", limit=3, timeout=rng.uniform(0.05, 0.4))
+
+    streams = asyncio.gather(*(leave(number) for number in range(100)))
+    watch = [await client.act("emit", type="kyc.approved") for _ in range(20)]
+    await streams
+    watch += [await client.act("emit", type="kyc.approved") for _ in range(20)]
+    mean = sum(reply.seconds for reply in watch[20:]) / 20
+    expect(client, "streams whose clients are gone cost nothing", mean < 0.05, f"{mean:.3f} s per action")
+    expect(client, "events are taken while streams come and go", statuses(watch) == {(200, ""): 40}, statuses(watch))
+
+
+async def states_read_and_written(client: Client, rng: Random) -> None:
+    state = (await client.call("GET", "/_simulator/state")).body
+
+    async def one(number: int) -> Reply:
+        if number % 3 == 0:
+            return await client.call("PUT", "/_simulator/state", state, limit=5)
+        if number % 3 == 1:
+            return await client.call("GET", "/_simulator/state", limit=5)
+        return await client.call("POST", "/v1/wallet/send", SEND, limit=5)
+
+    replies = await asyncio.gather(*(one(number) for number in range(45)))
+    allowed = {(200, ""), (201, ""), (409, "clock_busy"), (409, "invalid_state"), (503, "service_unavailable")}
+    expect(
+        client,
+        "states are read and written side by side",
+        set(statuses(list(replies))) <= allowed,
+        statuses(list(replies)),
+    )
+    await client.call("PUT", "/_simulator/state", state)
+    again = (await client.call("GET", "/_simulator/state")).body
+    expect(client, "a state that was put is the state", again == state, sorted(state.keys() ^ again.keys()))
+
+
+async def a_slow_receiver_and_many_ends(client: Client, rng: Random) -> None:
+    inbox = f"{client.house.origin}/_simulator/inbox/{client.world['id']}"
+    await client.call("POST", "/_simulator/faults", {"webhook": {}, "deliver": {"slow": "300ms"}})
+    await client.call("POST", "/v1/webhooks", {"url": inbox, "events": ["*"]}, limit=3)
+    ends = [("POST", "/_simulator/reset"), ("POST", "/_simulator/settle"), ("POST", "/_simulator/clock/advance")]
+    replies = []
+    for number in range(12):
+        await client.act("emit", type="kyc.approved")
+        method, path = ends[number % 3]
+        replies.append(
+            asyncio.ensure_future(client.call(method, path, {"by": "1m"} if "advance" in path else {}, limit=5))
+        )
+    found = statuses(list(await asyncio.gather(*replies)))
+    allowed = {(200, ""), (409, "clock_busy"), (409, "invalid_state"), (409, "advance_cancelled")}
+    expect(client, "resets, settling and advances meet slow deliveries", set(found) <= allowed, found)
+
+
 SCENES: tuple[Scene, ...] = (
     one_key_a_hundred_times, one_key_two_bodies, one_quote_many_confirms, a_balance_is_spent_once, clients_cut_off,
     two_advances,
     calls_during_an_advance, ended("reset"), ended("restore"), ended("deletion"), worlds_come_and_go,
     snapshots_and_resets,
-    waits_left_behind, events_for_all_who_wait,
+    waits_left_behind, events_for_all_who_wait, a_world_ends_under_those_who_wait, streams_left_behind,
+    states_read_and_written, a_slow_receiver_and_many_ends,
 )  # fmt: skip
 
 
