@@ -45,6 +45,8 @@ class Steering:
         self.actors = actors
         self.known: dict[str, list[str]] = {"snapshots": [], "faults": [], "events": [], "scenarios": ["autopilot"]}
         self.spare = 0
+        self.state: Any = None
+        """The last state document that was read, of whichever world."""
 
     def one_of(self, kind: str) -> str:
         known = self.known[kind]
@@ -96,6 +98,7 @@ class Steering:
             "upload_scenario": scenario_document(rng, f"s{rng.randrange(6)}"),
             "activate": {"names": rng.choice((*WEATHER, [self.one_of("scenarios")], ["autopilot",
             self.one_of("scenarios")]))},
+            "put_state": self.state,
             "create_fault": rng.choice(FAULTS),
             "inbox_answer": {"respond": rng.choice(([200], [500, 200], [], [404], [299]))},
         }  # fmt: skip
@@ -140,7 +143,9 @@ class Steering:
             headers.append(("x-simulator-environment", rng.choice(("sandbox", "production"))))
         request = Request(row.method, "/_simulator" + self.path_of(row, actor), self.query_of(row, actor), headers)
         request.body = b"" if body is None else dumps(body)
-        if rng.random() < 0.5:
+        if rng.random() < 0.5 or (
+            body is not None and body is self.state
+        ):  # altered documents are a campaign of their own
             return request
         for _ in range(rng.choice((1, 1, 1, 2))):
             way = rng.random()
@@ -175,6 +180,8 @@ class Steering:
             self.known["snapshots" if row.name == "take_snapshot" else "faults"].append(body["id"])
         elif row.name == "upload_scenario" and isinstance(body.get("name"), str):
             self.known["scenarios"].append(body["name"])
+        elif row.name == "get_state":
+            self.state = body
         elif row.name == "events":
             self.known["events"] += [event["id"] for event in body.get("data", [])[-3:]]
 
