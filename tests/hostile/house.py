@@ -181,11 +181,12 @@ class House:
         return answer
 
     async def ask_at_once(self, requests: list[Request]) -> list[Answer]:
-        """Calls side by side, each judged; whatever a fault may have answered is not."""
+        """Calls side by side, each judged; whatever a fault may have answered is not, though its world be gone."""
         self.calls += len(requests)
         told = " | ".join(request.told() for request in requests)
         self.begin(told)
         hits, watch = self._hits(), Stopwatch()
+        live = any(row.get("times_left") != 0 for row in hits.values())
         exchanges = await asyncio.gather(*(self._exchange(request, None) for request in requests))
         seconds = watch.seconds
         hit = [row for key, row in self._hits().items() if key not in hits]
@@ -193,7 +194,7 @@ class House:
             self.fail("slow", f"{len(requests)} calls at once", told, f"{seconds:.2f} s")
         printed = self.what_was_printed(told)
         for request, (answer, left) in zip(requests, exchanges, strict=True):
-            self._judge(request, answer, told, left=left, printed=printed, faulted=bool(hit))
+            self._judge(request, answer, told, left=left, printed=printed, faulted=live or bool(hit))
         return [answer for answer, _ in exchanges]
 
     async def control(self, world: str, method: str, path: str, body: Any = None, query: str = "") -> Answer:

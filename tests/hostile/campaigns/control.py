@@ -33,6 +33,18 @@ CALLS = 200
 ROWS: tuple[ControlOperation, ...] = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
 SELDOM = {"openapi_yaml", "openapi_json", "control_yaml", "reference_page", "dashboard", "recording", "coverage_page"}
 WAITS = {"wait_for_event", "inbox_wait", "stream"}
+BIG = {
+    "advance",
+    "reset",
+    "restore",
+    "put_state",
+    "take_snapshot",
+    "get_state",
+    "delete_world",
+    "cancel_advance",
+    "settle",
+}
+"""What moves, freezes or replaces whole worlds."""
 SPANS = ("1ms", "500ms", "20s", "10m", "2h30m", "3d", "40d", "PT90S", 1.5, 0, "P1DT1S", "2h", "31m")
 
 
@@ -185,6 +197,14 @@ class Steering:
         elif row.name == "events":
             self.known["events"] += [event["id"] for event in body.get("data", [])[-3:]]
 
+    async def rush(self) -> None:
+        """Calls to several worlds side by side, whatever they do to each other."""
+        rows = [row for row in self.rng.choices(ROWS, k=self.rng.randrange(2, 7)) if row.name not in WAITS]
+        rows += [row for row in ROWS if row.name in BIG and self.rng.random() < 0.3]
+        requests = [self.request(row, self.rng.choice(self.actors)) for row in rows]
+        requests += [actor.plausible()[0] for actor in self.actors]
+        await self.house.ask_at_once(requests)
+
     async def calm(self) -> None:
         """End what would only cost time: faults that hold calls back, clocks that run far ahead of the wall clock."""
         for world in list(self.house.simulator.worlds.values()):
@@ -211,6 +231,8 @@ async def episode(house: House, rng: Random, number: int) -> int:
         row = rng.choice(ROWS)
         if row.name in SELDOM and rng.random() < 0.8:
             row = rng.choice(ROWS)
+        if rng.random() < 0.03:
+            await steering.rush()
         request = steering.request(row, actor)
         answer = await house.ask(request, leave_after=0.05 if row.name in WAITS else None)
         steering.learn(row, answer)
@@ -218,7 +240,7 @@ async def episode(house: House, rng: Random, number: int) -> int:
         if tried % 40 == 0:
             house.judge_books()
         if actor.world not in house.simulator.worlds:
-            await actor.move_in(seed=number)
+            await actor.move_in(seed=number * CALLS + tried)  # its keys may live on where its state was put
     house.judge_books()
     house.judge_events()
     if number % 8 == 0:
