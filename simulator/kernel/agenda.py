@@ -8,6 +8,7 @@ skipped. What a change has cancelled may come back, so inside one no entry is th
 from __future__ import annotations
 
 import heapq
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,8 +97,10 @@ class Agenda:
         """The timer of this kind for a resource, if one is planned."""
         return self._rows.get(f"{kind}:{target}")
 
-    def in_firing_order(self) -> list[Timer]:
-        return sorted(self._rows.values(), key=_firing_order)
+    def in_firing_order(self, keys: Iterable[str] | None = None) -> list[Timer]:
+        """All timers, or those of these keys."""
+        rows = self._rows.values() if keys is None else [self._rows[key] for key in keys]
+        return sorted(rows, key=_firing_order)
 
     def __len__(self) -> int:
         return len(self._rows)

@@ -302,7 +302,7 @@ class Engine:
         slowdown = file.scenario.slowdown
         slowed_by = slowing.networks_of(happening.subject) if slowdown else []
         factor = slowing.factor(world, self._network_status, slowdown, happening.environment, slowed_by)
-        offset_ms, waits = 0, False
+        offset_ms, waits, planned = 0, False, []
         for number, step in enumerate(rule.do or []):
             offset_ms += round(min(self._draw(world, file.name, step.after) * factor, LAST_MS))
             part, place = f"rules[{index}].do[{number}]", file.place(f"rules[{index}]")
@@ -324,7 +324,7 @@ class Engine:
                     reason=_BEYOND,
                 )
                 continue
-            world.agenda.plan_another(
+            key = world.agenda.plan_another(
                 world.now_ms + offset_ms,
                 STEP,
                 happening.object_id,
@@ -338,8 +338,9 @@ class Engine:
                 **work,
                 environment=step.environment or happening.environment,
             )
-        if rule.do:
-            holding.hold(world, self._network_status)
+            planned.append(key)
+        if planned:
+            holding.hold(world, self._network_status, planned)
 
     # Steps
 

@@ -7,7 +7,7 @@ the world's store; they have no due time, so they are on no agenda. Actions by h
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -74,12 +74,15 @@ def networks_needed(action: str, record: object) -> frozenset[str]:
     return frozenset((LIGHTNING_NETWORK,) if action in ("invoice_paid", "lightning_payment_arrives") else ())
 
 
-def hold(world: World, status: NetworkStatus) -> None:
-    """Take every planned step that needs a network that is down off the agenda, and what follows it in its rule."""
+def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None) -> None:
+    """Take planned steps that need a network that is down off the agenda, and what follows each in its rule.
+
+    `fresh`: the keys of what has just been planned, where the networks are as they were; else all steps are looked at.
+    """
     if not any(status(world, environment, name) == "down" for environment in ENVIRONMENTS for name in NETWORKS):
         return
     waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
-    for timer in world.agenda.in_firing_order():
+    for timer in world.agenda.in_firing_order(fresh):
         if timer.kind not in _KINDS:
             continue
         arguments = timer.arguments

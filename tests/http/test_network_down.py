@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from time import process_time
 from typing import Any
 
 from tests.http.conftest import Remote
@@ -343,3 +344,21 @@ def test_s22_a_recurring_payment_needs_its_network_in_the_listing(world: Remote)
     assert world.api("POST", "/recurring-payments", body).refusal[:2] == (503, "network_unavailable")
     network(world, "operational")
     assert world.api("POST", "/recurring-payments", body).status == 201
+
+
+def test_s22_a_network_that_is_down_makes_planning_no_slower_however_much_is_pending(world: Remote) -> None:
+    doubling = {"action": "emit", "type": "kyc.approved"}
+    scenario = {"name": "doubling", "rules": [{"on": "kyc.approved", "do": [doubling, doubling]}]}
+    assert world.control("POST", "/scenarios", scenario).status == 201
+    assert world.control("PATCH", "/settings", {"timers_per_instant": 3_000}).status == 200
+
+    def seconds() -> float:
+        assert world.control("PUT", "/scenarios/active", {"names": ["doubling"]}).status == 200
+        began = process_time()
+        assert world.act("emit", type="kyc.approved").status == 200
+        return process_time() - began
+
+    up = seconds()
+    network(world, "down")
+    world.advance(by="1s")
+    assert seconds() < 4 * up
