@@ -12,7 +12,7 @@ from simulator.contract.openapi import prune
 from simulator.contract.schemas import REF, Components, Schema, any_of
 from simulator.control.operation import LIMIT, ControlOperation
 from simulator.server.app import CONTROL_BASE
-from simulator.server.faults import InterfaceFault, WebhookFault
+from simulator.wire.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.triggers import TriggerTable
 

@@ -43,7 +43,8 @@ ASSUMPTIONS = (
     ),
     (
         "advance-bounds",
-        "One advance emits at most 200,000 events and fires at most 1,000,000 timers; then it ends as if cancelled.",
+        "One advance emits at most 1,000,000 events and fires at most 5,000,000 timers, with `until` 200,000 and "
+        "1,000,000; then it ends as if cancelled.",
     ),
     (
         "receiver-waits",

@@ -5,8 +5,9 @@ from __future__ import annotations
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
-from simulator.server.faults import TABLE, add_fault, check_fault, doubts
+from simulator.server.faults import TABLE, add_fault, doubts
 from simulator.wire.errors import ControlError
+from simulator.wire.faults import check_fault
 from simulator.wire.json import JsonObject
 
 _CAUSE = Cause("action", "faults", "control")

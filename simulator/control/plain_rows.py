@@ -13,9 +13,9 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
 from simulator.scenario.slowing import MOST
-from simulator.server.faults import read_fault
 from simulator.wire.advice import SEVERITIES
 from simulator.wire.errors import ApiError
+from simulator.wire.faults import read_fault
 from simulator.wire.fields import in_words
 from simulator.wire.settings import Settings
 from simulator.wire.state import LAST_TIMESTAMP_MS, StateError, checker

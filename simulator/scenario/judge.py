@@ -12,15 +12,18 @@ from contextlib import suppress
 from difflib import get_close_matches
 from typing import Any
 
+from pydantic import ValidationError
+
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
-from simulator.scenario.objects import OBJECTS, fields_of, is_path_glob, methods_at, paths
+from simulator.scenario.objects import OBJECTS, fields_of, is_path_glob, methods_at, operations, paths
 from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
-from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Deliver
+from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Fault
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.faults import InterfaceFault, WebhookFault, wrongs_of_fault
 from simulator.wire.triggers import TriggerTable
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -331,25 +334,28 @@ class Judge:
                     self._document.report((*path, "environment"), "it is sandbox or production")
 
     def _fault(self, path: Path, fault: dict[str, Any]) -> None:
+        """Whether a fault does something, and to a call or delivery that there can be."""
         about_calls, about_webhooks = "match" in fault, "webhook" in fault
         if about_calls == about_webhooks:
             self._lacks(path, ("match", "webhook"), "a fault needs either `match` (calls) or `webhook` (deliveries)")
-        elif about_webhooks and "deliver" not in fault:
+            return
+        if about_webhooks and "deliver" not in fault:
             self._lacks(path, ("deliver",), "`deliver` is missing")
-        elif about_webhooks and fault["deliver"] == {}:
-            names = ", ".join(names_of(Deliver))
-            self._document.report((*path, "deliver"), f"it says nothing; write at least one of {names}")
-        elif about_calls and not any(fault.get(name) for name in ("respond", "delay", "drop", "malformed")):
-            self._lacks(path, ("respond", "delay", "drop"), "a fault needs `respond`, `delay` or `drop`")
-        elif about_calls and fault.get("after_commit") and not (fault.get("respond") or fault.get("drop")):
-            self._lacks(path, ("respond", "drop"), "`after_commit` needs `respond` or `drop`")
-        self._glob((*path, "match", "path"), fault.get("match"))
-        webhook = fault.get("webhook")
-        event = webhook.get("event") if isinstance(webhook, dict) else None
-        if isinstance(event, str) and event not in self._events:
-            self._document.report(
-                (*path, "webhook", "event"), f"unknown event `{event}`{self._hint(event, self._events)}"
-            )
+            return
+        model = WebhookFault if about_webhooks else InterfaceFault
+        for name in fault:
+            if name in Fault.model_fields and name not in model.model_fields:
+                beside = "webhook" if about_webhooks else "match"
+                self._document.report((*path, name), f"`{name}` does not go with `{beside}`", key=True)
+        try:
+            read = model.model_validate(fault)
+        except ValidationError:
+            return
+        for one in wrongs_of_fault(read, operations()):
+            if one.path == ("respond",):
+                self._lacks(path, ("respond", "delay", "drop", "malformed"), one.why)
+            else:
+                self._document.report((*path, *one.path), one.why)
 
     def _drive(self, path: Path, step: dict[str, Any], variables: set[str]) -> None:
         self._variables(path, step, variables)

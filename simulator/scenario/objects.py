@@ -25,6 +25,7 @@ from simulator.resources.ramps import RampQuoteShape, RampTransaction
 from simulator.resources.recurring import RecurringPaymentShape, RecurringRunObject
 from simulator.resources.reference import NetworkObject
 from simulator.resources.webhooks import WebhookEndpoint
+from simulator.wire.operation import Operation
 
 _RAMPS = (RampTransaction,)
 _WALLET = (SendTransaction, BuyTransaction, WithdrawTransaction)
@@ -95,10 +96,16 @@ def _words(hint: Any) -> frozenset[str] | None:
 
 
 @cache
+def operations() -> tuple[Operation, ...]:
+    """Every operation of the interface."""
+    rooms = [import_module(f"simulator.resources.{name}").ROOM for name in ORDER]
+    return tuple(row for room in rooms for row in room.operations)
+
+
+@cache
 def _calls() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Method and path of every operation."""
-    rooms = [import_module(f"simulator.resources.{name}").ROOM for name in ORDER]
-    return tuple((row.method, tuple(row.path.split("/"))) for room in rooms for row in room.operations)
+    return tuple((row.method, tuple(row.path.split("/"))) for row in operations())
 
 
 def paths() -> list[str]:

@@ -110,7 +110,7 @@ WORLD_ACTIONS: Mapping[str, str] = {
 
 class FaultMatch(Part):
     method: Text | None = None
-    path: Text | None = None
+    path: Annotated[Text, Field(max_length=500)] | None = None
     public_key: Text | None = None
 
 

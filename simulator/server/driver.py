@@ -27,12 +27,16 @@ SLICE_SECONDS = 0.005
 PATIENCE_SECONDS = 1.0
 """How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
 
-MOST_EVENTS = 200_000
-MOST_TIMERS = 1_000_000
-"""What one advance may emit and fire: twenty years of six daily payments, or some two minutes.
+MOST_EVENTS = 1_000_000
+MOST_TIMERS = 5_000_000
+"""What one advance may emit and fire before it ends, lest it take the memory of the machine.
 
-An event takes 1 KB, and what it is about up to 2 KB more, so that all of it stays below 600 MB.
+An event takes 1 KB, and what it is about up to 2 KB more: some 3 GB at most.
 """
+
+MOST_EVENTS_AWAITING = 200_000
+MOST_TIMERS_AWAITING = 1_000_000
+"""The same for one that waits for something that may never come: some 600 MB, or two minutes."""
 
 Target: TypeAlias = "int | Callable[[], int] | None"
 
@@ -113,6 +117,8 @@ class Driver:
     patience_seconds = PATIENCE_SECONDS
     most_events = MOST_EVENTS
     most_timers = MOST_TIMERS
+    most_events_awaiting = MOST_EVENTS_AWAITING
+    most_timers_awaiting = MOST_TIMERS_AWAITING
 
     def __init__(
         self, courier: Courier, changed: Callable[[World], None], seconds: Callable[[], float] = time.monotonic
@@ -326,7 +332,7 @@ class Driver:
                 break
             world.fire_next(timer.due_at_ms)
             advance.fired += 1
-            self._bound(advance)
+            self._bound(advance, awaiting=to_ms is None)
             if self._seconds() > turn_ends:
                 await asyncio.sleep(0)
                 turn_ends = self._seconds() + SLICE_SECONDS
@@ -335,11 +341,13 @@ class Driver:
             return
         world.clock.move_to(to_ms)
 
-    def _bound(self, advance: _Advance) -> None:
+    def _bound(self, advance: _Advance, *, awaiting: bool) -> None:
+        events = min(self.most_events, self.most_events_awaiting) if awaiting else self.most_events
+        timers = min(self.most_timers, self.most_timers_awaiting) if awaiting else self.most_timers
         emitted = advance.world.journal.event_count - advance.events_before
-        if emitted > self.most_events or advance.fired > self.most_timers:
+        if emitted > events or advance.fired > timers:
             advance.called_off = advance.called_off or (
-                f"one advance emits at most {self.most_events} events and fires at most {self.most_timers} timers; "
+                f"such an advance emits at most {events} events and fires at most {timers} timers; "
                 "advance in shorter spans"
             )
 

@@ -23,7 +23,7 @@ STORM = {
     ],
     "timeline": [{"at": "5h", "action": "set_network", "network": "celo", "status": "degraded"}],
     "faults": [
-        {"match": {"method": "PATCH", "path": "/nowhere"}, "respond": {"status": 503, "code": "internal_error"}}
+        {"match": {"method": "PATCH", "path": "/profile"}, "respond": {"status": 503, "code": "internal_error"}}
     ],
 }
 

@@ -419,7 +419,36 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {path: /v1/quotes}, drop: true}]",
-            "faults[0].match.path: a path is given below the base; did you mean `/quotes`?",
+            "faults[0].match.path: no path below the base (/v1) can be '/v1/quotes'; did you mean /quotes?",
+        ),
+        (
+            "name: x\nfaults: [{match: {path: /quots/*}, drop: true}]",
+            "faults[0].match.path: no path below the base (/v1) can be '/quots/*'; did you mean /quotes/*?",
+        ),
+        (
+            "name: x\nfaults: [{match: {method: FETCH}, drop: true}]",
+            "faults[0].match.method: FETCH is not possible, only GET, HEAD, POST, PATCH, DELETE, PUT",
+        ),
+        (
+            "name: x\nfaults: [{match: {method: DELETE, path: /quotes}, drop: true}]",
+            "faults[0].match.method: DELETE is not possible at /quotes, only POST",
+        ),
+        (
+            "name: x\nfaults: [{match: {}, delay: 11m}]",
+            "faults[0].delay: it is wall time, at most 10m",
+        ),
+        (
+            "name: x\nfaults: [{match: {}, delay: 0s}]",
+            "faults[0]: a fault responds, delays, drops or malforms",
+        ),
+        (
+            "name: x\nfaults: [{webhook: {}, deliver: {slow: 61s}}]",
+            "faults[0].deliver.slow: it is wall time, at most 1m",
+        ),
+        ("name: x\nfaults: [{webhook: {}, deliver: {drop: false}}]", None),
+        (
+            "name: x\nfaults: [{match: {}, drop: true, deliver: {drop: true}}]",
+            "faults[0].deliver: `deliver` does not go with `match`",
         ),
         (
             "name: x\nfaults: [{webhook: {}, copies: 2, deliver: {drop: true}}]",
@@ -449,7 +478,6 @@ def test_a_part_that_can_match_nothing_is_a_problem(text: str, problem: str | No
         (RULE_ON + "where: {status: [done, completed]}, do: []}", "`status` is never `done`"),
         ("name: x\ndrive: [{get: /quote}]", "there is no path `/quote`; did you mean `/quotes`?"),
         ("name: x\ndrive: [{patch: /quotes}]", "PATCH is not possible here (possible: POST)"),
-        ("name: x\nfaults: [{match: {path: /quots/*}, drop: true}]", "no call has the path `/quots/*`"),
     ],
 )
 def test_a_part_that_probably_matches_nothing_is_a_warning(text: str, warning: str) -> None:

@@ -11,8 +11,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from simulator.assembly import Simulator
 from simulator.control.rows import control_rows
 from simulator.scenario.schema import Library, Scenario
-from simulator.server.faults import InterfaceFault, WebhookFault
 from simulator.wire.errors import ApiError
+from simulator.wire.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, in_words, parse
 
 SIMULATOR = Simulator(library=Library())

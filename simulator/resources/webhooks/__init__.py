@@ -9,7 +9,7 @@ from __future__ import annotations
 from simulator.resources.webhooks import actions, queue
 from simulator.resources.webhooks.emails import emails
 from simulator.resources.webhooks.emitting import EmitParameters, check_emit, emit_example
-from simulator.resources.webhooks.faults import LONGEST_SLOWNESS_MS, deliver_plan
+from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.keys import (
     lay_keys,
     prepare,
@@ -92,7 +92,6 @@ ASSUMPTIONS = (
 
 __all__ = [
     "ASSUMPTIONS",
-    "LONGEST_SLOWNESS_MS",
     "RETRY_DELAYS_MS",
     "ROOM",
     "WEBHOOK",

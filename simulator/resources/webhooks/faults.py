@@ -12,9 +12,9 @@ from simulator.kernel.clock import parse_duration
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import UNDISTURBED, DeliveryPlan, Webhook
+from simulator.wire.faults import LONGEST_SLOWNESS_MS
 
 TABLE = "faults"
-LONGEST_SLOWNESS_MS = 60_000
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:

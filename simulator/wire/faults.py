@@ -1,0 +1,176 @@
+"""Faults as they are written: their members, and what is wrong with one (control interface, chapter "Faults").
+
+Calls of the control interface and scenario files ask the same checks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
+from simulator.wire.globs import can_match, meant_path
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Operation
+from simulator.wire.strict import did_you_mean, refuse_unknown
+
+LONGEST_DELAY_MS = 10 * MINUTE_MS
+LONGEST_SLOWNESS_MS = MINUTE_MS
+"""Of interface calls, and of deliveries: both are wall time."""
+
+
+class Match(Body):
+    """Which calls: all that are named must fit; `path` is a glob on the path below the base (`/quotes/*/confirm`)."""
+
+    method: Text | None = None
+    path: Annotated[Text, Field(max_length=500)] | None = None
+    public_key: Text | None = None
+
+
+class Respond(Body):
+    """The error envelope that is answered instead of the true answer; any code may stand in it.
+
+    `retry_after` (seconds) becomes the header Retry-After.
+    """
+
+    status: Annotated[int, Field(ge=200, le=599)]
+    code: Text
+    message: FreeText | None = None
+    retry_after: Annotated[int, Field(ge=0)] | None = None
+
+
+class InterfaceFault(Body):
+    """A fault of interface calls: the first one that matches acts, after authentication, on the call.
+
+    `delay`: wall time, at most 10 minutes. `drop`: the connection is cut and no work done. `malformed`: the body is cut
+    in half, or is no JSON. `after_commit`: the work is done and the true answer stored for its Idempotency-Key, then
+    the answer is replaced by `respond`, or lost with `drop`. `times`: how many calls it acts on; `probability` is
+    drawn from the world's seed.
+    """
+
+    match: Match
+    respond: Respond | None = None
+    delay: Text | float | None = None
+    drop: bool = False
+    malformed: Literal["truncate", "garbage"] | None = None
+    after_commit: bool = False
+    times: Annotated[int, Field(ge=1)] | None = None
+    probability: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+class WebhookMatch(Body):
+    """Which deliveries."""
+
+    event: Text | None = None
+    endpoint_id: Text | None = None
+
+
+class Deliver(Body):
+    """What happens to a delivery.
+
+    `copies`: how often it is sent in all. `delay`: simulated time before it goes. `reorder`: it is held until the next
+    first attempt to the endpoint has been answered; one that is held itself does not count. `drop`: it is lost and not
+    retried. `corrupt_signature`: X-Signature is wrong. `stale_timestamp`: X-Timestamp is 10 minutes old, and signed.
+    `alter_body`: the body differs from what was signed. `slow`: wall time before it is sent, at most one minute.
+    """
+
+    copies: Annotated[int, Field(ge=1, le=100)] | None = None
+    delay: Text | float | None = None
+    reorder: bool = False
+    drop: bool = False
+    corrupt_signature: bool = False
+    stale_timestamp: bool = False
+    alter_body: bool = False
+    slow: Text | float | None = None
+
+
+class WebhookFault(Body):
+    """A fault of webhook deliveries; `times` counts attempts."""
+
+    webhook: WebhookMatch
+    deliver: Deliver
+    times: Annotated[int, Field(ge=1)] | None = None
+    probability: Annotated[float, Field(ge=0, le=1)] | None = None
+
+
+def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> JsonObject:
+    """A fault as it will be kept; ApiError 400 with dotted `param` when it is malformed or can match no call."""
+    return _checked(_parsed(raw), operations)
+
+
+def read_fault(raw: JsonObject) -> JsonObject:
+    """A fault of the right shape, whether or not any call can meet it; ApiError 400 with dotted `param`."""
+    return _checked(_parsed(raw), None)
+
+
+def _parsed(raw: JsonObject) -> InterfaceFault | WebhookFault:
+    model: type[InterfaceFault | WebhookFault] = InterfaceFault
+    if "webhook" in raw or "deliver" in raw:
+        model = WebhookFault
+    refuse_unknown(model, raw)
+    return parse(model, raw, code="invalid_parameter")
+
+
+def _checked(fault: InterfaceFault | WebhookFault, operations: Iterable[Operation] | None) -> JsonObject:
+    found = list(wrongs_of_fault(fault, operations))
+    if found:
+        raise refusal_of(found)
+    return fault.model_dump(exclude_unset=True)
+
+
+def wrongs_of_fault(fault: InterfaceFault | WebhookFault, operations: Iterable[Operation] | None) -> Iterator[Wrong]:
+    """What is wrong with a fault beyond the shape of its members; with `operations` also that no call can meet it.
+
+    A fault that does nothing is wrong at `respond` or `deliver`.
+    """
+    if isinstance(fault, WebhookFault):
+        event = fault.webhook.event
+        if event is not None and event not in EVENT_TYPES:
+            yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
+        if all(getattr(fault.deliver, name) in (None, False) for name in Deliver.model_fields):
+            yield wrong("deliver", f"it says at least one of {', '.join(Deliver.model_fields)}")
+        yield from _wrong_delay(fault.deliver.delay, "deliver.delay")
+        yield from _wrong_delay(fault.deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS)
+        return
+    wrong_delay = list(_wrong_delay(fault.delay, "delay", LONGEST_DELAY_MS))
+    yield from wrong_delay
+    delays = fault.delay is not None and not wrong_delay and parse_duration(fault.delay) > 0
+    if fault.respond is None and not delays and not wrong_delay and not fault.drop and fault.malformed is None:
+        yield wrong("respond", "a fault responds, delays, drops or malforms")
+    elif fault.after_commit and fault.respond is None and not fault.drop:
+        yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
+    if operations is not None:
+        yield from _wrong_match(fault.match, operations)
+
+
+def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:
+    """A path that no operation has, or a method that is not possible there."""
+    rows = list(operations)
+    if match.path is not None:
+        known = [row.path for row in rows]
+        rows = [row for row in rows if can_match(match.path, row.path)]
+        if not rows:
+            meant = meant_path(match.path, known)
+            hint = f"; did you mean {meant}?" if meant else ""
+            yield wrong("match.path", f"no path below the base (/v1) can be {match.path!r}{hint}")
+            return
+    methods = dict.fromkeys(method for row in rows for method in (row.method, *(("HEAD",) * (row.method == "GET"))))
+    if match.method is not None and match.method.upper() not in methods:
+        where = "" if match.path is None else f" at {match.path}"
+        yield wrong("match.method", f"{match.method} is not possible{where}, only {', '.join(methods)}")
+
+
+def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None = None) -> Iterator[Wrong]:
+    if delay is None:
+        return
+    try:
+        span_ms = parse_duration(delay)
+    except ValueError as error:
+        yield wrong(param, str(error))
+        return
+    if longest_ms is not None and span_ms > longest_ms:
+        yield wrong(param, f"it is wall time, at most {format_duration(longest_ms)}")
