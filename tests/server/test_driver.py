@@ -255,7 +255,22 @@ def test_an_advance_that_waits_for_a_receiver_is_called_off_too() -> None:
     run(scenario())
 
 
-@pytest.mark.parametrize(("name", "most"), [("most_timers", 10), ("most_events", -1)])
+def test_an_advance_to_a_moment_goes_further_than_one_that_waits_for_something() -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        bench.driver.most_timers_awaiting = 3
+        world = endless(bench)
+        receipt = await bench.driver.advance(world, world.now_ms + 10 * DAY_MS)
+        assert receipt.fired == 10
+        await bench.courier.close()
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("most_timers", 10), ("most_events", -1), ("most_timers_awaiting", 10), ("most_events_awaiting", -1)],
+)
 def test_an_advance_that_grows_too_large_ends_by_itself(name: str, most: int) -> None:
     async def scenario() -> None:
         bench = Bench()
