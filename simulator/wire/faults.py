@@ -161,7 +161,7 @@ def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wron
     methods = dict.fromkeys(method for row in rows for method in (row.method, *(("HEAD",) * (row.method == "GET"))))
     if match.method is not None and match.method.upper() not in methods:
         where = "" if match.path is None else f" at {match.path}"
-        yield wrong("match.method", f"{match.method} is not possible{where}, only {', '.join(methods)}")
+        yield wrong("match.method", f"{match.method} is not possible{where}, only {', '.join(sorted(methods))}")
 
 
 def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None = None) -> Iterator[Wrong]:

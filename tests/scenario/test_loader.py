@@ -427,7 +427,7 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {method: FETCH}, drop: true}]",
-            "faults[0].match.method: FETCH is not possible, only GET, HEAD, POST, PATCH, DELETE, PUT",
+            "faults[0].match.method: FETCH is not possible, only DELETE, GET, HEAD, PATCH, POST, PUT",
         ),
         (
             "name: x\nfaults: [{match: {method: DELETE, path: /quotes}, drop: true}]",
