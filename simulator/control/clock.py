@@ -39,7 +39,8 @@ ASSUMPTIONS = (
     (
         "advance-cancelled",
         "An advance ends when its caller leaves, by DELETE /clock/advance, or with its world; it is answered 409 "
-        "advance_cancelled then, with the receipt of what it did, which stays done.",
+        "advance_cancelled then, with the receipt of what it did, which stays done. What is due at that moment goes on "
+        "firing; calls wait 0.2 s for it, then they act beside it.",
     ),
     (
         "advance-bounds",

@@ -8,7 +8,7 @@ skipped. What a change has cancelled may come back, so inside one no entry is th
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable
+from collections.abc import Iterable, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,6 +96,10 @@ class Agenda:
     def planned(self, kind: str, target: str) -> Timer | None:
         """The timer of this kind for a resource, if one is planned."""
         return self._rows.get(f"{kind}:{target}")
+
+    def all(self) -> ValuesView[Timer]:
+        """All timers, in no order that means anything."""
+        return self._rows.values()
 
     def in_firing_order(self, keys: Iterable[str] | None = None) -> list[Timer]:
         """All timers, or those of these keys."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from simulator.kernel.store import Store, Table
@@ -28,6 +29,12 @@ class Cause:
     kind: str
     name: str
     reference: str = ""
+
+
+@lru_cache(maxsize=4096)
+def shared_cause(kind: str, name: str, reference: str) -> Cause:
+    """The one cause with these members: what happens again and again shares it."""
+    return Cause(kind, name, reference)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any, TypeAlias
 from simulator.kernel.agenda import Agenda, Timer
 from simulator.kernel.clock import Clock
 from simulator.kernel.ids import Streams
-from simulator.kernel.journal import Cause, Event, Journal
+from simulator.kernel.journal import Cause, Event, Journal, shared_cause
 from simulator.kernel.ledger import Ledger
 from simulator.kernel.store import Store
 
@@ -134,7 +134,7 @@ class World:
             return None
         self.clock.move_to(max(timer.due_at_ms, self.clock.now_ms))
         on_failure = self.wiring.on_failure
-        with self.change(Cause("law", timer.kind)):
+        with self.change(shared_cause("law", timer.kind, "")):
             self.agenda.take(timer)
             try:
                 with self.store.attempt():

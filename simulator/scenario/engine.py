@@ -13,7 +13,7 @@ from typing import Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp
-from simulator.kernel.journal import Cause, Event
+from simulator.kernel.journal import Cause, Event, shared_cause
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import TimerHandler, World
@@ -194,18 +194,18 @@ class Engine:
 
     # What is stopped
 
-    def _stop(self, world: World, timer: Timer, reason: str) -> None:
-        """Take the scenario of a step out of the world until it is activated or uploaded again; inside a change."""
-        name = timer.arguments["scenario"]
+    def _stop(self, world: World, name: str, part: str, place: str, reason: str) -> None:
+        """Take a scenario out of the world until it is activated or uploaded again; inside a change."""
         self._withdraw(world, name)
         world.store.table(ACTIVE).put("names", [other for other in self.active(world) if other != name])
-        stops.enter(world, timer, reason)
+        stops.enter(world, name, part, place, reason)
 
     def on_failure(self, world: World, timer: Timer, error: Exception) -> None:
         """A step broke and was undone: it is recorded, and a second one like it stops its scenario."""
         reason = stops.record_failure(world, timer, error)
         if reason is not None:
-            self._stop(world, timer, reason)
+            arguments = timer.arguments
+            self._stop(world, arguments["scenario"], arguments["part"], arguments["place"], reason)
 
     # What happens
 
@@ -341,6 +341,9 @@ class Engine:
             planned.append(key)
         if planned:
             holding.hold(world, self._network_status, planned)
+            too_many = stops.count_pending(world, file.name, len(planned))
+            if too_many is not None:
+                self._stop(world, file.name, f"rules[{index}]", file.place(f"rules[{index}]"), too_many)
 
     # Steps
 
@@ -349,7 +352,7 @@ class Engine:
         arguments = timer.arguments
         too_many = stops.count_step(world, arguments["scenario"]) if arguments.get("at_once") else None
         if too_many is not None:
-            self._stop(world, timer, too_many)
+            self._stop(world, arguments["scenario"], arguments["part"], arguments["place"], too_many)
             return
         if arguments["hand_to"] is None:
             self._act(world, timer, timer.target)
@@ -371,7 +374,7 @@ class Engine:
         action = arguments["action"]
         acts_on_world = any(not row.kinds for row in self._triggers.rows.get(action, ()))
         target = arguments["acts_on"] or (None if acts_on_world else object_id)
-        cause = Cause("rule", arguments["scenario"], arguments["place"])
+        cause = shared_cause("rule", arguments["scenario"], arguments["place"])
         try:
             with world.store.attempt():
                 self._triggers.perform(world, action, target, arguments["parameters"], arguments["environment"], cause)

@@ -20,11 +20,14 @@ FAILURES = "scenario.failures"
 
 _LONGEST_REASON = 500
 
+MOST_PENDING = 500_000
+"""How many steps of one scenario may be pending; each takes about 1 KB."""
+_COUNTED_EVERY = 5_000
 
-def enter(world: World, timer: Timer, reason: str) -> None:
-    """Enter that the scenario of a step is stopped; inside a change."""
-    name, arguments = timer.arguments["scenario"], timer.arguments
-    entry = note(world, name, "stopped", arguments["part"], arguments["place"], name=name, reason=reason)
+
+def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
+    """Enter that a scenario is stopped, and at which step; inside a change."""
+    entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
     world.store.table(STOPPED).put(name, row)
 
@@ -64,6 +67,20 @@ def count_step(world: World, name: str) -> str | None:
         f"more than {most} of its steps without delay came at one instant (the setting timers_per_instant); "
         "do its rules answer each other? Give their steps an `after`"
     )
+
+
+def count_pending(world: World, name: str, fresh: int) -> str | None:
+    """A reason to stop a scenario that has too many steps pending, after `fresh` more of them were planned.
+
+    Rules that answer each event with several steps multiply them. They are counted when there are so many timers in
+    all, and a few thousand more each time, because counting takes as long as there are many.
+    """
+    planned = len(world.agenda)
+    if planned <= MOST_PENDING or planned % _COUNTED_EVERY >= fresh:
+        return None
+    if sum(timer.arguments.get("scenario") == name for timer in world.agenda.all()) <= MOST_PENDING:
+        return None
+    return f"more than {MOST_PENDING} of its steps are pending; do its rules answer each other with several steps?"
 
 
 def record_failure(world: World, timer: Timer, error: Exception) -> str | None:

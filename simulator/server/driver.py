@@ -27,6 +27,9 @@ SLICE_SECONDS = 0.005
 PATIENCE_SECONDS = 1.0
 """How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
 
+LEFTOVER_PATIENCE_SECONDS = 0.2
+"""How long it waits for what was due at the moment at which an advance was called off."""
+
 MOST_EVENTS = 1_000_000
 MOST_TIMERS = 5_000_000
 """What one advance may emit and fire before it ends, lest it take the memory of the machine.
@@ -98,12 +101,13 @@ class _Advance:
 
 @dataclass
 class _Keeping:
-    """What the driver knows of one world."""
+    """What the driver knows of one world. `leftover`: an advance was called off with timers due that may be many."""
 
     anchor: _Anchor | None = None
     alarm: asyncio.TimerHandle | None = None
     firing: asyncio.Task[None] | None = None
     advance: _Advance | None = None
+    leftover: bool = False
     over: bool = False
     fired: int = 0
 
@@ -115,6 +119,7 @@ class Driver:
     """
 
     patience_seconds = PATIENCE_SECONDS
+    leftover_patience_seconds = LEFTOVER_PATIENCE_SECONDS
     most_events = MOST_EVENTS
     most_timers = MOST_TIMERS
     most_events_awaiting = MOST_EVENTS_AWAITING
@@ -175,6 +180,7 @@ class Driver:
                 return False
         if target_ms > world.now_ms:
             world.clock.move_to(target_ms)
+        keeping.leftover = False
         return True
 
     async def _fire_on(self, world: World, keeping: _Keeping, target_ms: int) -> None:
@@ -191,9 +197,11 @@ class Driver:
         self._changed(world)
 
     async def _fired(self, world: World, keeping: _Keeping) -> None:
-        """Wait for the run under way; not for ever, where the clock is faster than its timers can fire."""
+        """Wait for the run under way; not for ever, where more may be due than can fire meanwhile."""
         if keeping.firing is not None and keeping.advance is None:
             patience = None if world.clock.mode == "manual" else self.patience_seconds
+            if keeping.leftover:
+                patience = self.leftover_patience_seconds
             await asyncio.wait({keeping.firing}, timeout=patience)
 
     # Running clocks
@@ -301,6 +309,7 @@ class Driver:
             await self._go(advance, to() if callable(to) else to, reached, horizon_ms)
         finally:
             keeping.advance = None
+            keeping.leftover = bool(advance.called_off)
             receipt = advance.receipt()
             ended.set_result(receipt)
             if not keeping.over:

@@ -9,6 +9,7 @@ import pytest
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
+from simulator.scenario import stops
 from simulator.scenario.engine import FAULTS, Engine
 from simulator.scenario.logbook import last_entry
 from simulator.scenario.stops import stopped_since
@@ -69,6 +70,19 @@ def test_a_scenario_that_answers_itself_is_stopped_with_all_that_is_its_own() ->
     assert engine.summary(world, "echo")["stopped"] == stop["reason"]
     assert stopped_since(world, 0) == [{name: stop[name] for name in ("name", "reason", "at")}]
     assert stopped_since(world, last_entry(world)) == []
+
+
+def test_a_scenario_whose_steps_multiply_is_stopped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(stops, "MOST_PENDING", 1_000)
+    step = "{action: set_network, network: celo, status: %s, after: 1ms}"
+    down, up = step % "down", step % "operational"
+    rule = "{on: network.status_changed, where: {status: %s}, do: [%s, %s]}"
+    engine, world = running(f"name: doubling\nrules: [{rule % ('down', up, down)}, {rule % ('operational', down, up)}]")
+    perform(world, "set_network", network="celo", status="down")
+    after(world, 60)
+    (stop,) = engine.progress(world, "doubling")["stopped"]
+    assert (engine.active(world), len(world.agenda)) == ([], 0)
+    assert "more than 1000 of its steps are pending" in stop["reason"]
 
 
 def test_other_scenarios_go_on_when_one_is_stopped() -> None:

@@ -267,6 +267,29 @@ def test_an_advance_to_a_moment_goes_further_than_one_that_waits_for_something()
     run(scenario())
 
 
+def test_what_an_advance_left_at_its_last_moment_fires_on_beside_the_calls() -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        bench.driver.leftover_patience_seconds = 0.0
+        world = bench.world()
+        plan(world, 1_000, 10)
+        advancing = asyncio.create_task(bench.driver.advance(world, 10))
+        while world.now_ms < 10:
+            await asyncio.sleep(0)
+        bench.driver.call_off(world, "its caller has gone")
+        with pytest.raises(AdvanceCancelled):
+            await advancing
+        await bench.driver.fire_due(world)
+        assert 500 < len(world.agenda) < 1_000, "the call waits for a moment only"
+        for _ in range(1_000):
+            await asyncio.sleep(0)
+        plan(world, 100, 10)
+        await bench.driver.fire_due(world)
+        assert len(world.agenda) == 0, "once all has fired, calls wait again for what they plan"
+
+    run(scenario())
+
+
 @pytest.mark.parametrize(
     ("name", "most"),
     [("most_timers", 10), ("most_events", -1), ("most_timers_awaiting", 10), ("most_events_awaiting", -1)],
