@@ -37,6 +37,11 @@ DEFAULT_HORIZON_MS = 3652 * DAY_MS
 ASSUMPTIONS = (
     ("until-horizon", "`until` looks ten simulated years ahead (3652d) unless `horizon` says how far."),
     (
+        "until-event",
+        "`until` the event of an object is reached at once where that was emitted already; without `object_id` it is "
+        "the next such event.",
+    ),
+    (
         "advance-cancelled",
         "An advance ends when its caller leaves, by DELETE /clock/advance, or with its world; it is answered 409 "
         "advance_cancelled then, with the receipt of what it did, which stays done. What is due at that moment goes on "

@@ -23,10 +23,11 @@ from simulator.kernel.world import Origin, World
 from simulator.resources.auth import require_access
 from simulator.resources.profile import profile_of, require_active, require_kyc
 from simulator.resources.transactions import holder
+from simulator.scenario import holding
 from simulator.scenario.engine import BINDINGS, STEP
 from simulator.scenario.runner import RunFailed, fill
 from simulator.scenario.trigger import paths_to
-from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to
+from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to, walks_at
 from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError, ControlError
@@ -49,6 +50,7 @@ ASSUMPTIONS = (
     ("trigger-whole", "A walk that is refused before time passed leaves nothing; after that it says where it stopped."),
     ("trigger-waiting", "An own object that is to wait for a law is first taken out of the hands of its scenario."),
     ("trigger-run-failed", "An own run is made to fail by an empty balance while it is due; it is back right after."),
+    ("trigger-wallet", "With a wallet as target, `deposit.*` walks to the event of a new deposit that arrives there."),
     ("trigger-kyc", "The target of a KYC event may be the account's user_id; that of a network its id."),
 )
 
@@ -70,6 +72,9 @@ async def trigger(call: ControlCall) -> JsonObject:
     walker = Walker(call, world, environment, event)
     if record is None:
         return await walker.go([walk_to_steps(world, environment, event)])
+    walks = walks_at(record, event)
+    if walks:
+        return await walker.go([(walk.steps, walk.subject) for walk in walks])
     paths = paths_to(world, call.application.simulator.triggers, record, event)
     return await walker.go([(path.steps, record.id) for path in paths])
 
@@ -291,10 +296,13 @@ class Walker:
             planned = [
                 timer for timer in world.agenda.in_firing_order() if (timer.kind, timer.target) == (STEP, target)
             ]
+            scenarios = [timer.arguments["scenario"] for timer in planned]
+            scenarios += [held.scenario for held in holding.held_steps(world, about=target)]
             for timer in planned:
                 world.agenda.cancel_key(timer.key)
-            if planned:
-                names = ", ".join(dict.fromkeys(timer.arguments["scenario"] for timer in planned))
+            holding.forget(world, target=target)
+            if scenarios:
+                names = ", ".join(dict.fromkeys(scenarios))
                 world.store.table(BINDINGS).put(target, RULER)
                 self._tell(f"took {target} out of the hands of the scenario {names}")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS, to_datetime
 from simulator.kernel.ledger import available
@@ -151,15 +151,40 @@ def _quote_expires(world: World, environment: str) -> Walk:
 _ASSET_ON = {"stellar": ("USDC", "25"), "celo": ("USDC", "25"), "bitcoin": ("BTC", "0.001")}
 
 
+_DEPOSIT = "${deposit.id}"
+_DEPOSITS: Mapping[str, tuple[Step, ...]] = {
+    "deposit.detected": (),
+    "deposit.confirmed": (Act("deposit_confirms", _DEPOSIT),),
+    "deposit.failed": (Act("deposit_fails", _DEPOSIT),),
+}
+"""What is to happen to a deposit that has arrived."""
+
+
+def _arrival(wallet: str, network: str) -> Act:
+    code, amount = _ASSET_ON[network]
+    return Act("deposit_arrives", wallet, {"asset": code, "amount": amount}, "deposit")
+
+
+def walks_at(record: Any, event: str) -> list[Walk]:
+    """The walks to an event about what comes to this object, not about itself: deposits come to wallets.
+
+    A disabled wallet fails its deposits by itself, so a walk that only lets one arrive stands at the end.
+    """
+    if record.kind != "wallet" or record.owner or event not in _DEPOSITS:
+        return []
+    arrival = _arrival(record.id, record.network)
+    more = _DEPOSITS[event]
+    return [Walk((arrival, *more), _DEPOSIT), *([Walk((arrival,), _DEPOSIT)] if event == "deposit.failed" else [])]
+
+
 def _wallet(*more: Step, subject: str = "${wallet.id}") -> Callable[[World, str], Walk]:
     """Steps on a fresh wallet; `asset` and `amount` of a deposit are filled in by its network."""
 
     def build(world: World, environment: str) -> Walk:
         network = _network_up(world, environment, *_ASSET_ON)
-        code, amount = _ASSET_ON[network]
-        steps = [Ask("POST", "/wallets", {"network": network, "label": "Triggered"}, "wallet")]
-        deposit = Act("deposit_arrives", "${wallet.id}", {"asset": code, "amount": amount}, "deposit")
-        return Walk((*steps, *([deposit] if subject != "${wallet.id}" else []), *more), subject)
+        made = Ask("POST", "/wallets", {"network": network, "label": "Triggered"}, "wallet")
+        arrived = () if subject == "${wallet.id}" else (_arrival("${wallet.id}", network),)
+        return Walk((made, *arrived, *more), subject)
 
     return build
 
@@ -281,7 +306,6 @@ _DEPOSITED = Act("deposit_arrives", _TRANSACTION)
 _BOUNCED = Act("fail", _TRANSACTION, {"failure_code": "payout_failed"})
 _SAVED = Ask("POST", "/beneficiaries", _BENEFICIARY, "beneficiary")
 _FORGOTTEN = Ask("DELETE", "/beneficiaries/${beneficiary.id}")
-_DEPOSIT = "${deposit.id}"
 
 WALKS: Mapping[str, Callable[[World, str], Walk]] = {
     "transaction.created": _onramp(),
@@ -293,9 +317,7 @@ WALKS: Mapping[str, Callable[[World, str], Walk]] = {
     "transaction.expired": _onramp(Wait(_TRANSACTION, ("ramp.deadline",))),
     "transaction.refunded": _offramp(_DEPOSITED, _BOUNCED, Act("refund", _TRANSACTION)),
     "wallet.created": _wallet(),
-    "deposit.detected": _wallet(subject=_DEPOSIT),
-    "deposit.confirmed": _wallet(Act("deposit_confirms", _DEPOSIT), subject=_DEPOSIT),
-    "deposit.failed": _wallet(Act("deposit_fails", _DEPOSIT), subject=_DEPOSIT),
+    **{event: _wallet(*more, subject=_DEPOSIT) for event, more in _DEPOSITS.items()},
     "lightning.invoice_paid": _invoice(Act("invoice_paid", "${invoice.id}"), expires_in=1800),
     "lightning.invoice_expired": _invoice(Wait("${invoice.id}", ("invoice.expiry",)), expires_in=60),
     "quote.expired": _quote_expires,

@@ -73,7 +73,8 @@ class Deliver(Body):
     """What happens to a delivery.
 
     `copies`: how often it is sent in all. `delay`: simulated time before it goes. `reorder`: it is held until the next
-    first attempt to the endpoint has been answered; one that is held itself does not count. `drop`: it is lost and not
+    first attempt to the endpoint has been answered; one that is held itself does not count, one that went during its
+    own `delay` does. `drop`: it is lost and not
     retried. `corrupt_signature`: X-Signature is wrong. `stale_timestamp`: X-Timestamp is 10 minutes old, and signed.
     `alter_body`: the body differs from what was signed. `slow`: wall time before it is sent, at most one minute.
     """

@@ -55,6 +55,14 @@ def test_what_never_comes_may_be_taken_for_an_answer(world: Remote) -> None:
     assert (receipt["now"], receipt["fired"], receipt["reached"]) == ("2026-01-05T08:30:00.000Z", 1, False)
 
 
+def test_an_event_of_an_object_counts_when_it_was_emitted_already_any_other_is_the_next(world: Remote) -> None:
+    mine = onramp(world)["id"]
+    created = {"event": "transaction.created"}
+    receipt = world.advance(until={**created, "object_id": mine})
+    assert (receipt["reached"], receipt["fired"]) == (True, 0)
+    assert world.control("POST", "/clock/advance", {"until": created}).code == "not_reached"
+
+
 def test_waiting_looks_ten_years_ahead_and_no_further(world: Remote) -> None:
     receipt = endless(world).advance(**NEVER, partial=True)
     assert receipt["now"][:4] in ("2035", "2036")

@@ -177,6 +177,37 @@ def test_a_deposit_is_confirmed_or_fails(world: Remote) -> None:
         assert (answer["target"], answer["advanced_to"]) == (deposit["id"], None)
 
 
+@pytest.mark.parametrize("network", ["celo", "stellar", "bitcoin"])
+def test_a_deposit_comes_to_the_wallet_that_is_named(sunny: Remote, network: str) -> None:
+    wallet = sunny.api("POST", "/wallets", {"network": network}).body
+    for event in ("deposit.detected", "deposit.confirmed", "deposit.failed"):
+        answer = trigger(sunny, event, wallet["id"])
+        assert answer.status == 200, answer.body
+        told = answer.body["event"]["data"]["object"]
+        assert (told["wallet_id"], told["status"]) == (wallet["id"], event.removeprefix("deposit."))
+        assert answer.body["target"] == told["id"]
+    assert len(sunny.api("GET", f"/wallets/{wallet['id']}/deposits").body["data"]) == 3
+
+
+def test_a_deposit_to_a_disabled_wallet_can_only_fail(world: Remote) -> None:
+    wallet = world.api("POST", "/wallets", {"network": "celo"}).body
+    world.api("PATCH", f"/wallets/{wallet['id']}", {"status": "disabled"})
+    failed = trigger(world, "deposit.failed", wallet["id"]).body
+    assert [step["did"].split()[0] for step in failed["steps"]] == ["deposit_arrives"]
+    assert failed["event"]["data"]["object"]["wallet_id"] == wallet["id"]
+    assert trigger(world, "deposit.confirmed", wallet["id"]).refusal == (409, "invalid_transition", None)
+    assert world.event_types().count("deposit.failed") == 1, "a walk that is refused leaves nothing"
+
+
+def test_an_object_whose_steps_wait_for_a_network_is_taken_out_of_their_hands_too(sunny: Remote) -> None:
+    mine = offramp(sunny)
+    sunny.act("set_network", network="celo", status="down")
+    answer = trigger(sunny, "transaction.expired", mine["id"])
+    assert answer.status == 200, answer.body
+    assert answer.body["steps"][0]["did"] == f"took {mine['id']} out of the hands of the scenario autopilot"
+    assert sunny.control("GET", "/scenarios/autopilot").body["pending"] == []
+
+
 def test_a_beneficiary_is_deleted_once(world: Remote) -> None:
     saved = world.api("POST", "/beneficiaries", BENEFICIARY).body
     assert trigger(world, "beneficiary.deleted", saved["id"]).body["event"]["data"]["object"] == saved

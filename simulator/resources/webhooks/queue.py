@@ -161,12 +161,13 @@ def _route(world: World, event: Event, endpoint: Webhook, due: Due, *, in_line: 
         due = replace(due, plan=None if plan is UNDISTURBED else plan)
     if plan.delay_ms and endpoint.status == "deleted":
         return  # it would have been cancelled had the line come to it before the endpoint was deleted
+    line = _lines(world).get(endpoint.id) or _NEW_LINE
     if plan.delay_ms:
+        due = replace(due, since=line.gone if plan.reorder else None)
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
         _plan_timer(world, DELAYED, due_at_ms, served(due, delay_ms=0), event, endpoint)
         return
-    line = _lines(world).get(endpoint.id) or _NEW_LINE
-    if plan.reorder:
+    if plan.reorder and (due.since is None or line.gone == due.since):
         _lines(world).put(endpoint.id, replace(line, held=(*line.held, served(due, reorder=False))))
         return
     if plan.drop:
@@ -283,6 +284,8 @@ def _leave_line(world: World, attempt: Attempt) -> None:
         return
     if line.busy == attempt.key:
         line = replace(line, busy="")
+    if attempt.due.is_first:
+        line = replace(line, gone=line.gone + 1)
     if attempt.due.is_first and line.held:
         newest, number, step = attempt.place
         held = (replace(due, place=(newest, number, step + 1)) for due in line.held)
@@ -346,7 +349,7 @@ def silence(world: World, endpoint_id: str) -> None:
         for place in range(line.head, line.tail):
             waiting.delete(f"{endpoint_id}:{place}")
         started = any(attempt.key == line.busy for attempt in _in_flight(world).values())
-        lines.put(endpoint_id, Line(busy=line.busy if started else ""))
+        lines.put(endpoint_id, Line(busy=line.busy if started else "", gone=line.gone))
     for key, due in list(ready.items()):
         if due.endpoint_id == endpoint_id:
             ready.delete(key)

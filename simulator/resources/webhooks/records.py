@@ -59,6 +59,7 @@ class Due:
     nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
     `place` is where it goes among the first attempts of its instant, () for one that goes by its own event: (the newest
     event there was when it was resent or fell due, its number, 0); a held one goes right after the one it waited for.
+    `since`: how many first attempts its endpoint had answered when a fault that also holds it began to delay it.
     """
 
     event_id: str
@@ -67,6 +68,7 @@ class Due:
     after: int = 0
     plan: DeliveryPlan | None = None
     place: tuple[int, ...] = ()
+    since: int | None = None
 
     @property
     def is_first(self) -> bool:
@@ -78,7 +80,7 @@ class Line:
     """The first attempts of one endpoint: entries `head` to `tail` wait, `front` goes before them.
 
     `busy` is the key of the attempt that is on its way or about to be; `held` waits for the next first attempt to be
-    answered.
+    answered, `gone` counts those that were.
     """
 
     head: int = 0
@@ -86,6 +88,7 @@ class Line:
     busy: str = ""
     front: tuple[Due, ...] = ()
     held: tuple[Due, ...] = ()
+    gone: int = 0
 
 
 @dataclass(frozen=True, slots=True)

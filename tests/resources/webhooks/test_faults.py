@@ -110,6 +110,29 @@ def test_a_reordered_delivery_goes_right_after_the_next_first_attempt() -> None:
     assert events_of(drain(world)) == [held.id, third.id]
 
 
+def test_a_delivery_that_is_also_delayed_need_not_wait_for_more_than_went_meanwhile() -> None:
+    world = house()
+    register(world)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m", "reorder": True})
+    held = happen(world, "kyc.approved")
+    second = happen(world)
+    assert events_of(drain(world)) == [second.id]
+    assert events_of(deliver_all_until(world, world.now_ms + 2 * MINUTE_MS, OK)) == [held.id]
+
+
+def test_a_delivery_that_was_delayed_goes_on_waiting_when_nothing_went_meanwhile() -> None:
+    world = house()
+    register(world)
+    before = happen(world)
+    drain(world)
+    add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m", "reorder": True})
+    held = happen(world, "kyc.approved")
+    assert deliver_all_until(world, world.now_ms + 2 * MINUTE_MS, OK) == []
+    after = happen(world)
+    assert events_of(drain(world)) == [after.id, held.id]
+    assert before.id != after.id
+
+
 def test_one_that_is_held_does_not_release_another() -> None:
     world = house()
     register(world)
