@@ -18,6 +18,7 @@ from simulator.server.app import CONTROL_BASE, Application, Mounted, hosts_of
 from simulator.server.endpoint import DEFECT
 from simulator.server.messages import OPENED_AT, Gone, Incoming, Receive, Scope, Send, head_of, read_body, write_raw
 from simulator.server.router import Router
+from simulator.server.slices import Content, in_pieces
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
 from simulator.wire.json import dumps, loads
@@ -83,25 +84,25 @@ class ControlApplication:
             if isinstance(answered, Streamed):
                 await answered.app(scope, receive, send)
                 return
-            status, body, media_type = answered
+            status, content, media_type = answered
         except ControlError as error:
             headers = error.members.pop("headers", {}) if "headers" in error.members else {}
-            status, body, media_type = error.status, dumps(error.envelope()), "application/json"
+            status, content, media_type = error.status, dumps(error.envelope()), "application/json"
         except ApiError as error:
-            status, body, media_type = error.status, dumps(error.envelope()), "application/json"
+            status, content, media_type = error.status, dumps(error.envelope()), "application/json"
             headers = error.headers
         except Gone:
             raise
         except Exception:
             self._application.log_defect()
             failure = ControlError(500, "internal_error", DEFECT)
-            status, body, media_type = 500, dumps(failure.envelope()), "application/json"
+            status, content, media_type = 500, dumps(failure.envelope()), "application/json"
         if call is None or not call.shows_keys:
-            body = self._application.masker.answer(body)
+            content = await in_pieces(content, self._application.masker.answer)
         raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode()) for name, value in headers.items())]
         if media_type.startswith("text/html"):
             raw_headers.append((b"content-security-policy", PAGE_POLICY))
-        await write_raw(scope, send, status, body, media_type, raw_headers)
+        await write_raw(scope, send, status, content, media_type, raw_headers)
 
     def _admitted(self, incoming: Incoming, scope: Scope) -> tuple[ControlOperation, dict[str, str]]:
         """The row of a request that may be made, and the variables of its path; nothing of the body is read yet."""
@@ -143,7 +144,7 @@ class ControlApplication:
 
     async def _answer(
         self, call: ControlCall, row: ControlOperation, receive: Receive
-    ) -> tuple[int, bytes, str] | Streamed:
+    ) -> tuple[int, Content, str] | Streamed:
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)

@@ -17,6 +17,7 @@ from simulator.scenario.stops import stopped_since
 from simulator.server.app import Application, Mounted
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.server.messages import Gone
+from simulator.server.slices import Content
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
@@ -176,9 +177,9 @@ class ControlCall:
 
 @dataclass
 class Raw:
-    """An answer that is not JSON made here: ready bytes with their media type."""
+    """An answer that is not JSON made here: ready bytes, a long list in pieces, with their media type."""
 
-    body: bytes
+    body: Content
     media_type: str = "application/json"
     status: int = 200
 

@@ -30,7 +30,7 @@ from simulator.kernel.journal import Cause, Event, Exchange, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
 from simulator.server.endpoint import BASES
-from simulator.server.slices import in_slices, json_list
+from simulator.server.slices import first_of, json_list
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject, dumps, loads
@@ -54,15 +54,18 @@ DEFAULT_WAIT_SECONDS = 30.0
 async def requests(call: ControlCall) -> Raw:
     method, path = (call.query.get(name) or None for name in ("method", "path"))
     status = call.whole("status", minimum=0)
-    found = [
-        row
-        for row in call.world.journal.requests
-        if (method is None or row.method == method.upper())
-        and (path is None or _lies_at(row.path.partition("?")[0], path))
-        and (status is None or row.status == status)
-    ]
-    shown = await in_slices(newest(found, call.limit()), lambda row: dumps(show_exchange(row)))
-    return Raw(json_list(shown, dropped=call.world.journal.requests_dropped))
+    journal = call.world.journal
+    dropped, rows = journal.requests_dropped, list(reversed(journal.requests))
+
+    def wanted(row: Exchange) -> bool:
+        return (
+            (method is None or row.method == method.upper())
+            and (path is None or _lies_at(row.path.partition("?")[0], path))
+            and (status is None or row.status == status)
+        )
+
+    found = await first_of(rows, wanted, call.limit())
+    return Raw(await json_list(reversed(found), lambda row: dumps(show_exchange(row)), dropped=dropped))
 
 
 def _lies_at(path: str, wanted: str) -> bool:
@@ -130,8 +133,8 @@ def _check_filter(call: ControlCall) -> None:
 
 async def events(call: ControlCall) -> Raw:
     _check_filter(call)
-    limit, found = call.limit(), filter(_wanted(call), call.world.journal.events_newest_first())
-    return Raw(json_list([event.raw for event in islice(found, limit)][::-1]))
+    found = await first_of(list(call.world.journal.events_newest_first()), _wanted(call), call.limit())
+    return Raw(await json_list(reversed(found), lambda event: event.raw))
 
 
 async def wait_for_event(call: ControlCall) -> Raw:
@@ -223,9 +226,9 @@ async def deliveries(call: ControlCall) -> Raw:
     event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
     if status is not None and status not in DELIVERY_STATUSES:
         raise wrong("status", f"it is {' or '.join(DELIVERY_STATUSES)}")
-    found = all_deliveries(world, event_id=event_id, status=status)
-    found = newest([row for row in found if endpoint_id in (None, row.endpoint_id)], call.limit())
-    return Raw(json_list(await in_slices(found, lambda row: dumps(render_recorded_delivery(world, row)))))
+    rows = all_deliveries(world, event_id=event_id, status=status)
+    found = await first_of(reversed(rows), lambda row: endpoint_id in (None, row.endpoint_id), call.limit())
+    return Raw(await json_list(reversed(found), lambda row: dumps(render_recorded_delivery(world, row))))
 
 
 async def list_emails(call: ControlCall) -> JsonObject:

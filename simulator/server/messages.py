@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from simulator.server.slices import send_in_pieces
+from simulator.server.slices import Content, send_in_pieces
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -88,7 +88,7 @@ async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing) 
 
 
 async def write_raw(
-    scope: Scope, send: Send, status: int, body: bytes, media_type: str, headers: list[tuple[bytes, bytes]]
+    scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
     """An answer as ASGI messages: without content where the status has none or the method is HEAD."""
     if status in WITHOUT_BODY:

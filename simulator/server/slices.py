@@ -3,39 +3,88 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 SLICE = 200
 """So many items are worked on in a few milliseconds."""
 
-
 PIECE = 1024 * 1024
+"""So many bytes are copied, masked or sent in one."""
 
 
-async def in_slices(items: Iterable[Item], work: Callable[[Item], Result]) -> list[Result]:
-    """The result for every item; between the slices others have their turn, so the items are a copy or never change."""
-    results: list[Result] = []
+@dataclass(frozen=True)
+class Pieces:
+    """A long body in pieces that end between rows, so that each can be masked and sent by itself."""
+
+    parts: tuple[bytes, ...]
+
+    def __len__(self) -> int:
+        return sum(map(len, self.parts))
+
+
+Content: TypeAlias = bytes | Pieces
+"""The body of an answer."""
+
+
+async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit: int | None) -> list[Item]:
+    """The first `limit` items that are wanted. Others have their turn meanwhile: `items` is a copy or never changes."""
+    found: list[Item] = []
     for number, item in enumerate(items, 1):
-        results.append(work(item))
+        if limit is not None and len(found) >= limit:
+            break
+        if wanted(item):
+            found.append(item)
         if number % SLICE == 0:
             await asyncio.sleep(0)
-    return results
+    return found
 
 
-def json_list(rows: Iterable[bytes], **more: int) -> bytes:
-    """`{"data": [...]}` of rows that are JSON already, and further members."""
-    further = b"".join(b',"%b":%d' % (name.encode(), number) for name, number in more.items())
-    return b'{"data":[' + b",".join(rows) + b"]" + further + b"}"
-
-
-async def send_in_pieces(send: Callable[[dict[str, Any]], Awaitable[None]], body: bytes) -> None:
-    """The body of an answer, so much at a time as is copied in a moment."""
-    for start in range(0, len(body), PIECE) or (0,):
-        is_last = start + PIECE >= len(body)
-        await send({"type": "http.response.body", "body": body[start : start + PIECE], "more_body": not is_last})
-        if not is_last:
+async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: int) -> Pieces:
+    """`{"data": [...]}` of the items written as JSON, and further members. Others have their turn, as above."""
+    parts, rows, size, opening = [], list[bytes](), 0, b'{"data":['
+    for number, item in enumerate(items, 1):
+        row = written(item)
+        rows.append(row)
+        size += len(row)
+        if size >= PIECE:
+            parts.append(opening + b",".join(rows))
+            rows, size, opening = [], 0, b","
+        if number % SLICE == 0 or not rows:
             await asyncio.sleep(0)
+    opening = opening if rows or not parts else b""
+    further = b"".join(b',"%b":%d' % (name.encode(), number) for name, number in more.items())
+    parts.append(opening + b",".join(rows) + b"]" + further + b"}")
+    return Pieces(tuple(parts))
+
+
+async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:
+    """The body with each of its pieces changed; others have their turn meanwhile."""
+    if isinstance(body, bytes):
+        return change(body)
+    parts = []
+    for part in body.parts:
+        parts.append(change(part))
+        await asyncio.sleep(0)
+    return Pieces(tuple(parts))
+
+
+async def send_in_pieces(send: Callable[[dict[str, Any]], Awaitable[None]], body: Content) -> None:
+    """The body of an answer, so much at a time as is copied in a moment."""
+    sent, length = 0, len(body)
+    for chunk in _chunks(body):
+        sent += len(chunk)
+        await send({"type": "http.response.body", "body": chunk, "more_body": sent < length})
+        if sent < length:
+            await asyncio.sleep(0)
+
+
+def _chunks(body: Content) -> Iterator[bytes]:
+    if not body:
+        yield b""
+    for part in body.parts if isinstance(body, Pieces) else (body,):
+        for start in range(0, len(part), PIECE):
+            yield part[start : start + PIECE] if len(part) > PIECE else part
