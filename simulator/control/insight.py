@@ -35,6 +35,7 @@ async def advice(call: ControlCall) -> JsonObject:
     limit, operations = call.limit(), call.application.simulator.operations
     worlds = await _worlds(call)
     if call.query.get("world") == EVERY_WORLD:
+        await call.application.remembered()
         living = (row for world in worlds for row in findings_with_world(world, operations))
         found = [*call.application.past.findings, *living]
     else:
@@ -63,6 +64,7 @@ async def _report(call: ControlCall) -> JsonObject:
     simulator, worlds = application.simulator, await _worlds(call)
     if call.query.get("world") != EVERY_WORLD:
         return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
+    await application.remembered()
     counts = merged((application.past.counts, *(count_world(world) for world in worlds)))
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
 

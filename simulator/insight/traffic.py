@@ -84,7 +84,7 @@ class Seen:
 def traffic_of(world: World, operations: Iterable[Operation]) -> list[Seen]:
     """The calls in the journal that were routed to an operation, oldest first."""
     by_name = {operation.name: operation for operation in operations}
-    rows = (row for row in world.journal.requests if row.operation in by_name)
+    rows = (row for row in list(world.journal.requests) if row.operation in by_name)
     return [Seen(place, row, by_name[row.operation]) for place, row in enumerate(rows)]
 
 

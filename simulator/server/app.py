@@ -74,6 +74,7 @@ class Application:
         self.on_end: list[Callable[[World], None]] = []
         """Told of every world that lives no more: deleted, or replaced by another of its id."""
         self._calls: set[asyncio.Task[object]] = set()
+        self._remembering: asyncio.Task[None] | None = None
         self._stopping = False
         self.driver = Driver(self.courier, self.changed)
         self.closers: list[Callable[[], None]] = [self.driver.end_advances]
@@ -112,8 +113,27 @@ class Application:
         self.driver.forget(world)
         self.courier.forget(world)
         self.past.keep(world)
+        self._begin_to_remember()
         for listener in (*self.on_end, *self.watchers):
             listener(world)
+
+    async def remembered(self) -> None:
+        """Wait until what is known of all worlds that have ended is in `past`."""
+        while not self.past.is_complete:
+            await asyncio.wait({self._begin_to_remember()})
+
+    def _begin_to_remember(self) -> asyncio.Task[None]:
+        if self._remembering is None or self._remembering.done():
+            self._remembering = asyncio.get_running_loop().create_task(self._remember())
+        return self._remembering
+
+    async def _remember(self) -> None:
+        """Take in the worlds that have ended, one after another, beside the loop."""
+        while not self.past.is_complete:
+            try:
+                await asyncio.to_thread(self.past.take_in)
+            except Exception:
+                self.log_defect()
 
     def _reported(self, world: World) -> None:
         """The courier reported an attempt; while the clock is being moved, only that fires timers."""

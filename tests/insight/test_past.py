@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight import Past
 from simulator.insight.past import FINDINGS_KEPT
@@ -18,5 +20,20 @@ def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
             for finding in range(FINDINGS_KEPT // 2):
                 advise(world, "odd", "info", f"finding {finding}", "nothing")
         past.keep(world)
+        assert not past.is_complete
+        past.take_in()
+    assert past.is_complete
     assert len(past.findings) == FINDINGS_KEPT
     assert {finding["world"] for finding in past.findings} == {"w1", "w2"}
+
+
+def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
+    simulator = Simulator()
+    past = Past(simulator.operations)
+    world = simulator.create_world(Blueprint("w", 1))
+    world.store.table("advice").fill({"1": {}})
+    past.keep(world)
+    with pytest.raises(KeyError):
+        past.take_in()
+    assert past.is_complete
+    assert not past.findings
