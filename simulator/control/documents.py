@@ -327,6 +327,8 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
             raise StateError(path, "the key is there twice")
         if not fits(row):
             raise StateError(path, "this table does not hold such rows")
+        if isinstance(row, Token) and row.text != key:
+            raise StateError(f"{path}.text", "it is the key of the row")
         if base in plain_rows.TABLES:
             check_row(base, key, row, path)
         rows[key] = row
