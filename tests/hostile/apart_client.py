@@ -15,6 +15,10 @@ from tests.hostile.apart import Apart
 from tests.hostile.stopwatch import Stopwatch
 
 
+WORK_SECONDS = 10.0
+"""A call that may take so long waits for a receiver, as it was told to; it says nothing of how fast answers are."""
+
+
 @dataclass
 class Reply:
     """Status 0: there was no answer."""
@@ -74,7 +78,7 @@ class Client:
             self.house.fail("500", f"{method} {path.partition('?')[0]}", told, raw[:600].decode("utf-8", "replace"))
         if seconds > limit:
             self.house.fail("slow", f"{method} {path.partition('?')[0]}", told, f"{seconds:.2f} s")
-        else:
+        elif limit < WORK_SECONDS:
             self.house.slowest = max(self.house.slowest, seconds)
         try:
             parsed = orjson.loads(raw) if raw else None

@@ -9,7 +9,7 @@ from tests.hostile.campaigns import CAMPAIGNS
 from tests.hostile.runner import run_campaign
 
 EPISODES = {
-    "interface": 6, "control": 3, "uploads": 2, "documents": 3, "har": 1, "sockets": 1, "receivers": 1, "scenes": 1,
+    "interface": 4, "control": 3, "uploads": 2, "documents": 3, "har": 1, "sockets": 1, "receivers": 1, "scenes": 1,
 }  # fmt: skip
 
 
