@@ -14,7 +14,6 @@ import orjson
 from tests.hostile.apart import Apart
 from tests.hostile.stopwatch import Stopwatch
 
-
 WORK_SECONDS = 10.0
 """A call that may take so long waits for a receiver, as it was told to; it says nothing of how fast answers are."""
 
