@@ -52,6 +52,16 @@ ASSUMPTIONS = (
         "key) while its world was reset, restored, replaced or deleted answers 503 `service_unavailable`.",
     ),
     (
+        "scenario-header",
+        "An unknown name in `X-Simulator-Scenario` is 400 on every call, whether it creates anything or not; a known "
+        "one also says whose rules `on: request` look at the call.",
+    ),
+    (
+        "huge-numbers",
+        "JSON numbers have any size: one beyond a float is read as the largest float, which no known field takes. "
+        "Idempotency keys compare the numbers of two bodies exactly.",
+    ),
+    (
         "refused-bodies",
         "Of a call without a valid token the journal keeps at most 64 KB of the body, with a mark where it was cut.",
     ),
@@ -277,7 +287,8 @@ class Endpoint:
         """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
         idempotency.check_key(key)
         world, environment = exchange.world, exchange.environment
-        wanted = idempotency.fingerprint(operation.method, exchange.path, call.raw)
+        body = (exchange.incoming.body or b"") if operation.takes_body else b""
+        wanted = idempotency.fingerprint(operation.method, exchange.path, body)
         place = (id(world), environment, key)
         while (pending := self._pending.get(place)) is not None:
             await asyncio.shield(pending)

@@ -9,7 +9,7 @@ from itertools import takewhile
 from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
-from simulator.wire.json import JsonObject, canonical
+from simulator.wire.json import canonical
 
 RETENTION_MS = 24 * HOUR_MS
 BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
@@ -32,9 +32,9 @@ def check_key(key: str) -> None:
         raise ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.")
 
 
-def fingerprint(method: str, path: str, body: JsonObject) -> bytes:
-    """Equal for equal requests; the body is compared as parsed JSON."""
-    return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body)).digest()
+def fingerprint(method: str, path: str, body: bytes) -> bytes:
+    """Equal for equal requests; the body is compared as parsed JSON, an empty one is {}."""
+    return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body or b"{}")).digest()
 
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:

@@ -1,11 +1,15 @@
 """JSON as the service writes and reads it (decisions H7, H12, S18).
 
-Decimals are written as exact numbers. What is read must be UTF-8, finite, and nested at most 32 deep.
+Decimals are written as exact numbers. What is read must be UTF-8 and nested at most 32 deep.
 """
 
 from __future__ import annotations
 
+import json
+import re
+import sys
 from decimal import Decimal
+from math import isfinite
 from typing import Any, TypeAlias
 
 import orjson
@@ -14,6 +18,14 @@ JsonObject: TypeAlias = dict[str, Any]
 
 MAX_DEPTH = 32
 MAX_BYTES = 1024 * 1024
+
+_TOKEN = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"?|-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?', re.DOTALL)
+"""A string, closed or not, or a number."""
+_LARGEST = repr(sys.float_info.max).encode()
+_INT64 = range(-(2**63), 2**64)
+_INT64_DIGITS = 20
+_LONGEST_POWER = 4_000
+"""An exponent with more digits is compared as it is written; Python reads none of more than 4,300."""
 
 
 _SPARE = 64 * 1024
@@ -41,10 +53,29 @@ def loads(raw: bytes | str) -> Any:
     """The parsed value; ValueError when it is no JSON, or too large or deep to be taken."""
     if len(raw) > MAX_BYTES:
         raise ValueError(f"larger than {MAX_BYTES} bytes")
-    value = orjson.loads(raw)
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        value = _with_huge_numbers(raw, error)
     if _deeper_than(value, MAX_DEPTH):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
     return value
+
+
+def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> Any:
+    """JSON knows numbers of any size: those beyond a float are read as the largest there is; else the error."""
+    text = raw.encode() if isinstance(raw, str) else raw
+    smaller = _TOKEN.sub(_bounded, text)
+    if smaller == text:
+        raise error
+    return orjson.loads(smaller)
+
+
+def _bounded(token: re.Match[bytes]) -> bytes:
+    text = token[0]
+    if text.startswith(b'"') or isfinite(float(text)):
+        return text
+    return b"-" * text.startswith(b"-") + _LARGEST
 
 
 def _deeper_than(value: Any, depth: int) -> bool:
@@ -62,16 +93,45 @@ def _children(node: Any) -> list[Any]:
     return node if isinstance(node, list) else []
 
 
-def canonical(value: Any) -> bytes:
-    """The same bytes for equal JSON: member order does not matter, 1 and 1.0 are equal, 1 and true are not (H14)."""
-    return orjson.dumps(_canonical(value), option=orjson.OPT_SORT_KEYS)
+def canonical(raw: bytes | str) -> bytes:
+    """The same bytes for equal JSON: member order does not matter, 1 and 1.0 are equal, 1 and true are not (H14).
+
+    Numbers are compared exactly, however long they are. `raw` is JSON that `loads` takes.
+    """
+    try:
+        value = orjson.loads(raw)
+        exact = not _has_float(value)
+    except orjson.JSONDecodeError:
+        exact = False
+    if not exact:
+        text = raw.decode() if isinstance(raw, bytes) else raw
+        value = json.loads(text, parse_int=_exactly, parse_float=_exactly)
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _canonical(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _canonical(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_canonical(item) for item in value]
-    if isinstance(value, float) and value.is_integer() and -(2**63) <= value < 2**64:
-        return int(value)
-    return value
+def _has_float(value: Any) -> bool:
+    level = [value]
+    while level:
+        if any(isinstance(node, float) for node in level):
+            return True
+        level = [child for node in level for child in _children(node)]
+    return False
+
+
+def _exactly(text: str) -> int | orjson.Fragment:
+    """A number as written: an integer of 64 bits as that, any other by its digits and the power of ten."""
+    mantissa, _, power = text.lower().partition("e")
+    sign = "-" if mantissa.startswith("-") else ""
+    whole, _, fraction = mantissa.lstrip("-").partition(".")
+    written = (whole + fraction).lstrip("0")
+    digits = written.rstrip("0")
+    if not digits:
+        return 0
+    if len(power) > _LONGEST_POWER:
+        return orjson.Fragment(f"{sign}{digits}e{power.removeprefix('+')}")
+    exponent = int(power or "0") + len(written) - len(digits) - len(fraction)
+    if exponent >= 0 and len(digits) + exponent <= _INT64_DIGITS:
+        number: int = int(f"{sign}{digits}") * 10**exponent
+        if number in _INT64:
+            return number
+    return orjson.Fragment(f"{sign}{digits}e{exponent}")
