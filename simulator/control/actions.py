@@ -12,9 +12,11 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
+from simulator.resources.transactions import TYPES
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find, render
+from simulator.wire.strict import did_you_mean
 from simulator.wire.triggers import Performed, TriggerTable
 
 _FAMILIES = {
@@ -85,6 +87,7 @@ def show_performed(done: Performed) -> JsonObject:
 async def list_resources(call: ControlCall) -> JsonObject:
     """Every resource of the world in the order of creation, those of other platform users included."""
     world = call.world
+    _known_type(world, call.query.get("type", ""))
     wanted, user = call.query.get("type") or None, call.query.get("user_id") or None
     account = profile_of(world).user_id
     shown = [record for record in resources_of_type(world, wanted) if user in (None, record.owner or account)]
@@ -99,6 +102,14 @@ async def list_resources(call: ControlCall) -> JsonObject:
             for record in newest(shown, call.limit())
         ]
     }
+
+
+def _known_type(world: World, wanted: str) -> None:
+    """400 for a type of which there can be no resource."""
+    kinds = (name for name in world.wiring.kinds if name not in _HIDDEN)
+    known = list(dict.fromkeys((*kinds, *_FAMILIES, *TYPES)))
+    if wanted and wanted not in known:
+        raise wrong("type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}")
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:

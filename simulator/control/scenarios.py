@@ -32,6 +32,11 @@ ASSUMPTIONS = (
         "ruled alone is ruled by nobody. Activating or uploading it again begins it afresh.",
     ),
     (
+        "manual-chosen",
+        "An object that was put under one scenario (header, reference, hand-over) goes on under that whether it is "
+        "active or not; `[]` leaves all others to law and hand. Steps pending from a scenario that leaves are gone.",
+    ),
+    (
         "scenario-failed",
         "A step that breaks is undone and recorded as failed; the second in a row of the same part or the same sort of "
         "failure stops its scenario. A step that is refused is only skipped.",

@@ -19,8 +19,8 @@ UPLOADED = "uploaded_scenarios"
 class UnknownScenario(ControlError, KeyError):
     """No scenario of that name ships or was uploaded to the world: 404."""
 
-    def __init__(self, name: str) -> None:
-        super().__init__(404, "not_found", f"There is no scenario {name!r}.", "names")
+    def __init__(self, name: str, param: str | None = None) -> None:
+        super().__init__(404, "not_found", f"There is no scenario {name!r}.", param)
 
 
 class NotLaid(ControlError):

@@ -112,7 +112,7 @@ class Engine:
         wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
         for name in wanted:
             if not self.knows(world, name):
-                raise UnknownScenario(name)
+                raise UnknownScenario(name, "names")
         before = self.active(world)
         with world.store.change():
             for name in before:

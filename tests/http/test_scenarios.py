@@ -135,3 +135,33 @@ rules:
     do: [{action: set_balance, symbol: USDC, network: "${network}", amount: "5"}]
 """
     assert world.control("POST", "/scenarios", content=text.encode()).status == 201
+
+
+def test_a_scenario_that_is_not_there_is_no_wrong_parameter_of_a_path(world: Remote) -> None:
+    assert world.control("GET", "/scenarios/nope").refusal == (404, "not_found", None)
+    assert world.control("PUT", "/scenarios/active", {"names": ["nope"]}).refusal == (404, "not_found", "names")
+
+
+def test_an_object_that_chose_its_scenario_goes_on_under_it_when_none_is_active(sunny: Remote) -> None:
+    assert sunny.control("PUT", "/scenarios/active", {"names": []}).status == 200
+    body = {
+        "symbol": "CUSD",
+        "network": "CELO",
+        "amount": "20",
+        "destination": {"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"},
+    }
+    chosen = sunny.api("POST", "/wallet/send", body, {"X-Simulator-Scenario": "autopilot"}).body["id"]
+    other = sunny.api("POST", "/wallet/send", body).body["id"]
+    sunny.advance(by="20s")
+    assert [sunny.api("GET", f"/transactions/{one}").body["status"] for one in (chosen, other)] == [
+        "completed",
+        "pending",
+    ]
+
+
+def test_a_type_of_which_there_can_be_no_resource_is_refused(world: Remote) -> None:
+    answer = world.control("GET", "/resources", params={"type": "walet"})
+    assert answer.refusal == (400, "invalid_parameter", "type")
+    assert "did you mean `wallet`?" in answer.body["error"]["message"]
+    for known in ("wallet", "transaction", "quote", "send", "deposit", "network", "lightning_entry", ""):
+        assert world.control("GET", "/resources", params={"type": known}).status == 200
