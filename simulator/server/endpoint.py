@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 from urllib.parse import parse_qsl
 
 from simulator.assembly import Simulator
@@ -27,10 +26,11 @@ from simulator.server import faults, idempotency
 from simulator.server.driver import Driver, wall_now_ms
 from simulator.server.messages import Incoming, Outgoing
 from simulator.server.ratelimit import count_call
+from simulator.server.reading import body_of, public_key_of, token_of
 from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
-from simulator.wire.json import MAX_BYTES, JsonObject, dumps, loads
+from simulator.wire.json import dumps
 from simulator.wire.masking import Masker
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
@@ -232,11 +232,11 @@ class Endpoint:
 
     def _world_of(self, exchange: _Exchange) -> World:
         exchanges = exchange.path == "/auth/token"
-        credential = _public_key(exchange) if exchanges else _token(exchange.incoming)
+        credential = public_key_of(exchange.incoming) if exchanges else token_of(exchange.incoming)
         return (credential and self._simulator.world_of(credential)) or self._simulator.default
 
     def _authenticate(self, exchange: _Exchange, call: Call) -> None:
-        token = _token(exchange.incoming)
+        token = token_of(exchange.incoming)
         if token is None:
             raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
         call.caller = token_holder(call.world, call.environment, token, call.wall_ms)
@@ -248,7 +248,7 @@ class Endpoint:
         self._gates(operation, call)
         dispatch.load(operation, call)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
-        raw = _read_body(incoming) if operation.takes_body else {}
+        raw = body_of(incoming) if operation.takes_body else {}
         strict = settings_of(world)["strict"]
         try:
             unknown = dispatch.validate(operation, call, raw, query, strict=strict)
@@ -387,38 +387,3 @@ def _split(path: str) -> tuple[str, str]:
         if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
             return environment, path[len(base) :]
     return "", path
-
-
-def _token(incoming: Incoming) -> str | None:
-    scheme, _, token = incoming.headers.get("authorization", "").partition(" ")
-    return token.strip() or None if scheme.lower() == "bearer" else None
-
-
-def _public_key(exchange: _Exchange) -> str | None:
-    """The public key in the body of a token exchange: it alone ties even a refused call to a world (decision S26)."""
-    if not exchange.incoming.body:
-        return None
-    try:
-        body: Any = loads(exchange.incoming.body)
-    except ValueError:
-        return None
-    key = body.get("public_key") if isinstance(body, dict) else None
-    return key if isinstance(key, str) else None
-
-
-def _read_body(incoming: Incoming) -> JsonObject:
-    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13)."""
-    if incoming.body is None:
-        raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
-    if not incoming.body:
-        return {}
-    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise ApiError("invalid_request", "Send the body with Content-Type: application/json.")
-    try:
-        body: Any = loads(incoming.body)
-    except ValueError as error:
-        raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
-    if not isinstance(body, dict):
-        raise ApiError("invalid_request", "The body must be a JSON object.")
-    return body
