@@ -53,6 +53,7 @@ def answering(status: int, body: bytes) -> Any:
         (404, b'{"error":{"code":"not_found","message":"No."}}', {"envelope": 1}),
         (404, b"Not Found", {"envelope": 1, "no JSON": 1}),
         (500, b'{"error":{"code":"internal_error","message":"No.","request_id":"req_1"}}', {"500": 1}),
+        (500, b'{"error":{"code":"internal_error","message":"No (scenario s, s:1).","request_id":"req_1"}}', {}),
         (200, b"{", {"no JSON": 1}),
     ],
 )
