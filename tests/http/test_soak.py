@@ -63,6 +63,7 @@ def test_worlds_that_come_and_go_leave_nothing_behind(inside: Inside) -> None:
             ok(inside.control("POST", "/reset", None, header))
             ok(inside.control("POST", f"/snapshots/{taken}/restore", None, header))
             assert inside.control("DELETE", f"/worlds/{world_id}").status == 204
+        ok(inside.control("GET", "/coverage?world=*"))  # waits for what is remembered of worlds that have ended
 
     some_worlds(100)
     before = objects()
