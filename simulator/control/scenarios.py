@@ -28,7 +28,7 @@ ASSUMPTIONS = (
     (
         "scenario-stopped",
         "A scenario that comes to more than `timers_per_instant` steps without delay at one instant, or to more than "
-        "500,000 pending steps, is stopped: it leaves the active list, its steps, timeline and faults go, what it "
+        "50,000 pending steps, is stopped: it leaves the active list, its steps, timeline and faults go, what it "
         "ruled alone is ruled by nobody. Activating or uploading it again begins it afresh.",
     ),
     (

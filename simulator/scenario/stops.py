@@ -20,9 +20,9 @@ FAILURES = "scenario.failures"
 
 _LONGEST_REASON = 500
 
-MOST_PENDING = 500_000
+MOST_PENDING = 50_000
 """How many steps of one scenario may be pending; each takes about 1 KB."""
-_COUNTED_EVERY = 5_000
+_COUNTED_EVERY = 500
 
 
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
@@ -73,7 +73,7 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
     """A reason to stop a scenario that has too many steps pending, after `fresh` more of them were planned.
 
     Rules that answer each event with several steps multiply them. They are counted when there are so many timers in
-    all, and a few thousand more each time, because counting takes as long as there are many.
+    all, and a few hundred more each time, because counting takes as long as there are many.
     """
     planned = len(world.agenda)
     if planned <= MOST_PENDING or planned % _COUNTED_EVERY >= fresh:
