@@ -6,10 +6,11 @@ Chapter "Authentication" of the specification, decisions H17 and H18. Tokens lap
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from simulator.kernel.clock import DAY_MS, HOUR_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.auth.bodies import NewKey
 from simulator.resources.auth.records import (
     PERMISSIONS,
     PREFIXES,
@@ -30,9 +31,6 @@ from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import create, move
 from simulator.wire.triggers import Push
-
-if TYPE_CHECKING:
-    from simulator.resources.auth.routes import NewKey
 
 _FIRST_LABEL = "Default"
 _NEXT_LABEL = "API key"

@@ -1,32 +1,14 @@
-"""The operation of authentication, POST /auth/token, and the parameters of the key actions."""
+"""The operation of authentication, POST /auth/token, and the key actions."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from simulator.resources.auth import actions
+from simulator.resources.auth.bodies import NewKey, RevokedKey, TokenBody
 from simulator.resources.auth.shapes import TokenResponse
-from simulator.wire.fields import Body, Name, Text
 from simulator.wire.operation import Operation
 from simulator.wire.triggers import Trigger
 
 TAG = "Authentication"
-
-
-class TokenBody(Body):
-    public_key: Annotated[str, Field(description="Starts with pk_test_ or pk_live_.")]
-    secret_key: Annotated[str, Field(description="Starts with sk_test_ or sk_live_.")]
-
-
-class NewKey(Body):
-    label: Name | None = None
-    permissions: list[str] | None = None
-
-
-class RevokedKey(Body):
-    public_key: Text
 
 
 OPERATIONS = (

@@ -1,10 +1,16 @@
-"""The operations of beneficiaries: POST, GET and DELETE /beneficiaries, and the bodies by type of recipient."""
+"""The operations of beneficiaries: POST, GET and DELETE /beneficiaries."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import get_args
 
 from simulator.resources.beneficiaries import actions
+from simulator.resources.beneficiaries.bodies import (
+    AnyBeneficiary,
+    BankAccountBeneficiary,
+    PhoneNumberBeneficiary,
+    WalletAddressBeneficiary,
+)
 from simulator.resources.beneficiaries.records import Beneficiary
 from simulator.resources.beneficiaries.shapes import (
     BeneficiaryPage,
@@ -14,60 +20,11 @@ from simulator.resources.beneficiaries.shapes import (
     FiatCode,
     ShortNetwork,
 )
-from simulator.wire.fields import Body, FreeText, Name
+from simulator.wire.fields import Body
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 
 TAG = "Beneficiaries"
-
-
-class BankAccount(Body):
-    bank_code: str
-    account_number: str
-    account_name: Name
-
-
-class PhoneNumber(Body):
-    phone_number: str
-    provider: str
-
-
-class WalletAddress(Body):
-    wallet_address: str
-    network: ShortNetwork
-    asset: str
-    memo: FreeText | None = None
-
-
-class AnyBeneficiary(Body):
-    """What all types share. The members of other types are known, and not looked at."""
-
-    type: BeneficiaryType
-    name: Name
-    country: Any = None
-    fiat_currency: Any = None
-    bank_account: Any = None
-    phone_number: Any = None
-    wallet_address: Any = None
-
-
-class BankAccountBeneficiary(AnyBeneficiary):
-    type: Literal["bank_account"]
-    country: Country
-    fiat_currency: str
-    bank_account: BankAccount
-
-
-class PhoneNumberBeneficiary(AnyBeneficiary):
-    type: Literal["phone_number"]
-    country: Country
-    fiat_currency: str
-    phone_number: PhoneNumber
-
-
-class WalletAddressBeneficiary(AnyBeneficiary):
-    type: Literal["wallet_address"]
-    wallet_address: WalletAddress
 
 
 _BODIES: dict[str, type[AnyBeneficiary]] = {

@@ -8,12 +8,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Annotated, Any
-
-from pydantic import ConfigDict, Field
+from typing import Any
 
 from simulator.resources import reference
 from simulator.resources.fees import actions, shapes
+from simulator.resources.fees.bodies import (
+    CalculateFee,
+    CalculatePayoutFee,
+    CalculateRampFee,
+    CalculateSendFee,
+    CalculateSwapFee,
+    NetworkFeeChange,
+    SetFeeProduct,
+)
 from simulator.resources.fees.records import (
     METHODS,
     PRODUCTS,
@@ -25,53 +32,13 @@ from simulator.resources.fees.records import (
 )
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Code, Name, Text, Wrong, wrong
+from simulator.wire.fields import Body, Wrong, wrong
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
-from simulator.wire.shapes import Assumed
 from simulator.wire.spelling import SHORT
 from simulator.wire.triggers import Push, Trigger
 
 _ASSETS = tuple(dict.fromkeys(code for code, _ in reference.ASSETS))
-
-
-class CalculateFee(Body):
-    """What every calculation takes; `network` is required for products with a network fee, and so on."""
-
-    product: shapes.ProductName
-    amount: Amount
-    currency: Text
-    network: shapes.ShortNetwork | None = None
-    asset: Annotated[Text | None, Assumed("M9")] = None
-    fiat_currency: Code | None = None
-    payment_method: shapes.PaymentMethod | None = None
-    to_asset: Code | None = None
-
-
-class CalculateRampFee(CalculateFee):
-    """onramp and offramp."""
-
-    network: shapes.ShortNetwork
-    fiat_currency: Code
-
-
-class CalculatePayoutFee(CalculateFee):
-    """buy and withdraw."""
-
-    fiat_currency: Code
-
-
-class CalculateSwapFee(CalculateFee):
-    """swap."""
-
-    network: shapes.ShortNetwork
-    to_asset: Code
-
-
-class CalculateSendFee(CalculateFee):
-    """send."""
-
-    network: shapes.ShortNetwork
 
 
 def _body_for(call: Call) -> type[Body]:
@@ -152,48 +119,6 @@ OPERATIONS = (
         ),
     ),
 )
-
-
-class NetworkFeeChange(Body):
-    """Members that are not named keep their values."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    amount: Amount | None = None
-    currency: Text | None = None
-    paid_by: shapes.Payer | None = None
-
-
-class LimitsChange(Body):
-    """Members that are not named keep their values."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    min_amount: Amount | None = None
-    max_amount: Amount | None = None
-    currency: Text | None = None
-
-
-class SetFeeProduct(Body):
-    """Any fields of a fee product but its id and updated_at."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    # Only fields that were sent are looked at: the defaults come from factories so that no schema shows them.
-    product: shapes.ProductName = Field(default_factory=lambda: "onramp")
-    name: Name = Field(default_factory=str)
-    network: shapes.ShortNetwork | None = None
-    asset: Text | None = None
-    fiat_currency: shapes.FiatCode | None = None
-    payment_method: shapes.PaymentMethod | None = None
-    fee_currency: Text = Field(default_factory=str)
-    percentage: Amount = Field(default_factory=str)
-    fixed: Amount = Field(default_factory=str)
-    min_fee: Amount = Field(default_factory=str)
-    max_fee: Amount | None = None
-    network_fee: NetworkFeeChange | None = None
-    limits: LimitsChange = Field(default_factory=LimitsChange)
-    status: shapes.ProductStatus = Field(default_factory=lambda: "active")
 
 
 def _check_fee_product(wanted: SetFeeProduct) -> Iterator[Wrong]:

@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any
 
 from simulator.resources.ramps import actions
+from simulator.resources.ramps.bodies import ArrivingDeposit, Completion, Failure, Payment
 from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.routes import OPERATIONS
@@ -22,30 +23,10 @@ from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.reference import FIATS, check_tx_hash
 from simulator.resources.transactions import QUOTE
 from simulator.resources.transactions import TABLE as TRANSACTIONS
-from simulator.wire.fields import Amount, Body, FreeText, Text, Wrong, wrong
+from simulator.wire.fields import Wrong, wrong
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 from simulator.wire.triggers import Trigger
-
-
-class Payment(Body):
-    amount: Amount | None = None
-
-
-class ArrivingDeposit(Body):
-    amount: Amount | None = None
-    asset: Text | None = None
-    memo: FreeText | None = None
-    tx_hash: Text | None = None
-
-
-class Completion(Body):
-    tx_hash: Text | None = None
-
-
-class Failure(Body):
-    failure_code: FailureCode = "internal_error"
-
 
 _RAMPS = ("onramp", "offramp")
 

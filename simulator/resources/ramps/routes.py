@@ -11,63 +11,22 @@ from simulator.resources.ramps.actions import (
     load_quote,
     quote_ramp,
 )
+from simulator.resources.ramps.bodies import (
+    ConfirmOfframp,
+    ConfirmOnrampBankTransfer,
+    ConfirmOnrampMobileMoney,
+    QuoteBody,
+)
 from simulator.resources.ramps.shapes import (
-    Direction,
-    Method,
-    RampNetwork,
     RampQuoteShape,
     RampTransaction,
     render_quote,
 )
-from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Text
+from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 
 TAG = "Ramp quotes and ramps"
-
-
-class QuoteBody(Body):
-    type: Direction
-    network: RampNetwork
-    asset: Code
-    fiat_currency: Code
-    amount: Amount
-    amount_currency: Text
-    method: Method
-
-
-class MobileMoneyPayer(Body):
-    phone_number: Code
-    account_name: Name | None = None
-    account_number: FreeText | None = None
-    bank_code: FreeText | None = None
-
-
-class BankTransferPayer(Body):
-    account_name: Name
-    account_number: FreeText | None = None
-    bank_code: FreeText | None = None
-    phone_number: FreeText | None = None
-
-
-class ConfirmOnrampMobileMoney(Body):
-    wallet_address: Code
-    memo: FreeText | None = None
-    payer: MobileMoneyPayer
-    reference: Name | None = None
-
-
-class ConfirmOnrampBankTransfer(Body):
-    wallet_address: Code
-    memo: FreeText | None = None
-    payer: BankTransferPayer
-    reference: Name | None = None
-
-
-class ConfirmOfframp(Body):
-    beneficiary_id: Code
-    refund_address: Code
-    reference: Name | None = None
 
 
 def _confirm_body(call: Call) -> type[Body]:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
-from typing import TYPE_CHECKING
 
 from simulator.kernel.money import Currency, rate_of
 from simulator.resources.reference import networks, rates
+from simulator.resources.reference.bodies import AssetOnNetwork, PinnedRate, RateMove
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -32,9 +32,6 @@ from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.spelling import upper
 from simulator.wire.triggers import Push
-
-if TYPE_CHECKING:
-    from simulator.resources.reference.routes import AssetOnNetwork, PinnedRate, RateMove
 
 SIGNIFICANT_DIGITS = 10
 

@@ -1,4 +1,4 @@
-"""The operations of reference data and the parameters of its actions.
+"""The operations of reference data and its actions.
 
 Subsection "Reference data" of the endpoints; `GET /currencies` belongs to the room of fees, `GET /wallet/assets` to
 that of balances.
@@ -6,53 +6,19 @@ that of balances.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
-
 from simulator.resources.reference import actions
+from simulator.resources.reference.bodies import (
+    NetworkStatsQuery,
+    NetworkStatus,
+    PinnedRate,
+    RateMove,
+    RateQuery,
+)
 from simulator.resources.reference.shapes import NetworkStats, RateAnswer
-from simulator.wire.fields import Amount, Body, Text
 from simulator.wire.operation import Operation
 from simulator.wire.triggers import Trigger
 
 TAG = "Reference data"
-
-
-class NetworkStatsQuery(Body):
-    network: Literal["stellar", "celo"] | None = None
-
-
-class RateQuery(Body):
-    type: Literal["onramp", "offramp"]
-    network: Literal["stellar", "celo"]
-    asset: Text
-    fiat_currency: Text
-
-
-class NetworkStatus(Body):
-    network: Literal["stellar", "celo", "bitcoin"]
-    status: Literal["operational", "degraded", "down"]
-
-
-class AssetOnNetwork(Body):
-    symbol: Text
-    network: Text
-
-
-class PinnedRate(Body):
-    """Either asset and fiat_currency (and type), or from and to."""
-
-    asset: Text | None = None
-    fiat_currency: Text | None = None
-    type: Literal["onramp", "offramp"] | None = None
-    source: Annotated[AssetOnNetwork | None, Field(alias="from")] = None
-    target: Annotated[AssetOnNetwork | None, Field(alias="to")] = None
-    rate: Amount
-
-
-class RateMove(Body):
-    percent: Annotated[float, Field(allow_inf_nan=False, description="May be negative; above -100.")]
 
 
 OPERATIONS = (

@@ -1,0 +1,74 @@
+"""The bodies of ramp quotes and their confirmation, and the parameters of the actions on ramps."""
+
+from __future__ import annotations
+
+from simulator.resources.ramps.shapes import (
+    Direction,
+    FailureCode,
+    Method,
+    RampNetwork,
+)
+from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Text
+
+
+class QuoteBody(Body):
+    type: Direction
+    network: RampNetwork
+    asset: Code
+    fiat_currency: Code
+    amount: Amount
+    amount_currency: Text
+    method: Method
+
+
+class MobileMoneyPayer(Body):
+    phone_number: Code
+    account_name: Name | None = None
+    account_number: FreeText | None = None
+    bank_code: FreeText | None = None
+
+
+class BankTransferPayer(Body):
+    account_name: Name
+    account_number: FreeText | None = None
+    bank_code: FreeText | None = None
+    phone_number: FreeText | None = None
+
+
+class ConfirmOnrampMobileMoney(Body):
+    wallet_address: Code
+    memo: FreeText | None = None
+    payer: MobileMoneyPayer
+    reference: Name | None = None
+
+
+class ConfirmOnrampBankTransfer(Body):
+    wallet_address: Code
+    memo: FreeText | None = None
+    payer: BankTransferPayer
+    reference: Name | None = None
+
+
+class ConfirmOfframp(Body):
+    beneficiary_id: Code
+    refund_address: Code
+    reference: Name | None = None
+
+
+class Payment(Body):
+    amount: Amount | None = None
+
+
+class ArrivingDeposit(Body):
+    amount: Amount | None = None
+    asset: Text | None = None
+    memo: FreeText | None = None
+    tx_hash: Text | None = None
+
+
+class Completion(Body):
+    tx_hash: Text | None = None
+
+
+class Failure(Body):
+    failure_code: FailureCode = "internal_error"
