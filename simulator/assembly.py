@@ -17,7 +17,7 @@ from typing import Any
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.ids import derive, text_of
-from simulator.kernel.journal import Cause, Exchange
+from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.world import Directory, Wiring, World
 from simulator.resources import (
     auth,
@@ -103,7 +103,7 @@ class Inherited:
 
 
 @dataclass(frozen=True)
-class Frozen:
+class WorldState:
     """The whole state of a world at one instant. The tables are copies; their rows are never changed anyway."""
 
     blueprint: Blueprint
@@ -115,7 +115,7 @@ class Frozen:
     rate: Decimal
     started_at_ms: int
     tables: Mapping[str, Mapping[str, Any]]
-    requests: tuple[Exchange, ...]
+    requests: tuple[JournalEntry, ...]
 
 
 @dataclass(frozen=True)
@@ -124,7 +124,7 @@ class Snapshot:
 
     id: str
     name: str | None
-    frozen: Frozen
+    state: WorldState
 
 
 class WorldExists(Exception):
@@ -197,7 +197,7 @@ class Simulator:
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
         """Let a new world live; one that it replaces goes with its snapshots."""
-        self.install(world, blueprint)
+        self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
     def _build(self, blueprint: Blueprint, uploaded: Mapping[str, Any] | None = None) -> World:
@@ -214,7 +214,7 @@ class Simulator:
         bound_journal(world)
         return world
 
-    def install(self, world: World, blueprint: Blueprint) -> None:
+    def register(self, world: World, blueprint: Blueprint) -> None:
         """Let a world that was built aside live, in place of the one with its id.
 
         WorldExists, with nothing changed, when another living world holds one of its keys.
@@ -237,7 +237,7 @@ class Simulator:
         if blueprint.at_wall_time and wall_ms is not None:
             blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
         world = self._build(blueprint, dict(old.store.table("uploaded_scenarios").items()))
-        self.install(world, blueprint)
+        self.register(world, blueprint)
         return world
 
     def delete_world(self, world_id: str) -> None:
@@ -248,12 +248,12 @@ class Simulator:
         auth.forget(world)
 
     def _forget_snapshots(self, world_id: str) -> None:
-        self.snapshots = {key: row for key, row in self.snapshots.items() if row.frozen.world_id != world_id}
+        self.snapshots = {key: row for key, row in self.snapshots.items() if row.state.world_id != world_id}
         self._snapshots_taken.pop(world_id, None)
 
-    def freeze(self, world: World) -> Frozen:
+    def state_of(self, world: World) -> WorldState:
         """The state of a world as it is now."""
-        return Frozen(
+        return WorldState(
             blueprint=self.blueprints[world.id],
             world_id=world.id,
             keys_of=world.keys_of,
@@ -266,34 +266,34 @@ class Simulator:
             requests=tuple(world.journal.requests),
         )
 
-    def keep_snapshot(self, frozen: Frozen, name: str | None) -> Snapshot:
+    def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
         """Keep a state under an id made of its world's and a count there: unique, whatever other worlds do."""
-        number = self._snapshots_taken[frozen.world_id] = self._snapshots_taken.get(frozen.world_id, 0) + 1
-        snapshot = Snapshot("snap_" + text_of(derive("snapshot", frozen.world_id, number)), name, frozen)
+        number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
+        snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot
         return snapshot
 
-    def thaw(self, frozen: Frozen, world_id: str) -> World:
-        """A world in this state, under an id; it does not live before it is installed."""
-        clock = Clock(frozen.now_ms, frozen.mode, frozen.rate)
-        world = World(world_id, frozen.seed, clock, self.wiring, keys_of=frozen.keys_of)
-        world.started_at_ms = frozen.started_at_ms
-        world.store.replace(frozen.tables)
+    def from_state(self, state: WorldState, world_id: str) -> World:
+        """A world in this state, under an id; it does not live before it is registered."""
+        clock = Clock(state.now_ms, state.mode, state.rate)
+        world = World(world_id, state.seed, clock, self.wiring, keys_of=state.keys_of)
+        world.started_at_ms = state.started_at_ms
+        world.store.replace(state.tables)
         world.agenda.rebuild()
         bound_journal(world)
-        for call in frozen.requests:
+        for call in state.requests:
             world.journal.enter(call)
         return world
 
-    def put_back(self, frozen: Frozen, world_id: str) -> World:
-        """Put this state in place of a world, keys and tokens included; WorldExists as `install`."""
-        world = self.thaw(frozen, world_id)
-        self.install(world, dataclasses.replace(frozen.blueprint, id=world_id, keys_of=frozen.keys_of))
+    def restore(self, state: WorldState, world_id: str) -> World:
+        """Put this state in place of a world, keys and tokens included; WorldExists as `register`."""
+        world = self.from_state(state, world_id)
+        self.register(world, dataclasses.replace(state.blueprint, id=world_id, keys_of=state.keys_of))
         return world
 
     def fork(
         self,
-        frozen: Frozen,
+        state: WorldState,
         world_id: str,
         seed: int | None = None,
         *,
@@ -306,13 +306,13 @@ class Simulator:
         change; what it raises leaves everything as it was. `replace` as in `create_world`.
         """
         self._require_free(world_id, replace)
-        seed = frozen.seed if seed is None else seed
-        world = self.thaw(dataclasses.replace(frozen, keys_of=world_id, seed=seed), world_id)
+        seed = state.seed if seed is None else seed
+        world = self.from_state(dataclasses.replace(state, keys_of=world_id, seed=seed), world_id)
         with world.change(Cause("start", "fork")):
             auth.rekey(world)
             webhooks.lay_keys(world)
             prepare(world)
-        self._begin(world, dataclasses.replace(frozen.blueprint, id=world_id, seed=seed, keys_of=""))
+        self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=""))
         return world
 
     def world_of(self, credential: str) -> World | None:

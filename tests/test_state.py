@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 import httpx
 import pytest
 
-from simulator.assembly import Blueprint, Frozen, Simulator
+from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.app import ControlApplication
 from simulator.control.documents import (
     CLASSES,
@@ -74,7 +74,7 @@ class Inside(Remote):
 class Morning:
     simulator: Simulator
     world: World
-    frozen: Frozen
+    state: WorldState
     raw: bytes
 
 
@@ -85,9 +85,9 @@ def morning() -> Iterator[Morning]:
     for status in ("degraded", "operational") * STEPS_A_ROW:
         inside.control("POST", "/actions/set_network", {"network": "bitcoin", "status": status})
     simulator = inside.simulator
-    frozen = simulator.freeze(simulator.default)
-    raw = json.dumps(document_of(simulator, frozen)).encode()
-    yield Morning(simulator, simulator.default, frozen, raw)
+    state = simulator.state_of(simulator.default)
+    raw = json.dumps(document_of(simulator, state)).encode()
+    yield Morning(simulator, simulator.default, state, raw)
     inside.close()
 
 
@@ -109,44 +109,44 @@ def refusal(morning: Morning, raw: bytes) -> tuple[int, str, str | None]:
 def test_the_morning_fills_every_table(morning: Morning) -> None:
     rare = {"scenario.held", "webhook_in_flight", "webhook_ready", "webhook_waiting", "emails"}
     rare |= {"scenario.failures", "scenario.instants", "scenario.stopped"}
-    assert {base_name(name) for name in morning.frozen.tables} >= TABLES.keys() - rare
+    assert {base_name(name) for name in morning.state.tables} >= TABLES.keys() - rare
 
 
 def test_every_table_has_a_known_kind_of_rows(morning: Morning) -> None:
-    assert {base_name(name) for name in morning.frozen.tables} <= TABLES.keys()
+    assert {base_name(name) for name in morning.state.tables} <= TABLES.keys()
 
 
 def test_every_row_comes_back_as_it_was(morning: Morning) -> None:
     read = read_document(morning.simulator, morning.raw)
-    assert read.tables == morning.frozen.tables
-    assert read.requests == morning.frozen.requests
-    for name, rows in morning.frozen.tables.items():
+    assert read.tables == morning.state.tables
+    assert read.requests == morning.state.requests
+    for name, rows in morning.state.tables.items():
         assert list(read.tables[name]) == list(rows), name
         for key, row in rows.items():
             assert repr(read.tables[name][key]) == repr(row)
 
 
 def test_the_frame_comes_back_as_it_was(morning: Morning) -> None:
-    read, frozen = read_document(morning.simulator, morning.raw), morning.frozen
+    read, state = read_document(morning.simulator, morning.raw), morning.state
     for name in ("world_id", "keys_of", "seed", "mode", "now_ms", "rate", "started_at_ms"):
-        assert getattr(read, name) == getattr(frozen, name), name
+        assert getattr(read, name) == getattr(state, name), name
     for name in ("seed", "mode", "now_ms", "rate", "scenarios", "settings"):
-        assert getattr(read.blueprint, name) == getattr(frozen.blueprint, name), name
+        assert getattr(read.blueprint, name) == getattr(state.blueprint, name), name
 
 
 def test_the_second_document_is_the_first(morning: Morning) -> None:
-    world = morning.simulator.thaw(read_document(morning.simulator, morning.raw), "default")
+    world = morning.simulator.from_state(read_document(morning.simulator, morning.raw), "default")
     again = Simulator()
     again.create_world(Blueprint("default", 9))
-    again.install(world, morning.frozen.blueprint)
-    assert json.dumps(document_of(again, again.freeze(world))).encode() == morning.raw
+    again.register(world, morning.state.blueprint)
+    assert json.dumps(document_of(again, again.state_of(world))).encode() == morning.raw
 
 
 def test_reading_a_document_changes_nothing(morning: Morning) -> None:
-    before = document_of(morning.simulator, morning.simulator.freeze(morning.world))
+    before = document_of(morning.simulator, morning.simulator.state_of(morning.world))
     directory = dict(morning.simulator.directory)
     read_document(morning.simulator, morning.raw)
-    assert document_of(morning.simulator, morning.simulator.freeze(morning.world)) == before
+    assert document_of(morning.simulator, morning.simulator.state_of(morning.world)) == before
     assert morning.simulator.directory == directory
 
 
@@ -327,9 +327,9 @@ def test_a_document_of_a_version_with_fewer_settings_gets_their_defaults(morning
         for settings in (document["blueprint"]["settings"], document["tables"]["settings"][0][1]):
             del settings["rate_limit_clock"]
 
-    frozen = read_document(morning.simulator, edited(morning, forget))
-    assert frozen.blueprint.settings["rate_limit_clock"] == "simulated"
-    assert settings_of(morning.simulator.thaw(frozen, "old"))["rate_limit_clock"] == "simulated"
+    state = read_document(morning.simulator, edited(morning, forget))
+    assert state.blueprint.settings["rate_limit_clock"] == "simulated"
+    assert settings_of(morning.simulator.from_state(state, "old"))["rate_limit_clock"] == "simulated"
 
 
 HELD = {
@@ -509,9 +509,9 @@ def test_a_document_is_bounded(morning: Morning) -> None:
 
 
 def test_a_document_written_row_by_row_is_the_document(morning: Morning) -> None:
-    assert json.loads(document_text(morning.simulator, morning.frozen)) == json.loads(morning.raw)
+    assert json.loads(document_text(morning.simulator, morning.state)) == json.loads(morning.raw)
 
 
 def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) -> None:
     raw = json.dumps(json.loads(morning.raw), indent=2, sort_keys=True).encode()
-    assert read_document(morning.simulator, raw).tables == morning.frozen.tables
+    assert read_document(morning.simulator, raw).tables == morning.state.tables

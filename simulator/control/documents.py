@@ -13,14 +13,14 @@ from functools import cache
 from typing import Any
 
 from simulator import __version__
-from simulator.assembly import Blueprint, Frozen, Simulator
+from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control import plain_rows
 from simulator.control.plain_rows import check_row
 from simulator.control.trial import try_out
 from simulator.insight import Hits
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
-from simulator.kernel.journal import Cause, Event, Exchange, Step
+from simulator.kernel.journal import Cause, Event, JournalEntry, Step
 from simulator.kernel.ledger import Entry, Hold, Posting
 from simulator.kernel.money import Currency
 from simulator.kernel.world import ENVIRONMENTS, Origin
@@ -120,15 +120,18 @@ CLASSES: tuple[type[Any], ...] = (
     *dict.fromkeys(
         row for row in TABLES.values() if isinstance(row, type) and row not in (str, int, Decimal, LightningEntry)
     ),
-    *(Step, Cause, Exchange, Posting, Currency, Side, Fee, Limits, NetworkFee, RequiredAction, Schedule),
+    *(Step, Cause, JournalEntry, Posting, Currency, Side, Fee, Limits, NetworkFee, RequiredAction, Schedule),
     *(LightningAddress, Invoice, DeliveryPlan),
 )
 """Every class that a document may name."""
 
+SAVED_AS: Mapping[type[Any], str] = {JournalEntry: "Exchange"}
+"""Classes that documents know by an older name: what was saved before stays readable, and is written the same."""
+
 
 @cache
 def codec() -> Codec:
-    return Codec(CLASSES)
+    return Codec(CLASSES, SAVED_AS)
 
 
 def base_name(table: str) -> str:
@@ -141,18 +144,18 @@ def base_name(table: str) -> str:
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def document_of(simulator: Simulator, frozen: Frozen) -> JsonObject:
+def document_of(simulator: Simulator, state: WorldState) -> JsonObject:
     """The whole state as plain JSON. Tables are lists of [key, row], because their order counts."""
-    encode, tables, blueprint = codec().encode, _tables(simulator, frozen), frozen.blueprint
+    encode, tables, blueprint = codec().encode, _tables(simulator, state), state.blueprint
     return {
         "format": FORMAT,
         "version": VERSION,
         "simulator": __version__,
-        "world": frozen.world_id,
-        "keys_of": frozen.keys_of,
-        "seed": frozen.seed,
-        "clock": {"mode": frozen.mode, "now": format_timestamp(frozen.now_ms), "rate": str(frozen.rate)},
-        "started_at": format_timestamp(frozen.started_at_ms),
+        "world": state.world_id,
+        "keys_of": state.keys_of,
+        "seed": state.seed,
+        "clock": {"mode": state.mode, "now": format_timestamp(state.now_ms), "rate": str(state.rate)},
+        "started_at": format_timestamp(state.started_at_ms),
         "blueprint": {
             "seed": blueprint.seed,
             "clock": {
@@ -164,35 +167,35 @@ def document_of(simulator: Simulator, frozen: Frozen) -> JsonObject:
             "settings": dict(blueprint.settings),
         },
         "tables": {name: [[key, encode(row)] for key, row in rows.items()] for name, rows in tables.items()},
-        "requests": [encode(row) for row in frozen.requests],
+        "requests": [encode(row) for row in state.requests],
     }
 
 
-def document_text(simulator: Simulator, frozen: Frozen) -> bytes:
+def document_text(simulator: Simulator, state: WorldState) -> bytes:
     """The document as JSON, written row by row: it may be large, and is written beside the loop."""
-    head = document_of(simulator, replace(frozen, tables={}, requests=()))
-    encode, tables = codec().encode, _tables(simulator, frozen)
+    head = document_of(simulator, replace(state, tables={}, requests=()))
+    encode, tables = codec().encode, _tables(simulator, state)
     del head["tables"], head["requests"]
     parts = [dumps(head)[:-1], b',"tables":{']
     for number, (name, rows) in enumerate(tables.items()):
         parts += [b"," if number else b"", dumps(name), b":["]
         parts.append(b",".join([dumps([key, encode(row)]) for key, row in rows.items()]))
         parts.append(b"]")
-    parts += [b'},"requests":[', b",".join([dumps(encode(row)) for row in frozen.requests]), b"]}"]
+    parts += [b'},"requests":[', b",".join([dumps(encode(row)) for row in state.requests]), b"]}"]
     return b"".join(parts)
 
 
-def _tables(simulator: Simulator, frozen: Frozen) -> dict[str, Any]:
-    tables = dict(frozen.tables)
-    own = _scenarios_not_shipped(simulator, frozen)
+def _tables(simulator: Simulator, state: WorldState) -> dict[str, Any]:
+    tables = dict(state.tables)
+    own = _scenarios_not_shipped(simulator, state)
     if own:
         tables["uploaded_scenarios"] = {**tables.get("uploaded_scenarios", {}), **own}
     return tables
 
 
-def _scenarios_not_shipped(simulator: Simulator, frozen: Frozen) -> dict[str, Any]:
+def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str, Any]:
     """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
-    uploaded = frozen.tables.get("uploaded_scenarios", {})
+    uploaded = state.tables.get("uploaded_scenarios", {})
     return {
         name: {"document": file.document, "source": file.source, "lines": dict(file.lines)}
         for name, file in simulator.library.items()
@@ -203,7 +206,7 @@ def _scenarios_not_shipped(simulator: Simulator, frozen: Frozen) -> dict[str, An
 # --- reading ------------------------------------------------------------------------------------------------------
 
 
-def read_document(simulator: Simulator, raw: bytes) -> Frozen:
+def read_document(simulator: Simulator, raw: bytes) -> WorldState:
     """The state that a document holds; ControlError 400 that says where it is wrong."""
     if len(raw) > MAX_BYTES:
         raise ControlError(400, "invalid_request", f"The document is larger than {MAX_BYTES // 1024**2} MB.")
@@ -211,14 +214,14 @@ def read_document(simulator: Simulator, raw: bytes) -> Frozen:
         document = read_down_to(raw, _TABLE_DEPTH)
         if not isinstance(document, dict):
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
-        frozen = _read({name: value if name in _LONG else _whole(value) for name, value in document.items()})
-        try_out(simulator, frozen)
+        state = _read({name: value if name in _LONG else _whole(value) for name, value in document.items()})
+        try_out(simulator, state)
     except StateError as error:
         message = f"This is not a state of a world: {error}."
         raise ControlError(400, "invalid_parameter", message, error.path or None) from None
     except ValueError as error:
         raise ControlError(400, "invalid_request", f"The body is not valid JSON: {error}.") from None
-    return frozen
+    return state
 
 
 _TABLE_DEPTH = 3
@@ -234,7 +237,7 @@ def _whole(value: Any) -> Any:
     return value.read() if isinstance(value, Piece) else value
 
 
-def _read(document: JsonObject) -> Frozen:
+def _read(document: JsonObject) -> WorldState:
     if document.get("format") != FORMAT:
         raise StateError("format", f"it must be {FORMAT!r}")
     version = document.get("version")
@@ -248,7 +251,7 @@ def _read(document: JsonObject) -> Frozen:
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
-    return Frozen(
+    return WorldState(
         blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
         world_id=_text(document, "world", ""),
         keys_of=keys_of,
@@ -335,12 +338,12 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
     return rows
 
 
-def _requests(rows: Any) -> Iterator[Exchange]:
+def _requests(rows: Any) -> Iterator[JournalEntry]:
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):
         exchange = codec().decode(_whole(row), f"requests[{index}]")
-        if not isinstance(exchange, Exchange):
+        if not isinstance(exchange, JournalEntry):
             raise StateError(f"requests[{index}]", "it is not an Exchange")
         if exchange.environment not in ("", *ENVIRONMENTS):
             raise StateError(f"requests[{index}].environment", f"it is one of {', '.join(ENVIRONMENTS)}")

@@ -37,7 +37,7 @@ async def advice(call: ControlCall) -> JsonObject:
     if call.query.get("world") == EVERY_WORLD:
         await call.application.remembered()
         living = (row for world in worlds for row in findings_with_world(world, operations))
-        found = [*call.application.past.findings, *living]
+        found = [*call.application.ended_worlds.findings, *living]
     else:
         found = findings(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
@@ -65,7 +65,7 @@ async def _report(call: ControlCall) -> JsonObject:
     if call.query.get("world") != EVERY_WORLD:
         return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
     await application.remembered()
-    counts = merged((application.past.counts, *(count_world(world) for world in worlds)))
+    counts = merged((application.ended_worlds.counts, *(count_world(world) for world in worlds)))
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
 
 

@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Iterator
 from typing import Any
 
-from simulator.assembly import Blueprint, Frozen, Simulator
+from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import calls_of
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, wrong
 from simulator.kernel.clock import format_timestamp, parse_timestamp
-from simulator.kernel.journal import Exchange
+from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
@@ -59,13 +59,13 @@ async def recording(call: ControlCall) -> Raw:
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
     simulator, since = call.application.simulator, call.query.get("since") or ""
     # Written beside the loop from the world as it is now: the journals may be long.
-    text = await asyncio.to_thread(_text, simulator, simulator.freeze(call.world), since, name)
+    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), since, name)
     return Raw(text, "application/yaml")
 
 
-def _text(simulator: Simulator, frozen: Frozen, since: str, name: str) -> bytes:
-    world = simulator.thaw(frozen, frozen.world_id)
-    text = record(_Collector(simulator, world, frozen.blueprint, since).recording(name), _locator(world)).encode()
+def _text(simulator: Simulator, state: WorldState, since: str, name: str) -> bytes:
+    world = simulator.from_state(state, state.world_id)
+    text = record(_Collector(simulator, world, state.blueprint, since).recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
         raise wrong("since", why)
@@ -108,7 +108,7 @@ class _Collector:
             notes=tuple(self._notes),
         )
 
-    def _in_order(self) -> Iterator[Exchange | JsonObject]:
+    def _in_order(self) -> Iterator[JournalEntry | JsonObject]:
         """Both journals as one: a control call comes after the request that was the last one when it ended."""
         waiting = list(calls_of(self._world))
         seen: dict[str, int] = {}
@@ -154,10 +154,10 @@ class _Collector:
 
     # One row
 
-    def _done(self, row: Exchange | JsonObject) -> Iterator[Done]:
-        return self._request(row) if isinstance(row, Exchange) else self._control_call(row)
+    def _done(self, row: JournalEntry | JsonObject) -> Iterator[Done]:
+        return self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
 
-    def _request(self, row: Exchange) -> Iterator[Done]:
+    def _request(self, row: JournalEntry) -> Iterator[Done]:
         base = next((base for base in BASES if row.path.startswith(f"{base}/")), None)
         if base is None or row.method.lower() not in METHODS or row.path.startswith(f"{base}/auth/token"):
             return
@@ -189,7 +189,7 @@ class _Collector:
             answer=answer,
         )
 
-    def _why_not(self, row: Exchange, path: str) -> str:
+    def _why_not(self, row: JournalEntry, path: str) -> str:
         """Why a call cannot be repeated, "" when it can."""
         if path.partition("?")[0].startswith("/webhooks"):
             return "calls of /webhooks, because receivers are not part of a scenario"
@@ -281,12 +281,12 @@ def _depth(value: Any) -> int:
 
 
 def _at_ms(row: Any) -> int:
-    at_ms: int = row.at_ms if isinstance(row, Exchange) else row["at_ms"]
+    at_ms: int = row.at_ms if isinstance(row, JournalEntry) else row["at_ms"]
     return at_ms
 
 
 def _id(row: Any) -> str:
-    identifier: str = row.id if isinstance(row, Exchange) else row["id"]
+    identifier: str = row.id if isinstance(row, JournalEntry) else row["id"]
     return identifier
 
 

@@ -26,7 +26,7 @@ from simulator.control.operation import (
     wrong,
 )
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, Event, Exchange, newest
+from simulator.kernel.journal import Cause, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
 from simulator.server.endpoint import BASES
@@ -57,7 +57,7 @@ async def requests(call: ControlCall) -> Raw:
     journal = call.world.journal
     dropped, rows = journal.requests_dropped, list(reversed(journal.requests))
 
-    def wanted(row: Exchange) -> bool:
+    def wanted(row: JournalEntry) -> bool:
         return (
             (method is None or row.method == method.upper())
             and (path is None or _lies_at(row.path.partition("?")[0], path))
@@ -65,7 +65,7 @@ async def requests(call: ControlCall) -> Raw:
         )
 
     found = await first_of(rows, wanted, call.limit())
-    return Raw(await json_list(reversed(found), lambda row: dumps(show_exchange(row)), dropped=dropped))
+    return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), dropped=dropped))
 
 
 def _lies_at(path: str, wanted: str) -> bool:
@@ -75,7 +75,7 @@ def _lies_at(path: str, wanted: str) -> bool:
     )
 
 
-def show_exchange(row: Exchange) -> JsonObject:
+def show_entry(row: JournalEntry) -> JsonObject:
     return {
         "id": row.id,
         "at": format_timestamp(row.at_ms),

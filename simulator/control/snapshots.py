@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from simulator.assembly import Frozen, Snapshot, WorldExists
+from simulator.assembly import Snapshot, WorldExists, WorldState
 from simulator.control.documents import document_text, read_document
 from simulator.control.operation import LIMIT, WAIT, WORLD_HEADER, ControlCall, ControlOperation, Raw
 from simulator.control.worlds import show_world
@@ -58,7 +58,7 @@ class SnapshotBody(Body):
     wait: bool | None = None
 
 
-async def _freeze(call: ControlCall) -> tuple[World, Frozen]:
+async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
     """The state of the world once nothing is in flight; 409 clock_busy while its clock is being advanced."""
     application, world = call.application, call.world
     _require_idle(application, world)
@@ -66,7 +66,7 @@ async def _freeze(call: ControlCall) -> tuple[World, Frozen]:
     if call.world is not world:
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
     _require_idle(application, world)
-    return world, application.simulator.freeze(world)
+    return world, application.simulator.state_of(world)
 
 
 def _require_idle(application: Application, world: World) -> None:
@@ -78,37 +78,37 @@ def _show(snapshot: Snapshot) -> JsonObject:
     return {
         "id": snapshot.id,
         "name": snapshot.name,
-        "at": format_timestamp(snapshot.frozen.now_ms),
-        "world": snapshot.frozen.world_id,
+        "at": format_timestamp(snapshot.state.now_ms),
+        "world": snapshot.state.world_id,
     }
 
 
 async def take(call: ControlCall) -> JsonObject:
-    _, frozen = await _freeze(call)
-    return _show(call.application.simulator.keep_snapshot(frozen, call.body.name))
+    _, state = await _state_at_rest(call)
+    return _show(call.application.simulator.keep_snapshot(state, call.body.name))
 
 
 async def listing(call: ControlCall) -> JsonObject:
     world = call.world
-    own = [row for row in call.application.simulator.snapshots.values() if row.frozen.world_id == world.id]
+    own = [row for row in call.application.simulator.snapshots.values() if row.state.world_id == world.id]
     return {"data": newest([_show(row) for row in own], call.limit())}
 
 
 def _named(call: ControlCall) -> Snapshot:
     """The snapshot of the path; its world is the one of the header, where there is a header."""
     snapshot = call.application.simulator.snapshots.get(call.path["id"])
-    if snapshot is None or call.headers.get(WORLD_HEADER, snapshot.frozen.world_id) != snapshot.frozen.world_id:
+    if snapshot is None or call.headers.get(WORLD_HEADER, snapshot.state.world_id) != snapshot.state.world_id:
         raise ControlError(404, "not_found", f"There is no snapshot {call.path['id']!r} of this world.")
     return snapshot
 
 
 async def document(call: ControlCall) -> Raw:
-    return await _written(call, _named(call).frozen)
+    return await _written(call, _named(call).state)
 
 
-async def _written(call: ControlCall, frozen: Frozen) -> Raw:
-    """A state as its document, written beside the loop: what is frozen changes no more."""
-    return Raw(await asyncio.to_thread(document_text, call.application.simulator, frozen))
+async def _written(call: ControlCall, state: WorldState) -> Raw:
+    """A state as its document, written beside the loop: the state changes no more."""
+    return Raw(await asyncio.to_thread(document_text, call.application.simulator, state))
 
 
 async def delete(call: ControlCall) -> None:
@@ -116,32 +116,32 @@ async def delete(call: ControlCall) -> None:
 
 
 async def restore(call: ControlCall) -> JsonObject:
-    frozen = _named(call).frozen
-    return _put_back(call, call.application.simulator.worlds[frozen.world_id], frozen)
+    state = _named(call).state
+    return _replace_world(call, call.application.simulator.worlds[state.world_id], state)
 
 
 async def read_state(call: ControlCall) -> Raw:
-    return await _written(call, (await _freeze(call))[1])
+    return await _written(call, (await _state_at_rest(call))[1])
 
 
 async def write_state(call: ControlCall) -> JsonObject:
     """Replace the world of the header by a document; with one that is refused nothing changes."""
     world = call.world
-    frozen = await asyncio.to_thread(read_document, call.application.simulator, call.raw)
+    state = await asyncio.to_thread(read_document, call.application.simulator, call.raw)
     if call.application.simulator.worlds.get(world.id) is not world:
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
-    return _put_back(call, world, frozen)
+    return _replace_world(call, world, state)
 
 
-def _put_back(call: ControlCall, old: World, frozen: Frozen) -> JsonObject:
+def _replace_world(call: ControlCall, old: World, state: WorldState) -> JsonObject:
     application = call.application
     try:
-        world = application.simulator.put_back(frozen, old.id)
+        world = application.simulator.restore(state, old.id)
     except WorldExists as error:
         message = f"The world {error} holds one of these keys; delete it first."
         raise ControlError(409, "already_exists", message) from None
-    application.end(old)
-    application.begin(world)
+    application.detach(old)
+    application.attach(world)
     return show_world(call, world)
 
 

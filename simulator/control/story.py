@@ -13,7 +13,7 @@ from simulator.control.journal import call_of
 from simulator.control.lookups import Lookups, references_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, Exchange, Step
+from simulator.kernel.journal import Cause, JournalEntry, Step
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
@@ -98,7 +98,7 @@ class _Story:
         self._lookups = lookups
         self.events = lookups.events(world, record.id)
         self.allowed = triggers.allowed(world, record)
-        self._requests: dict[str, Exchange] | None = None
+        self._requests: dict[str, JournalEntry] | None = None
 
     def origin(self) -> JsonObject:
         """The request or action that made it, what that carried, and the scenario that alone rules it (null: none)."""
@@ -132,7 +132,7 @@ class _Story:
                 shown["control"] = {name: call[name] for name in ("id", "method", "path", "body")}
         return shown
 
-    def _request(self, request_id: str) -> Exchange | None:
+    def _request(self, request_id: str) -> JournalEntry | None:
         if self._requests is None:
             self._requests = {}
             for row in self._world.journal.requests:

@@ -15,7 +15,7 @@ from typing import Any
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Streamed, wrong
 from simulator.control.worlds import show_clock
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Event, Exchange, Step, resource_of
+from simulator.kernel.journal import Event, JournalEntry, Step, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
@@ -52,7 +52,7 @@ class Feed:
         self._masker = masker
         self.world = world
         self._clock: JsonObject = {}
-        self._last_call: Exchange | None = None
+        self._last_call: JournalEntry | None = None
         self.attach(world)
 
     def attach(self, world: World) -> None:
@@ -78,7 +78,7 @@ class Feed:
         for call in reversed(fresh):
             self._publish("request", dumps(show_call(call)))
 
-    def _newest_call(self) -> Exchange | None:
+    def _newest_call(self) -> JournalEntry | None:
         requests = self.world.journal.requests
         return requests[-1] if requests else None
 
@@ -114,7 +114,7 @@ class Feed:
         self.channel.publish(lambda number: b"id: %d\r\nevent: %b\r\ndata: %b\r\n\r\n" % (number, name.encode(), data))
 
 
-def show_call(call: Exchange) -> JsonObject:
+def show_call(call: JournalEntry) -> JsonObject:
     """An interface call in short; the journal has it in full."""
     return {
         "id": call.id,

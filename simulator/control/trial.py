@@ -9,10 +9,10 @@ from typing import Any
 
 import orjson
 
-from simulator.assembly import Frozen, Simulator
+from simulator.assembly import Simulator, WorldState
 from simulator.control.journal import calls_of, show_call
 from simulator.control.plain_rows import check_step
-from simulator.control.seeing import show_exchange
+from simulator.control.seeing import show_entry
 from simulator.insight import findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event
@@ -33,18 +33,18 @@ MAX_FIRED = 2_000
 """How many timers are tried out before a document is taken: those it has, and what comes of them meanwhile."""
 
 
-def try_out(simulator: Simulator, frozen: Frozen) -> None:
+def try_out(simulator: Simulator, state: WorldState) -> None:
     """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
-    if "settings" not in frozen.tables.get("settings", {}):
+    if "settings" not in state.tables.get("settings", {}):
         raise StateError("tables.settings", "a world has settings")
     stage = "tables"
     try:
-        for name, rows in frozen.tables.items():
+        for name, rows in state.tables.items():
             for key, row in rows.items():
                 stage = f"tables.{name}.{key}"
                 _check_row(simulator, name, key, row)
-        world, stage = simulator.thaw(frozen, frozen.world_id), "tables"
-        _check_whole(simulator, world, frozen)
+        world, stage = simulator.from_state(state, state.world_id), "tables"
+        _check_whole(simulator, world, state)
         for environment in ENVIRONMENTS:
             for operation in simulator.operations:
                 if operation.method == "GET" and "{" not in operation.path:
@@ -92,21 +92,21 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
         raise StateError(path, "it is not a moment")
 
 
-def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
+def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for environment in ENVIRONMENTS:
         if not world.store.table(f"{environment}:api_keys").rows:
             raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
-    for name in frozen.tables.get("uploaded_scenarios", {}):
+    for name in state.tables.get("uploaded_scenarios", {}):
         simulator.engine.file(world, name)
-    for name in (*simulator.engine.active(world), *frozen.blueprint.scenarios):
+    for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
         if not simulator.engine.knows(world, name):
             raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
-    for resource_id in frozen.tables.get("index", {}):
+    for resource_id in state.tables.get("index", {}):
         record = find(world, resource_id)
         if record is None:
             raise StateError(f"tables.index.{resource_id}", "there is no such resource")
         dumps(render(world, record))
-    for name, rows in frozen.tables.items():
+    for name, rows in state.tables.items():
         for key, row in rows.items():
             if isinstance(row, Record) and find(world, key) is not row:
                 raise StateError(f"tables.{name}.{key}", "the table index does not lead to it")
@@ -114,8 +114,8 @@ def _check_whole(simulator: Simulator, world: World, frozen: Frozen) -> None:
         dumps(render_recorded_delivery(world, delivery))
     for row in calls_of(world):
         dumps(show_call(row))
-    for exchange in frozen.requests:
-        dumps(show_exchange(exchange))
+    for exchange in state.requests:
+        dumps(show_entry(exchange))
     dumps(findings(world, simulator.operations))
     credentials(world)
     for environment in ENVIRONMENTS:

@@ -200,8 +200,8 @@ def _replaced(call: ControlCall) -> World | None:
 
 def _succeed(call: ControlCall, old: World | None, world: World) -> None:
     if old is not None:
-        call.application.end(old)
-    call.application.begin(world)
+        call.application.detach(old)
+    call.application.attach(world)
 
 
 @dataclass(frozen=True)
@@ -257,10 +257,10 @@ async def _fork(call: ControlCall) -> JsonObject:
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None:
         raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
-    chosen = await _choose_scenarios(call, snapshot.frozen.tables.get("uploaded_scenarios") or ())
+    chosen = await _choose_scenarios(call, snapshot.state.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
     target = None if clock.now is None else moment("clock.now", clock.now)
-    if target is not None and target < snapshot.frozen.now_ms:
+    if target is not None and target < snapshot.state.now_ms:
         raise wrong("clock.now", "the clock never moves back")
 
     def prepare(world: World) -> None:
@@ -274,7 +274,7 @@ async def _fork(call: ControlCall) -> JsonObject:
     old = _replaced(call)
     try:
         world = simulator.fork(
-            snapshot.frozen, body.id or simulator.draw_world_id(), body.seed, prepare=prepare, replace=body.replace
+            snapshot.state, body.id or simulator.draw_world_id(), body.seed, prepare=prepare, replace=body.replace
         )
     except WorldExists as error:
         raise _exists(call, error) from None
@@ -314,14 +314,14 @@ async def delete_world(call: ControlCall) -> None:
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
     call.application.simulator.delete_world(world.id)
-    call.application.end(world)
+    call.application.detach(world)
 
 
 async def reset(call: ControlCall) -> JsonObject:
     old = call.world
     world = call.application.simulator.reset_world(old.id, wall_now_ms())
-    call.application.end(old)
-    call.application.begin(world)
+    call.application.detach(old)
+    call.application.attach(world)
     return show_world(call, world)
 
 

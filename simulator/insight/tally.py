@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl
 
-from simulator.kernel.journal import Exchange
+from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.wire.errors import CATALOGUE
@@ -38,7 +38,7 @@ class Hits:
     first: str
 
 
-def count_exchange(world: World, operation: Operation, exchange: Exchange) -> None:
+def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one call that was routed to an operation; inside a change."""
     _count(world, f"{ANSWER} {operation.name} {outcome_of(exchange)}", exchange.id)
     if any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
@@ -64,14 +64,14 @@ def tallied(world: World, what: str) -> Iterator[tuple[str, str, Hits]]:
             yield operation, which, row
 
 
-def outcome_of(exchange: Exchange) -> str:
+def outcome_of(exchange: JournalEntry) -> str:
     """`success`, the code of the error, or the status where the answer is no envelope (0: the connection was cut)."""
     if 200 <= exchange.status <= 299:
         return SUCCESS
     return code_of(exchange) or str(exchange.status)
 
 
-def code_of(exchange: Exchange) -> str:
+def code_of(exchange: JournalEntry) -> str:
     """The catalogued error code of an answer, "" when it has none."""
     if exchange.status < 400:
         return ""

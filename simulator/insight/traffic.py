@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.insight.tally import REPLAYED_HEADER, code_of, query_of
 from simulator.kernel.clock import SECOND_MS
-from simulator.kernel.journal import Exchange
+from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
 from simulator.wire.json import loads
 from simulator.wire.operation import Operation
@@ -17,7 +17,7 @@ from simulator.wire.operation import Operation
 class Seen:
     """One call of the journal at its place in it."""
 
-    def __init__(self, place: int, row: Exchange, operation: Operation) -> None:
+    def __init__(self, place: int, row: JournalEntry, operation: Operation) -> None:
         self.place = place
         self.row = row
         self.operation = operation

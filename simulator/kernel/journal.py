@@ -62,7 +62,7 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
+class JournalEntry:
     """One interface call and its answer, as the request journal keeps it (secrets already masked).
 
     `duration_ms` and `wall_ms` (the moment it came in) are of a clock of the machine that only tells distances; like
@@ -109,7 +109,7 @@ class Journal:
         self._events: Table[Event] = store.table("events")
         self._histories: Table[tuple[Step, ...]] = store.table("histories")
         self._lengths: Table[int] = store.table("history_lengths")
-        self.requests: deque[Exchange] = deque(maxlen=requests_kept)
+        self.requests: deque[JournalEntry] = deque(maxlen=requests_kept)
         self.requests_dropped = 0
         self._bytes = 0
         self._bytes_kept = DEFAULT_BYTES_KEPT
@@ -123,7 +123,7 @@ class Journal:
             self.requests = deque(self.requests, maxlen=count)
         self._fit()
 
-    def enter(self, call: Exchange) -> None:
+    def enter(self, call: JournalEntry) -> None:
         """Keep a call; the oldest go when there are too many, or they take too much. The newest is always kept."""
         if len(self.requests) == self.requests.maxlen:
             self._drop_oldest()

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 
 from simulator.assembly import Simulator
 from simulator.courier.courier import Courier
-from simulator.insight import Past
+from simulator.insight import EndedWorlds
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
 from simulator.server.endpoint import DEFECT, Endpoint
@@ -70,7 +70,7 @@ class Application:
         self.masker = masker or Masker()
         self.limits = limits or Limits()
         self.watchers: list[Callable[[World], None]] = []
-        self.past = Past(simulator.operations)
+        self.ended_worlds = EndedWorlds(simulator.operations)
         self.on_end: list[Callable[[World], None]] = []
         """Told of every world that lives no more: deleted, or replaced by another of its id."""
         self._calls: set[asyncio.Task[object]] = set()
@@ -103,23 +103,23 @@ class Application:
         await self.driver.fire_due(world)
         self.changed(world)
 
-    def begin(self, world: World) -> None:
+    def attach(self, world: World) -> None:
         """A world lives from now on: it was made, or put in place of another."""
         self.driver.anchor(world)
         self.changed(world)
 
-    def end(self, world: World) -> None:
+    def detach(self, world: World) -> None:
         """A world lives no more: its clock stands still and what is on its way from it is cut off."""
         self.driver.forget(world)
         self.courier.forget(world)
-        self.past.keep(world)
+        self.ended_worlds.keep(world)
         self._begin_to_remember()
         for listener in (*self.on_end, *self.watchers):
             listener(world)
 
     async def remembered(self) -> None:
-        """Wait until what is known of all worlds that have ended is in `past`."""
-        while not self.past.is_complete:
+        """Wait until what is known of all worlds that have ended is in `ended_worlds`."""
+        while not self.ended_worlds.is_complete:
             await asyncio.wait({self._begin_to_remember()})
 
     def _begin_to_remember(self) -> asyncio.Task[None]:
@@ -129,9 +129,9 @@ class Application:
 
     async def _remember(self) -> None:
         """Take in the worlds that have ended, one after another, beside the loop."""
-        while not self.past.is_complete:
+        while not self.ended_worlds.is_complete:
             try:
-                await asyncio.to_thread(self.past.take_in)
+                await asyncio.to_thread(self.ended_worlds.take_in)
             except Exception:
                 self.log_defect()
 

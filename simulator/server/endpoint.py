@@ -16,8 +16,8 @@ from urllib.parse import parse_qsl
 
 from simulator.assembly import Simulator
 from simulator.courier.courier import Courier
-from simulator.insight import count_exchange
-from simulator.kernel.journal import Cause, Exchange
+from simulator.insight import count_entry
+from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
 from simulator.resources.auth import permits, require_access, token_holder
@@ -358,7 +358,7 @@ class Endpoint:
         body = incoming.body or b""
         if exchange.public_key is None and outgoing.status >= 400 and len(body) > _REFUSED_KEPT_BYTES:
             body = body[:_REFUSED_KEPT_BYTES] + b"... (cut; %d bytes in all)" % len(body)
-        row = Exchange(
+        row = JournalEntry(
             id=exchange.request_id,
             at_ms=world.now_ms,
             environment=exchange.environment or "sandbox",
@@ -378,7 +378,7 @@ class Endpoint:
         world.journal.enter(row)
         if exchange.operation is not None:
             with world.store.change():
-                count_exchange(world, exchange.operation, row)
+                count_entry(world, exchange.operation, row)
 
 
 def _split(path: str) -> tuple[str, str]:

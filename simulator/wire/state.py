@@ -46,14 +46,19 @@ class _Shape:
 
 
 class Codec:
-    """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses."""
+    """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses.
 
-    def __init__(self, classes: Iterable[type[Any]]) -> None:
+    `saved_as`: the names that documents have for classes which are called otherwise by now.
+    """
+
+    def __init__(self, classes: Iterable[type[Any]], saved_as: Mapping[type[Any], str] | None = None) -> None:
         self._shapes: dict[str, _Shape] = {}
+        self._names: dict[type[Any], str] = {}
         for made in classes:
-            if made.__name__ in self._shapes:
-                raise ValueError(f"two record classes are called {made.__name__}")
-            self._shapes[made.__name__] = _shape(made)
+            name = self._names[made] = (saved_as or {}).get(made, made.__name__)
+            if name in self._shapes:
+                raise ValueError(f"two record classes are called {name}")
+            self._shapes[name] = _shape(made)
 
     def encode(self, value: Any) -> Any:
         """The value as plain JSON; TypeError for what no row may hold."""
@@ -74,9 +79,10 @@ class Codec:
             return _encode_bytes(value)
         if kind is float:
             return value if isfinite(value) else {TAG: "float", "value": repr(value)}
-        if kind.__name__ in self._shapes and self._shapes[kind.__name__].make is kind:
-            members = self._shapes[kind.__name__].checks
-            return {TAG: kind.__name__} | {name: self.encode(getattr(value, name)) for name in members}
+        if kind in self._names:
+            name = self._names[kind]
+            members = self._shapes[name].checks
+            return {TAG: name} | {name: self.encode(getattr(value, name)) for name in members}
         raise TypeError(f"no row may hold a {kind.__name__}")
 
     def _encode_dict(self, value: dict[Any, Any]) -> Any:

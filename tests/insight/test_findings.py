@@ -11,14 +11,14 @@ from simulator.assembly import Blueprint, Simulator
 from simulator.insight import findings
 from simulator.insight.advice import MOST_EVIDENCE
 from simulator.kernel.clock import SECOND_MS
-from simulator.kernel.journal import Cause, Exchange
+from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, Webhook
 from simulator.wire.json import dumps
 
 BLUEPRINT = Blueprint("default", 1)
 START_MS = BLUEPRINT.now_ms
-CALL = Exchange(
+CALL = JournalEntry(
     id="req_0", at_ms=START_MS, environment="sandbox", public_key="pk_test_simulator", method="GET", path="/v1/profile",
     headers=(), body=b"", status=200, response=b"{}", duration_ms=2.0, operation="get_profile", wall_ms=1_000.0,
 )  # fmt: skip
@@ -31,17 +31,17 @@ def simulator() -> Simulator:
     return made
 
 
-def found(simulator: Simulator, *calls: Exchange) -> list[dict[str, Any]]:
+def found(simulator: Simulator, *calls: JournalEntry) -> list[dict[str, Any]]:
     simulator.default.journal.requests.extend(replace(call, id=f"req_{place}") for place, call in enumerate(calls))
     return findings(simulator.default, simulator.operations)
 
 
-def refused(status: int = 503, code: str = "service_unavailable", **changes: Any) -> Exchange:
+def refused(status: int = 503, code: str = "service_unavailable", **changes: Any) -> JournalEntry:
     response = dumps({"error": {"code": code, "message": "no"}})
     return replace(CALL, status=status, response=response, **changes)
 
 
-def later(real_ms: float = 0.0, simulated_ms: int = 0) -> Exchange:
+def later(real_ms: float = 0.0, simulated_ms: int = 0) -> JournalEntry:
     return replace(CALL, wall_ms=CALL.wall_ms + real_ms, at_ms=START_MS + simulated_ms)
 
 
@@ -75,7 +75,7 @@ def test_a_retry_after_may_be_missed_by_a_hair(simulator: Simulator) -> None:
 
 
 def test_growing_waits_are_backoff_and_constant_ones_are_none(simulator: Simulator) -> None:
-    def tries(*starts_ms: int) -> list[Exchange]:
+    def tries(*starts_ms: int) -> list[JournalEntry]:
         return [refused(at_ms=START_MS + start_ms) for start_ms in starts_ms]
 
     assert found(simulator, *tries(0, 1_000, 3_000, 7_000)) == []

@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.kernel.journal import DEFAULT_REQUESTS_KEPT, STEPS_A_ROW, Cause, Event, Exchange, Journal, Step, newest
+from simulator.kernel.journal import (
+    DEFAULT_REQUESTS_KEPT,
+    STEPS_A_ROW,
+    Cause,
+    Event,
+    Journal,
+    JournalEntry,
+    Step,
+    newest,
+)
 from simulator.kernel.store import Store
 from tests.kernel.breaking import broken_off
 
@@ -24,8 +33,8 @@ def event(number: int) -> Event:
     )
 
 
-def call(number: int) -> Exchange:
-    return Exchange(
+def call(number: int) -> JournalEntry:
+    return JournalEntry(
         id=f"req_{number}",
         at_ms=number,
         environment="sandbox",

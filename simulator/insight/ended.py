@@ -14,7 +14,7 @@ from simulator.wire.operation import Operation
 FINDINGS_KEPT = 1_000
 
 
-class Past:
+class EndedWorlds:
     """The counts of ended worlds all together, and the newest of their findings.
 
     A world that ends waits here as it is, for what is known of it takes a while to compute: `take_in` does that, in

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from simulator.assembly import Blueprint, Simulator
-from simulator.insight import Past
-from simulator.insight.past import FINDINGS_KEPT
+from simulator.insight import EndedWorlds
+from simulator.insight.ended import FINDINGS_KEPT
 from simulator.kernel.journal import Cause
 from simulator.wire.advice import advise
 
 
 def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
     simulator = Simulator()
-    past = Past(simulator.operations)
+    past = EndedWorlds(simulator.operations)
     for number in range(3):
         world = simulator.create_world(Blueprint(f"w{number}", number))
         with world.change(Cause("action", "test")):
@@ -29,7 +29,7 @@ def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
 
 def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
     simulator = Simulator()
-    past = Past(simulator.operations)
+    past = EndedWorlds(simulator.operations)
     world = simulator.create_world(Blueprint("w", 1))
     world.store.table("advice").fill({"1": {}})
     past.keep(world)
