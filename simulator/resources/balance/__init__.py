@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from simulator.resources.balance import assets, settlement
 from simulator.resources.balance.actions import create_send, estimate_withdraw, execute_withdraw, quote_withdraw
-from simulator.resources.balance.destinations import (
+from simulator.resources.balance.bodies import (
     DESTINATIONS,
-    TRANSFER_PRODUCTS,
     AddressDestination,
     AnyDestination,
     LightningDestination,
-    Recipient,
     UserDestination,
-    check_destination,
     destination_type,
+)
+from simulator.resources.balance.destinations import (
+    TRANSFER_PRODUCTS,
+    Recipient,
+    check_destination,
     find_user,
     parse_destination,
     resolve_destination,

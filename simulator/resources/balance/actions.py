@@ -12,8 +12,8 @@ from typing import Any
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency, plain, subtract
 from simulator.kernel.world import World
+from simulator.resources.balance.bodies import UserDestination
 from simulator.resources.balance.destinations import (
-    UserDestination,
     check_destination,
     check_invoice_amount,
     find_user,

@@ -9,12 +9,13 @@ from simulator.kernel.ledger import OUTSIDE, available, held
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.store import Table
 from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.balance.bodies import NewBalance
 from simulator.resources.balance.records import AssetBalance
 from simulator.resources.balance.shapes import render_asset
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder
-from simulator.wire.fields import Amount, Body, Text, Wrong, wrong
+from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import DATES, Listing, page_of
 from simulator.wire.operation import Call
@@ -35,12 +36,6 @@ ASSET_LIST = Listing(
     search=lambda row: (row.symbol, upper(row.network), row.address, row.memo),
     sorts={**DATES, "amount": lambda row: row.amount},
 )
-
-
-class NewBalance(Body):
-    symbol: Text
-    network: Text
-    amount: Amount
 
 
 def lay(world: World) -> None:

@@ -1,8 +1,8 @@
 """Where a send goes: the destination object of sends, estimates and recurring sends.
 
-"Destination object" of the specification; decisions M7, S9, S14, S23. In the order of decision H2: `destination_model`
-is the body's part, `check_destination` refuses what is malformed (400), `resolve_destination` finds the recipient
-(404) and applies the business rules (422).
+"Destination object" of the specification; decisions M7, S9, S14, S23. In the order of decision H2: the model in
+`bodies` is the body's part, `check_destination` refuses what is malformed (400), `resolve_destination` finds the
+recipient (404) and applies the business rules (422).
 """
 
 from __future__ import annotations
@@ -11,13 +11,17 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NoReturn
-
-from pydantic import model_validator
-from pydantic_core import PydanticCustomError
+from typing import Any
 
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
+from simulator.resources.balance.bodies import (
+    DESTINATIONS,
+    AddressDestination,
+    AnyDestination,
+    LightningDestination,
+    UserDestination,
+)
 from simulator.resources.deposit_wallets import (
     DecodedInvoice,
     LightningEntry,
@@ -31,65 +35,11 @@ from simulator.resources.reference import is_address, is_phone
 from simulator.resources.transactions import IN_FLIGHT, payment_of
 from simulator.wire.arrivals import LIGHTNING, receiver_at
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.fields import Body, Code, FreeText, Text, parse
-from simulator.wire.shapes import Assumed
+from simulator.wire.fields import Body, parse
 
 LIGHTNING_NETWORK = "bitcoin"
 TRANSFER_PRODUCTS = ("internal_transfer", "deposit")
 MSATS_PER_BTC = Decimal(100_000_000_000)
-
-
-class AnyDestination(Body):
-    """What a destination is before its type is known."""
-
-    type: Literal["address", "platform_user", "lightning"]
-
-
-class AddressDestination(Body):
-    type: Literal["address"]
-    address: Code
-    memo: FreeText | None = None
-
-
-def _nothing_given() -> NoReturn:
-    """A destination without any of its fields is missing, which comes before what is malformed (decision H2)."""
-    raise PydanticCustomError("missing", "no field says where it goes")
-
-
-class UserDestination(Body):
-    """Exactly one of the three fields names the recipient (decision S23)."""
-
-    type: Literal["platform_user"]
-    email: Code | None = None
-    phone_number: Code | None = None
-    user_id: Code | None = None
-
-    def given(self) -> dict[str, str]:
-        fields = {"email": self.email, "phone_number": self.phone_number, "user_id": self.user_id}
-        return {name: value for name, value in fields.items() if value is not None}
-
-    @model_validator(mode="after")
-    def _names_somebody(self) -> UserDestination:
-        return self if self.given() else _nothing_given()
-
-
-class LightningDestination(Body):
-    """An invoice or a Lightning address; the invoice is preferred (decision S14)."""
-
-    type: Annotated[Literal["lightning"], Assumed("S14")]
-    invoice: Annotated[Text | None, Assumed("S14")] = None
-    lightning_address: Annotated[Text | None, Assumed("S14")] = None
-
-    @model_validator(mode="after")
-    def _names_something(self) -> LightningDestination:
-        return _nothing_given() if self.invoice is None and self.lightning_address is None else self
-
-
-DESTINATIONS: Mapping[str, type[Body]] = {
-    "address": AddressDestination,
-    "platform_user": UserDestination,
-    "lightning": LightningDestination,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,13 +55,6 @@ class Recipient:
     lightning: str | None = None
     invoice: bool = False
     free_products: tuple[str, ...] = ()
-
-
-def destination_type(raw: Mapping[str, Any]) -> str:
-    """The type of the destination in a body as sent; "" when it has none that is known."""
-    destination = raw.get("destination")
-    kind = destination.get("type") if isinstance(destination, Mapping) else None
-    return kind if isinstance(kind, str) and kind in DESTINATIONS else ""
 
 
 def parse_destination(raw: Mapping[str, Any]) -> Body:

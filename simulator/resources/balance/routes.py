@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
-from pydantic import Field
-
 from simulator.resources.balance import actions
 from simulator.resources.balance.assets import ASSET_LIST, list_assets
-from simulator.resources.balance.destinations import (
-    AddressDestination,
-    AnyDestination,
-    LightningDestination,
-    UserDestination,
+from simulator.resources.balance.bodies import (
+    BuyAnyhow,
+    BuyByBankTransfer,
+    BuyByMobileMoney,
+    BuyQuoteBody,
+    EstimateBody,
+    EstimateToAddress,
+    EstimateToLightning,
+    EstimateToUser,
+    SendBody,
+    SendToAddress,
+    SendToLightning,
+    SendToUser,
+    SwapQuoteBody,
+    UseQuote,
+    WithdrawQuoteBody,
     destination_type,
 )
 from simulator.resources.balance.shapes import (
     AssetBalanceList,
     BuyQuoteShape,
     BuyTransaction,
-    Method,
     SendEstimate,
     SendTransaction,
     SwapQuoteShape,
@@ -27,119 +33,10 @@ from simulator.resources.balance.shapes import (
     WithdrawQuoteShape,
     WithdrawTransaction,
 )
-from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Note, Text
+from simulator.wire.fields import Body
 from simulator.wire.operation import Call, Operation
-from simulator.wire.shapes import Assumed
 
 SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"
-
-
-class EstimateBody(Body):
-    symbol: Code
-    network: Code
-    amount: Amount
-    destination: AnyDestination
-
-
-class EstimateToAddress(EstimateBody):
-    destination: AddressDestination  # type: ignore[assignment]
-
-
-class EstimateToUser(EstimateBody):
-    destination: UserDestination  # type: ignore[assignment]
-
-
-class EstimateToLightning(EstimateBody):
-    destination: LightningDestination  # type: ignore[assignment]
-
-
-class SendBody(EstimateBody):
-    reference: Name | None = None
-    description: Note | None = None
-
-
-class SendToAddress(SendBody):
-    destination: AddressDestination  # type: ignore[assignment]
-
-
-class SendToUser(SendBody):
-    destination: UserDestination  # type: ignore[assignment]
-
-
-class SendToLightning(SendBody):
-    destination: LightningDestination  # type: ignore[assignment]
-
-
-class SwapSide(Body):
-    symbol: Code
-    network: Code
-
-
-class SwapQuoteBody(Body):
-    from_: SwapSide = Field(alias="from")
-    to: SwapSide
-    amount: Amount
-    amount_side: Literal["from", "to"]
-    slippage: Annotated[float, Field(gt=0, le=50)] | None = None
-
-
-class UseQuote(Body):
-    quote_id: Code
-    reference: Name | None = None
-
-
-class BuyQuoteBody(Body):
-    symbol: Code
-    network: Code
-    fiat_currency: Code
-    amount: Amount
-    amount_currency: Literal["fiat", "crypto"]
-    method: Method
-
-
-class PhonePayer(Body):
-    phone_number: Code
-
-
-class BankPayer(Body):
-    """A buy by bank transfer needs no payer; one that is given has a name (decision R5)."""
-
-    account_name: Annotated[Name, Assumed("R5")]
-    account_number: Annotated[FreeText | None, Assumed("R5")] = None
-    bank_code: Annotated[FreeText | None, Assumed("R5")] = None
-    phone_number: FreeText | None = None
-
-
-class BuyByMobileMoney(UseQuote):
-    payer: PhonePayer
-
-
-class BuyByBankTransfer(UseQuote):
-    payer: BankPayer | None = None
-
-
-class AnyPayer(Body):
-    """A payer of whom nobody knows how he pays: what is given must be text all the same (decision H2)."""
-
-    account_name: FreeText | None = None
-    account_number: FreeText | None = None
-    bank_code: FreeText | None = None
-    phone_number: FreeText | None = None
-
-
-class BuyAnyhow(UseQuote):
-    """With a quote that is not there, nothing is missing of a payer."""
-
-    payer: AnyPayer | None = None
-
-
-class WithdrawQuoteBody(Body):
-    symbol: Code
-    network: Code
-    fiat_currency: Code
-    amount: Amount
-    amount_currency: Text
-    beneficiary_id: Code
 
 
 _ESTIMATES: dict[str, type[Body]] = {

@@ -12,31 +12,16 @@ from typing import Any
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
+from simulator.resources.balance.bodies import Broadcast, Completion, Failure, Payment
 from simulator.resources.profile import give_back
-from simulator.resources.ramps import FailureCode, check_payment
+from simulator.resources.ramps import check_payment
 from simulator.resources.reference import check_tx_hash, currency_of, is_tx_hash, new_tx_hash
 from simulator.resources.transactions import Transaction, holder
 from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Amount, Body, Text, Wrong
+from simulator.wire.fields import Wrong
 from simulator.wire.records import move
 from simulator.wire.triggers import Push, Trigger
-
-
-class Payment(Body):
-    amount: Amount | None = None
-
-
-class Broadcast(Body):
-    tx_hash: Text | None = None
-
-
-class Completion(Body):
-    tx_hash: Text | None = None
-
-
-class Failure(Body):
-    failure_code: FailureCode = "internal_error"
 
 
 def _paid(transaction: Transaction) -> Currency:

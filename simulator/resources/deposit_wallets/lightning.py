@@ -12,6 +12,7 @@ from typing import cast
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
+from simulator.resources.deposit_wallets.bodies import DEFAULT_EXPIRY_SECONDS
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
     Deposit,
@@ -35,7 +36,6 @@ from simulator.wire.records import birth, create, find, kind_of, move
 from simulator.wire.triggers import Push
 
 EXPIRY = "invoice.expiry"
-DEFAULT_EXPIRY_SECONDS = 1800
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
 _BTC = ASSETS["BTC", "bitcoin"]
 

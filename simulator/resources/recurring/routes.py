@@ -1,122 +1,48 @@
-"""The operations of recurring payments and their request bodies."""
+"""The operations of recurring payments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Any
 
-from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
-from pydantic_core import InitErrorDetails
 from typing_extensions import TypedDict
 
 from simulator.resources.balance import (
-    AddressDestination,
-    AnyDestination,
-    LightningDestination,
     SendTransaction,
-    UserDestination,
     WithdrawTransaction,
     destination_type,
 )
 from simulator.resources.recurring import actions
+from simulator.resources.recurring.bodies import (
+    CreateRecurring,
+    CreateRecurringSend,
+    CreateRecurringSendOverLightning,
+    CreateRecurringSendToAddress,
+    CreateRecurringSendToUser,
+    CreateRecurringWithdraw,
+    DailySchedule,
+    MonthlySchedule,
+    PauseBody,
+    RestartBody,
+    ScheduleBody,
+    WeeklySchedule,
+)
 from simulator.resources.recurring.records import TYPES
-from simulator.resources.recurring.schedule import DEFAULT_TIME, DEFAULT_TIMEZONE
 from simulator.resources.recurring.shapes import (
     Activation,
-    Frequency,
     Pause,
-    PaymentType,
     RecurringPaymentShape,
     Review,
-    Weekday,
 )
 from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import amount_of, searched
-from simulator.wire.fields import Amount, Body, Code, Name, Note, Text
+from simulator.wire.fields import Body
 from simulator.wire.listing import DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Pagination
 
 TAG = "Recurring payments"
-
-
-def _a_date(text: str) -> str:
-    date.fromisoformat(text)
-    return text
-
-
-LocalDate = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_a_date)]
-LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
-
-
-class Source(Body):
-    symbol: Code
-    network: Code
-
-
-class BeneficiaryRecipient(Body):
-    beneficiary_id: Code
-
-
-class AddressRecipient(Body):
-    destination: AddressDestination
-
-
-class UserRecipient(Body):
-    destination: UserDestination
-
-
-class LightningRecipient(Body):
-    destination: LightningDestination
-
-
-class AnyDestinationRecipient(Body):
-    destination: AnyDestination
-
-
-class AnyRecipient(Body):
-    """What a recipient is before the type of the payment is known."""
-
-
-class _Create(Body):
-    name: Name
-    type: PaymentType
-    source: Source
-    amount: Amount
-    amount_currency: Text
-    description: Note | None = None
-    reference: Name | None = None
-
-
-class CreateRecurring(_Create):
-    recipient: AnyRecipient
-
-
-class CreateRecurringWithdraw(_Create):
-    type: Literal["withdraw"]
-    recipient: BeneficiaryRecipient
-
-
-class CreateRecurringSend(_Create):
-    type: Literal["send"]
-    recipient: AnyDestinationRecipient
-
-
-class CreateRecurringSendToAddress(_Create):
-    type: Literal["send"]
-    recipient: AddressRecipient
-
-
-class CreateRecurringSendToUser(_Create):
-    type: Literal["send"]
-    recipient: UserRecipient
-
-
-class CreateRecurringSendOverLightning(_Create):
-    type: Literal["send"]
-    recipient: LightningRecipient
 
 
 _SENDS: Mapping[str, type[Body]] = {
@@ -135,57 +61,6 @@ def _create_body(call: Call) -> type[Body]:
     return _SENDS.get(destination_type(recipient) if isinstance(recipient, dict) else "", CreateRecurringSend)
 
 
-class End(Body):
-    type: Literal["never", "on_date", "after_occurrences"]
-    date: LocalDate | None = None
-    occurrences: Annotated[int, Field(ge=1)] | None = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _complete(cls, data: Any) -> Any:
-        """on_date needs its date, after_occurrences its occurrences."""
-        if isinstance(data, dict):
-            name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
-            if name is not None and data.get(name) is None:
-                absent = InitErrorDetails(type="missing", loc=(name,), input=data)
-                raise ValidationError.from_exception_data(cls.__name__, [absent])
-        return data
-
-
-class ScheduleBody(Body):
-    frequency: Frequency
-    day_of_week: Weekday | None = None
-    day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
-    start_date: LocalDate
-    time: LocalTime = DEFAULT_TIME
-    timezone: Text = DEFAULT_TIMEZONE
-    end: End
-
-    @model_validator(mode="before")
-    @classmethod
-    def _defaults(cls, data: Any) -> Any:
-        """null in an optional field is its absence (decision H4)."""
-        if isinstance(data, dict):
-            return {
-                name: value for name, value in data.items() if value is not None or name not in ("time", "timezone")
-            }
-        return data
-
-
-class DailySchedule(ScheduleBody):
-    frequency: Literal["daily"]
-
-
-class WeeklySchedule(ScheduleBody):
-    frequency: Literal["weekly", "biweekly"]
-    day_of_week: Weekday
-
-
-class MonthlySchedule(ScheduleBody):
-    frequency: Literal["monthly"]
-    day_of_month: Annotated[int, Field(ge=1, le=31)]
-
-
 def _schedule_body(call: Call) -> type[Body]:
     frequency = call.raw.get("frequency")
     if frequency in ("weekly", "biweekly"):
@@ -193,14 +68,6 @@ def _schedule_body(call: Call) -> type[Body]:
     if frequency == "monthly":
         return MonthlySchedule
     return DailySchedule if frequency == "daily" else ScheduleBody
-
-
-class PauseBody(Body):
-    reason: Note | None = None
-
-
-class RestartBody(Body):
-    start_date: LocalDate | None = None
 
 
 PAYMENTS = Listing(

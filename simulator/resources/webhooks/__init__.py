@@ -7,8 +7,9 @@ The room decides; the courier sends. It listens to every event, queues what is t
 from __future__ import annotations
 
 from simulator.resources.webhooks import actions, queue
+from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.resources.webhooks.emails import emails
-from simulator.resources.webhooks.emitting import EmitParameters, check_emit, emit_example
+from simulator.resources.webhooks.emitting import check_emit, emit_example
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.keys import (
     lay_keys,

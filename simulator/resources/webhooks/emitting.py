@@ -17,8 +17,9 @@ from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of, show_kyc
+from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.wire.events import EVENT_TYPES, emit
-from simulator.wire.fields import Body, Text, Wrong, wrong
+from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import render_told, rows
 from simulator.wire.strict import did_you_mean
@@ -26,13 +27,6 @@ from simulator.wire.triggers import Push
 
 _ENABLED = {"enabled"}
 """An endpoint that can be tested; webhook.test is no move of its state table."""
-
-
-class EmitParameters(Body):
-    """`object` is laid over the object that would be sent, member by member."""
-
-    type: Text
-    object: dict[str, Any] | None = None
 
 
 def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:

@@ -2,35 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import Field
-
 from simulator.resources.webhooks import actions
-from simulator.resources.webhooks.shapes import DeliveryPage, Status, TestEvent, WebhookEndpoint, WebhookPage
+from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.resources.webhooks.shapes import DeliveryPage, TestEvent, WebhookEndpoint, WebhookPage
 from simulator.resources.webhooks.states import STATUSES
-from simulator.wire.fields import Body, Note
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
 
 TAG = "Webhooks"
-
-EventTypes = Annotated[list[str], Field(min_length=1)]
-
-
-class NewWebhook(Body):
-    """`url` takes any string here: one that cannot be used is 422 invalid_webhook_url (decision W3)."""
-
-    url: str
-    events: EventTypes
-    description: Note | None = None
-
-
-class WebhookChange(Body):
-    url: str = ""
-    events: EventTypes = Field(default_factory=list)
-    description: Note | None = None
-    status: Status = "enabled"
 
 
 WEBHOOKS = Listing(

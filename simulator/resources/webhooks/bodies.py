@@ -1,0 +1,34 @@
+"""The bodies of webhook endpoints, and the parameters of the action `emit`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from simulator.resources.webhooks.shapes import Status
+from simulator.wire.fields import Body, Note, Text
+
+EventTypes = Annotated[list[str], Field(min_length=1)]
+
+
+class NewWebhook(Body):
+    """`url` takes any string here: one that cannot be used is 422 invalid_webhook_url (decision W3)."""
+
+    url: str
+    events: EventTypes
+    description: Note | None = None
+
+
+class WebhookChange(Body):
+    url: str = ""
+    events: EventTypes = Field(default_factory=list)
+    description: Note | None = None
+    status: Status = "enabled"
+
+
+class EmitParameters(Body):
+    """`object` is laid over the object that would be sent, member by member."""
+
+    type: Text
+    object: dict[str, Any] | None = None
