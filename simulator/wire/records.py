@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import Any, TypedDict, TypeVar
 
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine, Move
@@ -62,8 +62,18 @@ def rows(world: World, environment: str, table: str, owner: str = "") -> Table[A
     return world.store.table(f"{environment}:{table}@{owner}" if owner else f"{environment}:{table}")
 
 
-def birth(world: World, environment: str, prefix: str, stream: str) -> dict[str, Any]:
-    """The members of `Record` for a resource made now: fresh id, environment, sequence, times."""
+class NewFields(TypedDict):
+    """The fields of `Record` that every new one is given; a constructor takes them by `**`, and mypy checks them."""
+
+    id: str
+    environment: str
+    sequence: int
+    created_at_ms: int
+    updated_at_ms: int
+
+
+def new_fields(world: World, environment: str, prefix: str, stream: str) -> NewFields:
+    """The fields of a record made now: fresh id, environment, sequence, times."""
     return {
         "id": world.streams.identifier(prefix, stream),
         "environment": environment,

@@ -17,7 +17,7 @@ from simulator.scenario.schema import Library
 from simulator.wire.errors import invalid
 from simulator.wire.events import emit
 from simulator.wire.fields import Amount, Body
-from simulator.wire.records import Kind, Record, birth, create, move
+from simulator.wire.records import Kind, Record, create, move, new_fields
 from simulator.wire.triggers import Push, Trigger, TriggerTable
 from tests.support import START
 
@@ -228,7 +228,7 @@ def begin(
     """Create a resource as a request with this body would; answers its id."""
     with world.change(Cause("request", "begin"), Origin(body or {}, scenario)):
         thing = Thing(
-            **birth(world, environment, "x_", f"ids.{sort}"),
+            **new_fields(world, environment, "x_", f"ids.{sort}"),
             sort=sort,
             shown={"network": "celo", **(shown or {})},
             **members,

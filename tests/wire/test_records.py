@@ -12,12 +12,12 @@ from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
 from simulator.wire.records import (
     Record,
-    birth,
     create,
     find,
     is_deleted,
     kind_of,
     move,
+    new_fields,
     origin_of,
     remove,
     render,
@@ -35,7 +35,10 @@ def events(world: World) -> list[tuple[str, Any]]:
 def test_a_record_is_born_with_an_id_a_sequence_and_the_present_time() -> None:
     world = make()
     with world.change(CAUSE):
-        first, second = birth(world, "production", "lamp_", "ids.lamp"), birth(world, "sandbox", "lamp_", "ids.lamp")
+        first, second = (
+            new_fields(world, "production", "lamp_", "ids.lamp"),
+            new_fields(world, "sandbox", "lamp_", "ids.lamp"),
+        )
     assert first["id"].startswith("lamp_")
     assert first["id"] != second["id"]
     assert (first["environment"], first["sequence"], second["sequence"]) == ("production", 1, 2)
@@ -229,7 +232,7 @@ def test_a_bare_record_has_no_kind() -> None:
 def test_a_record_remembers_what_the_request_that_made_it_carried(origin: Origin) -> None:
     world = make()
     with world.change(CAUSE, origin):
-        lamp = create(world, Lamp(**birth(world, "sandbox", "lamp_", "ids.lamp")), "mount")
+        lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "mount")
     assert origin_of(world, lamp.id) == origin
 
 

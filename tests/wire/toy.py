@@ -11,7 +11,7 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import Wiring, World
 from simulator.wire.json import JsonObject
-from simulator.wire.records import Kind, Record, birth, create
+from simulator.wire.records import Kind, Record, create, new_fields
 
 START = "2026-01-05T08:00:00.000Z"
 CAUSE = Cause("request", "lamps.create", "req_1")
@@ -91,4 +91,4 @@ def make(heard: Heard | None = None, **wiring: Any) -> World:
 def mount(world: World, when: str = "", environment: str = "sandbox", **members: Any) -> Lamp:
     """A new lamp, in a change of its own."""
     with world.change(CAUSE):
-        return create(world, Lamp(**birth(world, environment, "lamp_", "ids.lamp"), **members), "mount", when)
+        return create(world, Lamp(**new_fields(world, environment, "lamp_", "ids.lamp"), **members), "mount", when)

@@ -58,10 +58,10 @@ from simulator.resources.transactions import (
     claim_quote,
     credit_deposit,
     holder,
+    new_order_fields,
+    new_quote_fields,
     open_quote,
-    order_birth,
     pay_over_lightning,
-    quote_birth,
     use_quote,
 )
 from simulator.wire.errors import ApiError, invalid
@@ -80,7 +80,7 @@ def _side(currency: Currency, amount: Decimal) -> Side:
 
 def _open(world: World, environment: str, type: str, pricing: Pricing, **members: Any) -> WalletQuote:
     quote = WalletQuote(
-        **quote_birth(world, environment, QUOTE_PREFIXES[type]),
+        **new_quote_fields(world, environment, QUOTE_PREFIXES[type]),
         type=type,
         paid=_side(pricing.source, pricing.paid),
         received=_side(pricing.target, pricing.received),
@@ -185,7 +185,7 @@ def create_send(
     if recipient.lightning is not None:
         require_payable(world, environment, recipient)
     transaction = Transaction(
-        **order_birth(world, environment),
+        **new_order_fields(world, environment),
         type="send",
         paid=_side(asset, pricing.paid),
         received=_side(asset, pricing.net_amount),
@@ -278,7 +278,7 @@ def swap(call: Call) -> JsonObject:
         )
     use_quote(world, quote)
     transaction = Transaction(
-        **order_birth(world, environment),
+        **new_order_fields(world, environment),
         **_from_quote(quote),
         amount=quote.paid.amount,
         net_amount=subtract(quote.paid.amount, quote.fee.total),
@@ -352,7 +352,7 @@ def buy(call: Call) -> JsonObject:
     require_network(world, environment, quote.received.network or "")
     counted = count_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     use_quote(world, quote)
-    members = order_birth(world, environment)
+    members = new_order_fields(world, environment)
     target = {"phone_number": phone_number} if by_phone else collection_account(world, quote.paid.code)
     transaction = Transaction(
         **members,
@@ -476,7 +476,7 @@ def execute_withdraw(
     use_quote(world, quote)
     details = recipient.details
     transaction = Transaction(
-        **order_birth(world, environment),
+        **new_order_fields(world, environment),
         **_from_quote(quote),
         amount=quote.paid.amount,
         net_amount=subtract(quote.paid.amount, quote.fee.total),

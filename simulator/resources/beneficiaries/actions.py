@@ -24,7 +24,7 @@ from simulator.wire.errors import ApiError, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import birth, create, remove
+from simulator.wire.records import create, new_fields, remove
 from simulator.wire.spelling import SHORT
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
@@ -54,7 +54,7 @@ def save_beneficiary(call: Call) -> JsonObject:
     details = _DETAILS[body.type](body, call.environment)
     fiat = body.type != "wallet_address"
     record = Beneficiary(
-        **birth(call.world, call.environment, "ben_", "ids.beneficiary"),
+        **new_fields(call.world, call.environment, "ben_", "ids.beneficiary"),
         type=body.type,
         name=body.name,
         country=body.country if fiat else None,

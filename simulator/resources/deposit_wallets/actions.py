@@ -33,7 +33,7 @@ from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import announce, birth, create, find, move, save
+from simulator.wire.records import announce, create, find, move, new_fields, save
 from simulator.wire.spelling import DEPOSIT
 from simulator.wire.triggers import Push
 
@@ -57,7 +57,7 @@ def create_wallet(call: Call) -> JsonObject:
     require_network(world, environment, network)
     address = new_address(world, network, environment)
     wallet = Wallet(
-        **birth(world, environment, "wal_", "ids.wallet"),
+        **new_fields(world, environment, "wal_", "ids.wallet"),
         network=network,
         address=address,
         memo=fresh_memo(world, environment, address) if network == "stellar" else None,
@@ -133,7 +133,7 @@ def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
 def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str | None, tx_hash: str | None) -> Deposit:
     reason = _refusal(wallet, code, memo)
     deposit = Deposit(
-        **birth(world, wallet.environment, "dep_", "ids.deposit"),
+        **new_fields(world, wallet.environment, "dep_", "ids.deposit"),
         wallet_id=wallet.id,
         network=wallet.network,
         asset=code,

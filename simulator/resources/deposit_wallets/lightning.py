@@ -32,7 +32,7 @@ from simulator.wire.arrivals import LIGHTNING, Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
-from simulator.wire.records import birth, create, find, kind_of, move
+from simulator.wire.records import create, find, kind_of, move, new_fields
 from simulator.wire.triggers import Push
 
 EXPIRY = "invoice.expiry"
@@ -77,7 +77,7 @@ def open_address(
         raise invalid("username", "it is already taken")
     domain = DOMAINS[environment]
     entry = LightningAddress(
-        **birth(world, environment, "ln_", "ids.lightning"),
+        **new_fields(world, environment, "ln_", "ids.lightning"),
         wallet_id=wallet.id,
         address=f"{username}@{domain}",
         lnurl=encode_lnurl(f"https://{domain}/.well-known/lnurlp/{username}"),
@@ -94,7 +94,7 @@ def _generated_name(world: World) -> str:
 
 
 def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: str | None, expires_in: int) -> Invoice:
-    members = birth(world, wallet.environment, "ln_", "ids.lightning")
+    members = new_fields(world, wallet.environment, "ln_", "ids.lightning")
     invoice = Invoice(
         **members,
         wallet_id=wallet.id,
@@ -196,7 +196,7 @@ def receive(world: World, entry: Invoice | LightningAddress, arrival: Arrival) -
 
 def _deposit(world: World, entry: LightningEntry, amount_sats: int) -> Deposit:
     return Deposit(
-        **birth(world, entry.environment, "dep_", "ids.deposit"),
+        **new_fields(world, entry.environment, "dep_", "ids.deposit"),
         wallet_id=entry.wallet_id,
         network="bitcoin",
         asset="BTC",

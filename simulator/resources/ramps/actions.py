@@ -39,9 +39,9 @@ from simulator.resources.transactions import (
     begin,
     find_quote,
     fresh_memo,
+    new_order_fields,
+    new_quote_fields,
     open_quote,
-    order_birth,
-    quote_birth,
     require_transaction,
     require_usable,
     use_quote,
@@ -133,7 +133,7 @@ def quote_ramp(call: Call) -> JsonObject:
     if pricing.fee.total >= source_amount or destination_amount <= 0:
         raise ApiError("amount_too_low", "The fee leaves nothing to deliver.", "amount")
     quote = RampQuote(
-        **quote_birth(world, environment, "qt_"),
+        **new_quote_fields(world, environment, "qt_"),
         type=body.type,
         network=body.network,
         asset=crypto.code,
@@ -178,7 +178,7 @@ def confirm_onramp(call: Call) -> JsonObject:
     if not is_address(quote.network, body.wallet_address, quote.environment):
         raise _bad_address("wallet_address", quote.network)
     used = _use(world, quote)
-    members = order_birth(world, quote.environment)
+    members = new_order_fields(world, quote.environment)
     if quote.method == "mobile_money":
         asked = currency_of(quote.fiat_currency, None).format(quote.source_amount)
         instructions = {
@@ -219,7 +219,7 @@ def confirm_offramp(call: Call) -> JsonObject:
     details = recipient.details
     address = new_address(world, quote.network, quote.environment)
     ramp = Transaction(
-        **order_birth(world, quote.environment),
+        **new_order_fields(world, quote.environment),
         **_from_quote(world, quote, used),
         memo=fresh_memo(world, quote.environment, address) if quote.network == "stellar" else None,
         paid=Side(quote.asset, quote.network, quote.source_amount),

@@ -42,7 +42,7 @@ from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import birth, create, move, remove, render, rows, save
+from simulator.wire.records import create, move, new_fields, remove, render, rows, save
 
 NEXT_RUNS_SHOWN = 3
 
@@ -94,7 +94,7 @@ def create_recurring(call: Call) -> JsonObject:
             )
     require_network(world, environment, source.network or "")
     payment = RecurringPayment(
-        **birth(world, environment, "rp_", "ids.recurring_payment"),
+        **new_fields(world, environment, "rp_", "ids.recurring_payment"),
         name=body.name,
         type=body.type,
         symbol=source.code,

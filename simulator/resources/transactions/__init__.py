@@ -21,8 +21,8 @@ from simulator.resources.transactions.quotes import (
     claim_quote,
     expire_quote,
     find_quote,
+    new_quote_fields,
     open_quote,
-    quote_birth,
     require_usable,
     use_quote,
 )
@@ -33,7 +33,7 @@ from simulator.resources.transactions.records import (
     Side,
     Transaction,
     holder,
-    order_birth,
+    new_order_fields,
 )
 from simulator.resources.transactions.shapes import DepositTransaction, render_deposit
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
@@ -69,11 +69,11 @@ __all__ = [
     "find_quote",
     "fresh_memo",
     "holder",
+    "new_order_fields",
+    "new_quote_fields",
     "open_quote",
-    "order_birth",
     "pay_over_lightning",
     "payment_of",
-    "quote_birth",
     "require_transaction",
     "require_usable",
     "searched",

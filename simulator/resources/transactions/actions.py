@@ -11,7 +11,7 @@ from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.fees import FREE
 from simulator.resources.reference import new_memo
-from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, order_birth
+from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, new_order_fields
 from simulator.wire.arrivals import LIGHTNING, receiver_at, receiver_key
 from simulator.wire.records import create, find, rows
 
@@ -90,7 +90,7 @@ def credit_deposit(
     `source` is the ledger account it comes from: the outside world, or the sender's of an internal transfer.
     """
     transaction = Transaction(
-        **order_birth(world, environment, owner),
+        **new_order_fields(world, environment, owner),
         owner=owner,
         type="deposit",
         paid=Side(asset.code, asset.network, amount),

@@ -14,7 +14,7 @@ from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
-from simulator.wire.records import Record, birth, create, find, move, rows
+from simulator.wire.records import NewFields, Record, create, find, move, new_fields, rows
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"
@@ -40,10 +40,18 @@ class Quote(Record):
 Q = TypeVar("Q", bound=Quote)
 
 
-def quote_birth(world: World, environment: str, prefix: str) -> dict[str, Any]:
-    """The members of `Quote` for a quote made now."""
-    members = birth(world, environment, prefix, "ids.quote")
-    return members | {"expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS}
+class NewQuoteFields(NewFields):
+    """The fields of `Quote` that every new one is given."""
+
+    expires_at_ms: int
+
+
+def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFields:
+    """The fields of a quote made now."""
+    return {
+        **new_fields(world, environment, prefix, "ids.quote"),
+        "expires_at_ms": world.now_ms + QUOTE_LIFETIME_MS,
+    }
 
 
 def open_quote(world: World, quote: Q) -> Q:

@@ -12,7 +12,7 @@ from typing import Any
 
 from simulator.kernel.world import World
 from simulator.resources.fees import Fee
-from simulator.wire.records import Record, birth
+from simulator.wire.records import NewFields, Record, new_fields
 
 TABLE = "transactions"
 TYPES = ("onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap")
@@ -85,11 +85,18 @@ class Transaction(Record):
         return self.paid.code, self.received.code
 
 
-def order_birth(world: World, environment: str, owner: str = "") -> dict[str, Any]:
-    """The members that every new transaction has: id, times, order number (counted per owner) and internal UUID."""
-    members = birth(world, environment, "txn_", "ids.transaction")
+class NewOrderFields(NewFields):
+    """The fields of `Transaction` that every new one is given."""
+
+    order_id: str
+    order_uuid: str
+
+
+def new_order_fields(world: World, environment: str, owner: str = "") -> NewOrderFields:
+    """The fields of a transaction made now: id, times, order number (counted per owner) and internal UUID."""
+    fields = new_fields(world, environment, "txn_", "ids.transaction")
     number = world.next_sequence(f"orders.{holder(environment, owner)}")
-    return members | {"order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
+    return {**fields, "order_id": f"ORD-{number:08d}", "order_uuid": world.streams.uuid("ids.order")}
 
 
 def holder(environment: str, owner: str = "") -> str:

@@ -23,7 +23,7 @@ from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
-from simulator.wire.records import birth, create, move, remove, save
+from simulator.wire.records import create, move, new_fields, remove, save
 from simulator.wire.triggers import Push
 
 TEST_EVENT = "webhook.test"
@@ -48,7 +48,7 @@ def register(call: Call) -> Probe:
     _require_url(world, body.url)
     _require_events(body.events)
     draft = Webhook(
-        **birth(world, call.environment, "wh_", "ids.webhook"),
+        **new_fields(world, call.environment, "wh_", "ids.webhook"),
         url=body.url,
         events=tuple(body.events),
         description=body.description,

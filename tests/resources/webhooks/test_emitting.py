@@ -25,7 +25,7 @@ from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import loads
-from simulator.wire.records import Kind, Record, birth, create, move
+from simulator.wire.records import Kind, Record, create, move, new_fields
 from simulator.wire.room import Room
 from tests.resources.webhooks.house import ROOMS, drain, house, register
 from tests.support import make_world, push
@@ -159,7 +159,7 @@ TOYS = Room(
 
 def toy(world: World, name: str, *moves: str) -> str:
     with world.change(Cause("action", "test")):
-        record = create(world, Toy(**birth(world, "sandbox", "toy_", "ids.toy"), name=name), "begin")
+        record = create(world, Toy(**new_fields(world, "sandbox", "toy_", "ids.toy"), name=name), "begin")
         for trigger in moves:
             record = move(world, record, trigger)
     return record.id
