@@ -59,7 +59,7 @@ wheel-check: wheel  ## Install the wheel into an environment of its own, and run
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code
-	$(BIN)/python -m simulator.contract write
+	$(BIN)/python -m contracts.generator write
 
 lock:  ## Renew requirements.lock with the newest versions that fit
 	rm -rf $(VENV)-lock

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cache
 
-from simulator.contract.evidence import Evidence, collect
+from contracts.generator.evidence import Evidence, collect
 
 
 @cache

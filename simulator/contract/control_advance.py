@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.contract.schemas import Schema
+from typing import Any, TypeAlias
+
+Schema: TypeAlias = dict[str, Any]
 
 _TEXT: Schema = {"type": "string"}
 

@@ -2,27 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import orjson
 
+_METHODS = ("get", "post", "put", "patch", "delete")
+
 
 def contracts_directory() -> Path:
     package = Path(__file__).resolve().parents[1]
     installed = package / "_data" / "contracts"
     return installed if installed.is_dir() else package.parent / "contracts"
-
-
-def contract_files() -> dict[str, bytes]:
-    """Every file of `contracts/` by its path below it."""
-    directory = contracts_directory()
-    return {
-        path.relative_to(directory).as_posix(): path.read_bytes()
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
 
 
 def contract_file(name: str) -> bytes:
@@ -35,3 +28,11 @@ def contract_document() -> dict[str, Any]:
     """The contract of the interface as a document; not to be changed."""
     document: dict[str, Any] = orjson.loads(contract_file("openapi.json"))
     return document
+
+
+def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    """Every (method, path, operation) of a contract."""
+    for path, item in document["paths"].items():
+        for method in _METHODS:
+            if method in item:
+                yield method.upper(), path, item[method]

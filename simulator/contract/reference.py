@@ -9,11 +9,12 @@ from typing import Any
 import jinja2
 from markupsafe import Markup, escape
 
-from simulator.contract.conformance import operations_of
-from simulator.contract.schemas import REF
+from simulator.contract.files import operations_of
 from simulator.wire.json import pretty
 
 Document = Mapping[str, Any]
+
+_SCHEMAS = "#/components/schemas/"
 
 
 def page(document: Document) -> str:
@@ -119,7 +120,7 @@ def _event(document: Document, name: str, operation: Mapping[str, Any]) -> dict[
 def kind(schema: Any) -> str:
     """What a value is, in a few words."""
     if "$ref" in schema:
-        return str(schema["$ref"].removeprefix(REF))
+        return str(schema["$ref"].removeprefix(_SCHEMAS))
     for word in ("anyOf", "oneOf", "allOf"):
         if word in schema:
             return (" and " if word == "allOf" else " or ").join(dict.fromkeys(kind(part) for part in schema[word]))

@@ -7,9 +7,9 @@ from typing import Any
 import orjson
 import pytest
 
-from simulator.contract import writer
-from simulator.contract.conformance import Judge
-from simulator.contract.tour import Tour, take_tour
+from contracts.generator import writer
+from contracts.generator.tour import Tour, take_tour
+from tests.contract_judge import Judge
 
 
 @pytest.fixture(scope="session")

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from simulator.contract.conformance import Judge
-from simulator.contract.openapi import operations
-from simulator.contract.tour import Exchange, Tour
+from contracts.generator.openapi import operations
+from contracts.generator.tour import Exchange, Tour
 from simulator.wire.events import EVENT_TYPES
+from tests.contract_judge import Judge
 
 
 def _judged(judge: Judge, call: Exchange) -> list[str]:

@@ -11,16 +11,16 @@ import orjson
 import pytest
 from ruamel.yaml import YAML
 
+from contracts.generator.tour import action_table
 from simulator.config import Config
-from simulator.contract.conformance import Judge, operations_of
 from simulator.contract.control_shapes import ANSWERS
-from simulator.contract.files import contract_file
+from simulator.contract.files import contract_file, operations_of
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.contract.tour import action_table
 from simulator.control.rows import control_rows
 from simulator.host import build
 from simulator.server.app import Application
 from simulator.wire.json import dumps
+from tests.contract_judge import Judge
 
 
 @pytest.fixture(scope="module")

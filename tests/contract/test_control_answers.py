@@ -11,9 +11,8 @@ import orjson
 import pytest
 from ruamel.yaml import YAML
 
+from contracts.generator.control import _OPEN
 from simulator.config import Config
-from simulator.contract.conformance import Judge
-from simulator.contract.control import _OPEN
 from simulator.contract.control_shapes import ANSWERS
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.operation import ControlOperation
@@ -22,6 +21,7 @@ from simulator.host import build
 from simulator.server.app import Application
 from simulator.server.router import Router
 from simulator.wire.json import dumps
+from tests.contract_judge import Judge
 
 NOT_JSON = {"/recording", "/control.yaml", "/openapi.yaml", "/reference.html", "/coverage.html"}
 ENDLESS = {"stream"}

@@ -12,13 +12,13 @@ from pkgutil import iter_modules
 import pytest
 from click.testing import CliRunner
 
+from contracts.generator import coverage_page, scenarios_page
+from contracts.generator.__main__ import main
+from contracts.generator.coverage_page import TESTS_OF_EDGES, TESTS_OF_REFUSALS, Coverage, named_tests
+from contracts.generator.diagrams import moves_of, state_tables
+from contracts.generator.evidence import Answered, Edge, Evidence, collect
 from simulator import resources
 from simulator.assembly import ROOMS
-from simulator.contract import coverage_page, scenarios_page
-from simulator.contract.__main__ import main
-from simulator.contract.coverage_page import TESTS_OF_EDGES, TESTS_OF_REFUSALS, Coverage, named_tests
-from simulator.contract.diagrams import moves_of, state_tables
-from simulator.contract.evidence import Answered, Edge, Evidence, collect
 from simulator.contract.files import contracts_directory
 from simulator.kernel.machine import Machine
 from simulator.resources.fees.routes import OPERATIONS as FEE_OPERATIONS
@@ -29,7 +29,7 @@ from tests.shipped import shown
 ROOT = Path(__file__).resolve().parents[2]
 OPERATIONS = {row.name: row for room in ROOMS for row in room.operations}
 MACHINES = {machine.name: machine for machine, _ in state_tables(ROOMS)}
-AGAIN = "run: python -m simulator.contract coverage"
+AGAIN = "run: python -m contracts.generator coverage"
 
 
 @pytest.fixture(scope="module")
@@ -167,9 +167,9 @@ def test_some_scenarios_can_be_run_alone() -> None:
 
 
 def test_the_command_writes_both_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.contract.__main__.collect", shown)
-    monkeypatch.setattr("simulator.contract.__main__.contracts_directory", lambda: tmp_path)
-    monkeypatch.setattr("simulator.contract.__main__.shipped_directory", lambda: tmp_path)
+    monkeypatch.setattr("contracts.generator.__main__.collect", shown)
+    monkeypatch.setattr("contracts.generator.__main__.contracts_directory", lambda: tmp_path)
+    monkeypatch.setattr("contracts.generator.__main__.shipped_directory", lambda: tmp_path)
     done = CliRunner().invoke(main, ["coverage"])
     assert (done.exit_code, done.output) == (0, f"{len(shown())} scenarios show everything\n")
     assert (tmp_path / "coverage.md").read_text("utf-8") == coverage_page.page(shown().values())
@@ -177,9 +177,9 @@ def test_the_command_writes_both_pages(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_the_command_fails_when_something_is_shown_by_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("simulator.contract.__main__.collect", dict)
-    monkeypatch.setattr("simulator.contract.__main__.contracts_directory", lambda: tmp_path)
-    monkeypatch.setattr("simulator.contract.__main__.shipped_directory", lambda: tmp_path)
+    monkeypatch.setattr("contracts.generator.__main__.collect", dict)
+    monkeypatch.setattr("contracts.generator.__main__.contracts_directory", lambda: tmp_path)
+    monkeypatch.setattr("contracts.generator.__main__.shipped_directory", lambda: tmp_path)
     done = CliRunner().invoke(main, ["coverage"])
     assert done.exit_code == 1
     assert "nothing shows the operation get_rate" in done.output

@@ -11,17 +11,17 @@ import pytest
 from click.testing import CliRunner
 from ruamel.yaml import YAML
 
-from simulator.contract import writer
-from simulator.contract.__main__ import main
-from simulator.contract.events import OBJECTS
-from simulator.contract.files import contract_files, contracts_directory
-from simulator.contract.tour import Tour
+from contracts.generator import writer
+from contracts.generator.__main__ import main
+from contracts.generator.events import OBJECTS
+from contracts.generator.tour import Tour
+from simulator.contract.files import contract_file, contracts_directory
 from simulator.scenario.loader import shipped_directory
 from simulator.wire.events import EVENT_TYPES
 
 
 def test_the_committed_contract_is_what_the_code_says() -> None:
-    assert writer.differences(contracts_directory()) == [], "run: python -m simulator.contract write"
+    assert writer.differences(contracts_directory()) == [], "run: python -m contracts.generator write"
 
 
 def test_generating_twice_gives_the_same_bytes(files: dict[str, bytes]) -> None:
@@ -77,4 +77,5 @@ def test_a_file_that_differs_is_found_and_written_anew(tmp_path: Path, files: di
 
 
 def test_the_files_are_found_where_they_ship() -> None:
-    assert {"openapi.yaml", "control.yaml", "scenario.schema.json", "assumptions.md"} <= contract_files().keys()
+    for name in ("openapi.yaml", "control.yaml", "scenario.schema.json", "assumptions.md"):
+        assert contract_file(name) == (contracts_directory() / name).read_bytes()

@@ -7,14 +7,15 @@ from typing import Any
 
 import pytest
 
-from simulator.contract.assumptions import all_assumptions
-from simulator.contract.conformance import Judge, operations_of
-from simulator.contract.errors import codes_of
-from simulator.contract.links import LINKS
-from simulator.contract.openapi import operations
-from simulator.contract.tour import Tour
+from contracts.generator.assumptions import all_assumptions
+from contracts.generator.errors import codes_of
+from contracts.generator.links import LINKS
+from contracts.generator.openapi import operations
+from contracts.generator.tour import Tour
+from simulator.contract.files import operations_of
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
+from tests.contract_judge import Judge
 
 ROWS = {row.name: row for row in operations()}
 

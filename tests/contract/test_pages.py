@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 import simulator
+from contracts.generator import diagrams
+from contracts.generator.assumptions import all_assumptions, collected, page
+from contracts.generator.openapi import operations
 from simulator.assembly import ROOMS
-from simulator.contract import diagrams
-from simulator.contract.assumptions import all_assumptions, collected, page
-from simulator.contract.openapi import operations
 from simulator.contract.reference import kind
 from simulator.contract.reference import page as reference_page
 from simulator.wire.errors import CATALOGUE

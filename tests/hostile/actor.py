@@ -8,7 +8,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from simulator.contract.tour import take_tour
+from contracts.generator.tour import take_tour
 from tests.hostile.house import Answer, House, Request
 from tests.hostile.mutations import (
     HEADERS,

@@ -9,8 +9,8 @@ from urllib.parse import quote
 import orjson
 from ruamel.yaml import YAML
 
-from simulator.contract.conformance import Finding, Judge
 from simulator.contract.files import contract_document, contract_file
+from tests.contract_judge import Finding, Judge
 
 CONTROL = "/_simulator"
 BASES = ("/production/v1", "/v1")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from simulator.config import Config
-from simulator.contract.conformance import operations_of
+from simulator.contract.files import operations_of
 from simulator.host import build
 from simulator.server.process import serving
 from tests.judges import tools

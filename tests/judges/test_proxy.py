@@ -20,10 +20,11 @@ import httpx
 import orjson
 import pytest
 
-from simulator.contract.conformance import Judge, operations_of
-from simulator.contract.route import whole_interface
-from simulator.contract.tour import Guide, Tour
+from contracts.generator.route import whole_interface
+from contracts.generator.tour import Guide, Tour
+from simulator.contract.files import operations_of
 from simulator.server.process import serving
+from tests.contract_judge import Judge
 from tests.judges import tools
 from tests.judges.conftest import Broken
 

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.config import Config
-from simulator.contract.conformance import Judge, operations_of
-from simulator.contract.files import contract_document
+from simulator.contract.files import contract_document, operations_of
 from simulator.host import build
 from simulator.resources import balance, beneficiaries, deposit_wallets, fees, ramps, reference
 from simulator.resources.reference import is_address
@@ -23,6 +22,7 @@ from simulator.resources.reference.phones import is_phone
 from simulator.testing import strategies
 from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES
+from tests.contract_judge import Judge
 from tests.support import find_operation, invoke
 
 JUDGE = Judge(contract_document())

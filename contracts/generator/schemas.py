@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from simulator.contract.provenance import CLAUSES
+from contracts.generator.provenance import CLAUSES
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"

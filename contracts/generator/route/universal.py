@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.contract.route.balance import buy_body, send_body, swap_body
-from simulator.contract.route.ramps import CONFIRM, onramp_quote
-from simulator.contract.tour import Guide
+from contracts.generator.route.balance import buy_body, send_body, swap_body
+from contracts.generator.route.ramps import CONFIRM, onramp_quote
+from contracts.generator.tour import Guide
 from simulator.kernel.journal import Cause
 from simulator.server.faults import add_fault
 from simulator.wire.events import EVENT_TYPES

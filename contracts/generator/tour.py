@@ -195,7 +195,7 @@ def _masked(value: Any) -> Any:
 
 def take_tour(route: Callable[[Guide], Any] | None = None, seed: int = 1) -> Tour:
     """Go round the whole interface, or along another route."""
-    from simulator.contract.route import whole_interface
+    from contracts.generator.route import whole_interface
 
     async def go() -> Tour:
         guide = Guide(seed)

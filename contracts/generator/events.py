@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from simulator.contract.schemas import REF, Components, Schema, any_of, references, walk
+from contracts.generator.schemas import REF, Components, Schema, any_of, references, walk
 from simulator.scenario.objects import OBJECTS
 from simulator.wire.events import EVENT_TYPES, EventType
 

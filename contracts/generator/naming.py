@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from simulator.contract.schemas import REF, Schema, walk
+from contracts.generator.schemas import REF, Schema, walk
 
 _KEPT = ("description", "x-provenance", "x-basis")
 """What is said of a field rather than of the object in it: it stays beside the reference."""

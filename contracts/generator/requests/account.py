@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.contract.requests.words import PHONES, Builder, address, inner, narrow, one, phone, some
-from simulator.contract.schemas import Components, Schema, any_of, mark
+from contracts.generator.requests.words import PHONES, Builder, address, inner, narrow, one, phone, some
+from contracts.generator.schemas import Components, Schema, any_of, mark
 from simulator.resources import reference
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.spelling import short

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from contracts.generator.errors import HEADERS as RESPONSE_HEADERS
+from contracts.generator.errors import error_responses, success_headers
+from contracts.generator.events import SHAPES, SIGNATURE_HEADERS, webhooks
+from contracts.generator.links import links_of
+from contracts.generator.naming import name_objects
+from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
+from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
+from contracts.generator.provenance import TAGS, basis_of_status
+from contracts.generator.requests import BODIES
+from contracts.generator.schemas import REF, Components, Schema, any_of, mark, references
+from contracts.generator.tour import Exchange, Tour
 from simulator.assembly import ROOMS
-from simulator.contract.errors import HEADERS as RESPONSE_HEADERS
-from simulator.contract.errors import error_responses, success_headers
-from simulator.contract.events import SHAPES, SIGNATURE_HEADERS, webhooks
-from simulator.contract.links import links_of
-from simulator.contract.naming import name_objects
-from simulator.contract.parameters import HEADERS as REQUEST_HEADERS
-from simulator.contract.parameters import header_parameters, path_parameters, query_parameters
-from simulator.contract.provenance import TAGS, basis_of_status
-from simulator.contract.requests import BODIES
-from simulator.contract.schemas import REF, Components, Schema, any_of, mark, references
-from simulator.contract.tour import Exchange, Tour
 from simulator.resources import reference
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.listing import Listing

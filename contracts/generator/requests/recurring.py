@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from simulator.contract.requests.balance import destinations, side
-from simulator.contract.requests.words import (
+from contracts.generator.requests.balance import destinations, side
+from contracts.generator.requests.words import (
     DATE,
     FIAT_DECIMALS,
     FIATS,
@@ -18,7 +18,7 @@ from simulator.contract.requests.words import (
     some,
     stable_assets,
 )
-from simulator.contract.schemas import Components, Schema, any_of, mark
+from contracts.generator.schemas import Components, Schema, any_of, mark
 from simulator.resources import reference
 from simulator.wire.spelling import upper
 

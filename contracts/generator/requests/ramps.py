@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.contract.requests.words import (
+from contracts.generator.requests.words import (
     FIAT_DECIMALS,
     FIATS,
     MOBILE_COUNTRIES,
@@ -18,7 +18,7 @@ from simulator.contract.requests.words import (
     phone,
     some,
 )
-from simulator.contract.schemas import Components, Schema, any_of
+from contracts.generator.schemas import Components, Schema, any_of
 from simulator.resources import reference
 
 

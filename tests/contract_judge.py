@@ -15,7 +15,6 @@ from urllib.parse import quote
 Document = Mapping[str, Any]
 
 _BASE = "urn:contract"
-_METHODS = ("get", "post", "put", "patch", "delete")
 
 
 class Validator(Protocol):
@@ -129,14 +128,6 @@ class Judge:
             f"{'/'.join(str(part) for part in error.instance_path) or 'body'}: {error.message}"
             for error in validator.iter_errors(value)
         ]
-
-
-def operations_of(document: Document) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
-    """Every (method, path, operation) of a contract."""
-    for path, item in document["paths"].items():
-        for method in _METHODS:
-            if method in item:
-                yield method.upper(), path, item[method]
 
 
 def _fits(parts: list[str], segments: list[str]) -> bool:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.contract.route import account, balance, ramps, recurring, universal
-from simulator.contract.tour import Guide
+from contracts.generator.route import account, balance, ramps, recurring, universal
+from contracts.generator.tour import Guide
 
 __all__ = ["whole_interface"]
 

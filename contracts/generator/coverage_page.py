@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from contracts.generator.diagrams import file_name, moves_of, state_tables
+from contracts.generator.evidence import Answered, Edge, Evidence
 from simulator.assembly import ROOMS
-from simulator.contract.diagrams import file_name, moves_of, state_tables
-from simulator.contract.evidence import Answered, Edge, Evidence
 from simulator.kernel.machine import Machine
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
@@ -41,7 +41,7 @@ _HEAD = """\
 # Coverage
 
 What shows each part of the interface: a [scenario](../scenarios/README.md) that ships, by what was really seen when it
-ran, or a test. Made by `python -m simulator.contract coverage`; do not edit. A test fails when something is shown by
+ran, or a test. Made by `python -m contracts.generator coverage`; do not edit. A test fails when something is shown by
 nothing, or when this page is not what the scenarios show.
 """
 

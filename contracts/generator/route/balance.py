@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.contract.route.places import PHONE, STELLAR
-from simulator.contract.tour import Guide
+from contracts.generator.route.places import PHONE, STELLAR
+from contracts.generator.tour import Guide
 
 
 def send_body(**changes: Any) -> dict[str, Any]:

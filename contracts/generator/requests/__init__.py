@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.contract.requests import account, balance, fees, ramps, recurring
-from simulator.contract.requests.words import Builder
+from contracts.generator.requests import account, balance, fees, ramps, recurring
+from contracts.generator.requests.words import Builder
 
 BODIES: Mapping[str, Builder] = {
     "create_token": account.token,

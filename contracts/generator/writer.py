@@ -6,16 +6,16 @@ from pathlib import Path
 
 import orjson
 
+from contracts.generator import assumptions, control, diagrams, events, openapi
+from contracts.generator.tour import action_table, take_tour
 from simulator.assembly import ROOMS
-from simulator.contract import assumptions, control, diagrams, events, openapi
 from simulator.contract.serving import CONTRACT_ROWS
-from simulator.contract.tour import action_table, take_tour
 from simulator.control.rows import control_rows
 from simulator.scenario.schema import json_schema
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.yaml_text import yaml_text
 
-_HEAD = "# Made from the code by `python -m simulator.contract write`; do not edit.\n"
+_HEAD = "# Made from the code by `python -m contracts.generator write`; do not edit.\n"
 
 _README = """\
 # Contracts
@@ -52,6 +52,8 @@ a schema and is answered with the declared 404, 409 and 422.
 """
 
 
+GENERATOR = Path(__file__).resolve().parent.name
+"""The folder of this generator, which lies among what it makes."""
 ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 """Made by another command, because the scenarios have to run for it; and written by hand."""
 
@@ -80,10 +82,16 @@ def pretty(value: object) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
+def _files(directory: Path) -> list[str]:
+    """The files of a directory by their paths below it, in order."""
+    found = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
+    return sorted(path.as_posix() for path in found if path.parts[0] != GENERATOR)
+
+
 def differences(directory: Path) -> list[str]:
     """What is missing, differs or does not belong in a directory, one line each."""
     wanted = generate()
-    found = {path.relative_to(directory).as_posix() for path in directory.rglob("*") if path.is_file()}
+    found = set(_files(directory))
     lines = [f"missing: {name}" for name in wanted if name not in found]
     lines += [f"does not belong: {name}" for name in sorted(found - wanted.keys() - ELSEWHERE)]
     lines += [
@@ -95,12 +103,12 @@ def differences(directory: Path) -> list[str]:
 
 
 def write(directory: Path) -> list[str]:
-    """Bring a directory up to date; answers what was not."""
+    """Bring a directory up to date; returns what was not."""
     changed = differences(directory) if directory.is_dir() else []
     wanted = generate()
-    for path in [path for path in directory.rglob("*") if path.is_file()] if directory.is_dir() else []:
-        if path.relative_to(directory).as_posix() not in wanted.keys() | ELSEWHERE:
-            path.unlink()
+    for name in _files(directory):
+        if name not in wanted.keys() | ELSEWHERE:
+            (directory / name).unlink()
     for name, content in wanted.items():
         (directory / name).parent.mkdir(parents=True, exist_ok=True)
         (directory / name).write_bytes(content)

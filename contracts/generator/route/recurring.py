@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.contract.route.places import CELO
-from simulator.contract.tour import Guide
+from contracts.generator.route.places import CELO
+from contracts.generator.tour import Guide
 
 
 async def recurring(guide: Guide, saved: dict[str, Any]) -> None:

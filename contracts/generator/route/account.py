@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from simulator.contract.route.places import CELO, PHONE
-from simulator.contract.tour import Guide
+from contracts.generator.route.places import CELO, PHONE
+from contracts.generator.tour import Guide
 
 
 async def authentication(guide: Guide) -> None:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from contracts.generator.requests.words import DAY
+from contracts.generator.schemas import Components, Schema
 from simulator.assembly import DEFAULT_SCENARIOS
-from simulator.contract.requests.words import DAY
-from simulator.contract.schemas import Components, Schema
 from simulator.resources import reference
 from simulator.wire.listing import Filter, Listing
 from simulator.wire.operation import Operation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.contract.requests.words import (
+from contracts.generator.requests.words import (
     FIAT_DECIMALS,
     FIATS,
     MOBILE_COUNTRIES,
@@ -22,7 +22,7 @@ from simulator.contract.requests.words import (
     some,
     stable_assets,
 )
-from simulator.contract.schemas import Components, Schema, any_of
+from contracts.generator.schemas import Components, Schema, any_of
 from simulator.resources import reference
 from simulator.wire.spelling import upper
 

@@ -1,4 +1,4 @@
-"""`python -m simulator.contract write [DIRECTORY]` makes the contract files anew; `check` says what differs.
+"""`python -m contracts.generator write [DIRECTORY]` makes the contract files anew; `check` says what differs.
 
 `coverage` runs the scenarios that ship and writes what they show.
 """
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import click
 
-from simulator.contract import coverage_page, scenarios_page, writer
-from simulator.contract.evidence import collect
+from contracts.generator import coverage_page, scenarios_page, writer
+from contracts.generator.evidence import collect
 from simulator.contract.files import contracts_directory
 from simulator.scenario.loader import shipped_directory
 
@@ -54,4 +54,4 @@ def coverage() -> None:
 
 
 if __name__ == "__main__":
-    main(prog_name="python -m simulator.contract")
+    main(prog_name="python -m contracts.generator")

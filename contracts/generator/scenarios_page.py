@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from simulator.contract.evidence import Evidence
+from contracts.generator.evidence import Evidence
 from simulator.scenario.drive import Call
 
 _HEAD = """\
@@ -13,7 +13,7 @@ _HEAD = """\
 The weather that ships: what the outside world does, and when. Each file runs by itself, with no integrator
 (`rampsim scenario run NAME`), serves as the weather of a whole server (`rampsim serve --scenario NAME`), of one world
 (`scenarios` when it is made), of one object (the header `X-Simulator-Scenario: NAME`, or a `reference` of
-`simulator:NAME`), and as a beginning for one's own. Made by `python -m simulator.contract coverage`; do not edit.
+`simulator:NAME`), and as a beginning for one's own. Made by `python -m contracts.generator coverage`; do not edit.
 
 | scenario | what happens | ends in |
 | - | - | - |

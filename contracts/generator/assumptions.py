@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
-from simulator.contract.decisions import DECISIONS
+from contracts.generator.decisions import DECISIONS
 from simulator.resources import ORDER
 
 SIMULATOR = "simulator"

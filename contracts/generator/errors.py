@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.contract.schemas import Components, Schema
+from contracts.generator.schemas import Components, Schema
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.fields import Body
 from simulator.wire.listing import Listing

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
+from contracts.generator.openapi import prune
+from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.contract.control_advance import ADVANCE
 from simulator.contract.control_shapes import ANSWERS
-from simulator.contract.openapi import prune
-from simulator.contract.schemas import REF, Components, Schema, any_of
 from simulator.control.operation import LIMIT, ControlOperation
 from simulator.server.app import CONTROL_BASE
 from simulator.wire.faults import InterfaceFault, WebhookFault

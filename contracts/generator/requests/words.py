@@ -6,7 +6,7 @@ import copy
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from simulator.contract.schemas import Components, Schema
+from contracts.generator.schemas import Components, Schema
 from simulator.resources import reference
 
 ADDRESSES = {
