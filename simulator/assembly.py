@@ -37,11 +37,11 @@ from simulator.scenario.catalogue import row_of
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import shipped_library
 from simulator.scenario.schema import Library, ScenarioFile
+from simulator.wire.actions import ActionTable
 from simulator.wire.advice import advise
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room
 from simulator.wire.settings import MANUAL_START, Settings, bound_journal, shown
-from simulator.wire.triggers import TriggerTable
 
 _log = logging.getLogger(__name__)
 
@@ -138,10 +138,10 @@ class Simulator:
         self, rooms: Iterable[Room] = ROOMS, library: Library | None = None, inherited: Inherited | None = None
     ) -> None:
         self.rooms = tuple(rooms)
-        self.triggers = TriggerTable(trigger for room in self.rooms for trigger in room.triggers)
-        self.library = library if library is not None else shipped_library(self.triggers)
+        self.actions = ActionTable(row for room in self.rooms for row in room.actions)
+        self.library = library if library is not None else shipped_library(self.actions)
         self.shipped = frozenset(self.library)
-        self.engine = Engine(self.triggers, self.library)
+        self.engine = Engine(self.actions, self.library)
         self.operations: tuple[Operation, ...] = tuple(row for room in self.rooms for row in room.operations)
         self.wiring = Wiring(
             timers={kind: handler for room in self.rooms for kind, handler in room.timers.items()}

@@ -83,7 +83,7 @@ def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, .
             names.append(name)
             continue
         try:
-            file = Loader(simulator.triggers).load_file(Path(name), simulator.library)
+            file = Loader(simulator.actions).load_file(Path(name), simulator.library)
             simulator.library[file.name] = file
             names.append(file.name)
         except OSError:

@@ -8,9 +8,9 @@ from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin, Wiring, World
 from simulator.wire import dispatch
+from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.operation import Call, Operation
 from simulator.wire.room import Room
-from simulator.wire.triggers import Performed, TriggerTable
 
 START = "2026-01-05T08:00:00.000Z"
 
@@ -66,7 +66,7 @@ def push(
     **values: Any,
 ) -> Performed:
     """Perform an action as the control interface does; ControlError when refused."""
-    table = TriggerTable(trigger for room in rooms for trigger in room.triggers)
+    table = ActionTable(row for room in rooms for row in room.actions)
     done = table.perform(world, action, target, values, environment, Cause("action", action))
     world.fire_due()
     return done

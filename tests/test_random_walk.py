@@ -18,10 +18,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from simulator.assembly import ROOMS
 from simulator.kernel.clock import DAY_MS, HOUR_MS, MINUTE_MS
 from simulator.kernel.world import Wiring, World
+from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import dumps
 from simulator.wire.records import find, kind_of, render_told
-from simulator.wire.triggers import TriggerTable
 from tests import support
 from tests.auditor import Auditor
 
@@ -34,7 +34,7 @@ ASSETS = [
     ("BTC", "BITCOIN"),
 ]  # fmt: skip
 STABLE = [("USDC", "STELLAR"), ("CUSD", "CELO"), ("USDC", "CELO"), ("USDT", "CELO")]
-TABLE = TriggerTable(trigger for room in ROOMS for trigger in room.triggers)
+TABLE = ActionTable(row for room in ROOMS for row in room.actions)
 TARGETED = sorted({name for name in TABLE.rows if TABLE.kinds(name) and name != "set_fee_product"})
 
 
@@ -352,7 +352,7 @@ class RandomWalk(RuleBasedStateMachine):
             assert any(move.target == history[0].state for move in machine.initial)
             for before, after in pairwise(history):
                 cells = machine.rows[before.state]
-                assert any((move.trigger, move.target) == (after.trigger, after.state) for move in cells)
+                assert any((move.on, move.target) == (after.trigger, after.state) for move in cells)
             assert record is not None
             assert history[-1].state == record.status
 

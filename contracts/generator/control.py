@@ -12,9 +12,9 @@ from simulator.contract.control_advance import ADVANCE
 from simulator.contract.control_shapes import ANSWERS
 from simulator.control.operation import LIMIT, ControlOperation
 from simulator.server.app import CONTROL_BASE
+from simulator.wire.actions import ActionTable
 from simulator.wire.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, Nothing
-from simulator.wire.triggers import TriggerTable
 
 _DESCRIPTION = """\
 How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \
@@ -37,17 +37,17 @@ _ERRORS = {
 _WORLDLESS = ("health", "create_world", "list_worlds", "get_world", "delete_world")
 
 
-def build(rows: Iterable[ControlOperation], triggers: TriggerTable) -> Schema:
+def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
     """The document."""
     rows = tuple(rows)
-    parameter_models: set[type[Body]] = {row.parameters for entries in triggers.rows.values() for row in entries}
+    parameter_models: set[type[Body]] = {row.parameters for entries in table.rows.values() for row in entries}
     bodies = [row.body for row in rows if row.takes == "json" and row.body is not Nothing]
     distinct: set[type[Body]] = {*bodies, *parameter_models, InterfaceFault, WebhookFault}
     models = sorted(distinct, key=_place)
     components = Components([ANSWERS[row.name] for row in rows if row.name in ANSWERS], models, None)
     for name in _OPEN & components.schemas.keys():
         components.schemas[name].pop("additionalProperties", None)
-    actions = _actions(components, triggers)
+    actions = _actions(components, table)
     components.add("ControlError", _ERROR)
     components.add("Advance", ADVANCE)
     paths: dict[str, Schema] = {}
@@ -170,10 +170,10 @@ def _tag(path: str) -> str:
     return "Seeing"
 
 
-def _actions(components: Components, triggers: TriggerTable) -> dict[str, Schema]:
+def _actions(components: Components, table: ActionTable) -> dict[str, Schema]:
     """For every action a named schema of its body: the target, and the parameters of its rows."""
     found: dict[str, Schema] = {}
-    for name, rows in triggers.rows.items():
+    for name, rows in table.rows.items():
         variants: list[Schema] = []
         for row in rows:
             schema = components.of(_model_name(components, row.parameters))

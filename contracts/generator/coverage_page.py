@@ -79,7 +79,7 @@ class Coverage:
         return [*self._by(lambda one: edge in one.edges), *TESTS_OF_EDGES.get(edge, ())]
 
     def state(self, machine: Machine, state: str) -> list[str]:
-        edges = [_edge(machine, before, move.trigger, move.target) for before, move in moves_of(machine)]
+        edges = [_edge(machine, before, move.on, move.target) for before, move in moves_of(machine)]
         reached = [edge for edge in edges if edge.after == state]
         return [
             *self._by(lambda one: not one.edges.isdisjoint(reached)),
@@ -100,9 +100,9 @@ class Coverage:
             for state in machine.rows:
                 yield f"the state {state} of {machine.name}", self.state(machine, state)
             for before, move in moves_of(machine):
-                edge = _edge(machine, before, move.trigger, move.target)
+                edge = _edge(machine, before, move.on, move.target)
                 yield (
-                    f"the move {before or '(none)'} → {move.target} of {machine.name} by {move.trigger}",
+                    f"the move {before or '(none)'} → {move.target} of {machine.name} by {move.on}",
                     self.edge(edge),
                 )
 
@@ -164,8 +164,8 @@ def _states(coverage: Coverage) -> str:
         parts.append(_table(("state", "shown by"), states))
         moves = []
         for before, move in moves_of(machine):
-            edge = _edge(machine, before, move.trigger, move.target)
-            trigger = f"`{move.trigger}`" + (f" ({move.when})" if move.when and move.when != move.target else "")
+            edge = _edge(machine, before, move.on, move.target)
+            trigger = f"`{move.on}`" + (f" ({move.when})" if move.when and move.when != move.target else "")
             from_state = f"`{before}`" if before else "(none)"
             moves.append((from_state, trigger, f"`{move.target}`", shown_by(coverage.edge(edge))))
         parts.append(_table(("from", "by", "to", "shown by"), moves))

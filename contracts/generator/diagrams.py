@@ -75,4 +75,4 @@ def _page(machine: Machine, kinds: list[str]) -> str:
 
 
 def _label(move: Move) -> str:
-    return f"{move.trigger}, {move.when}" if move.when else move.trigger
+    return f"{move.on}, {move.when}" if move.when else move.on

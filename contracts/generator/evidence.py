@@ -173,7 +173,7 @@ def _machine(world: World, resource_id: str, first: Step) -> tuple[Machine, str]
     record: Any = find(world, resource_id)
     kind = world.wiring.kinds[record.kind]
     machine: Machine = kind.machine
-    if any((move.trigger, move.target) == (first.trigger, first.state) for move in machine.initial):
+    if any((move.on, move.target) == (first.trigger, first.state) for move in machine.initial):
         return machine, ""
     fresh = None if kind.standing is None else kind.standing(_untouched(world), resource_id)
     return machine, machine.initial[0].target if fresh is None else fresh.status

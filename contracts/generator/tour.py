@@ -22,9 +22,9 @@ from simulator.scenario.schema import Library
 from simulator.server.app import Application
 from simulator.server.endpoint import BASES
 from simulator.server.router import Router
+from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Operation
-from simulator.wire.triggers import Performed, TriggerTable
 
 SECRET = ("access_token", "secret_key")
 _WALL_MS = 1_767_600_000_000
@@ -153,7 +153,7 @@ class Guide:
 
     def act(self, action: str, target: str | None = None, environment: str = "sandbox", **values: Any) -> Performed:
         """What the outside world does."""
-        table = self.simulator.triggers
+        table = self.simulator.actions
         done = table.perform(self.world, action, target, values, environment, Cause("action", action))
         self.world.fire_due()
         self.application.changed(self.world)
@@ -179,8 +179,8 @@ def _library() -> Library:
     return library
 
 
-def action_table() -> TriggerTable:
-    return TriggerTable(trigger for room in ROOMS for trigger in room.triggers)
+def action_table() -> ActionTable:
+    return ActionTable(row for room in ROOMS for row in room.actions)
 
 
 def _masked(value: Any) -> Any:

@@ -61,14 +61,14 @@ ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 def generate() -> dict[str, bytes]:
     """Every file by its path below `contracts/`."""
     document = openapi.build(take_tour())
-    triggers = action_table()
+    actions = action_table()
     components = openapi.make_components(openapi.operations())
     files: dict[str, bytes] = {
         "README.md": _README.encode(),
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
         "openapi.json": pretty(document),
-        "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), triggers))).encode(),
-        "scenario.schema.json": pretty(json_schema(triggers)),
+        "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
+        "scenario.schema.json": pretty(json_schema(actions)),
         "assumptions.md": assumptions.page().encode(),
     }
     for name, event in EVENT_TYPES.items():

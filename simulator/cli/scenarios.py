@@ -35,7 +35,7 @@ def validate(files: tuple[Path, ...]) -> None:
     from simulator.assembly import Simulator
     from simulator.scenario.loader import Library, Loader, ScenarioError, shipped_directory
 
-    loader = Loader(Simulator(library=Library()).triggers)
+    loader = Loader(Simulator(library=Library()).actions)
     known = _names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
     count = 0
     for path in files:
@@ -119,7 +119,7 @@ def _load(scenarios: Sequence[str]) -> list[ScenarioFile]:
             files.append(simulator.library[given])
             continue
         try:
-            files.append(Loader(simulator.triggers).load_file(Path(given), simulator.library))
+            files.append(Loader(simulator.actions).load_file(Path(given), simulator.library))
         except OSError:
             close = " or ".join(repr(name) for name in get_close_matches(given, simulator.library, n=3))
             hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them."

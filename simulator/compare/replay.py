@@ -170,7 +170,7 @@ class _Replay:
 
     def _push(self, action: str, target: str) -> None:
         try:
-            self._application.simulator.triggers.perform(
+            self._application.simulator.actions.perform(
                 self._world, action, target, {}, self._environment, Cause("action", action, "recording")
             )
         except ControlError:

@@ -13,11 +13,11 @@ from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import TYPES
+from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find, render
 from simulator.wire.strict import did_you_mean
-from simulator.wire.triggers import Performed, TriggerTable
 
 _FAMILIES = {
     "transaction": ("onramp", "offramp", "send", "buy", "swap", "withdraw", "deposit_transaction"),
@@ -31,7 +31,7 @@ _HIDDEN = ("api_key",)
 
 async def list_actions(call: ControlCall) -> JsonObject:
     """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
-    table: TriggerTable = call.application.simulator.triggers
+    table: ActionTable = call.application.simulator.actions
     return {
         "data": [
             {
@@ -66,7 +66,7 @@ async def perform(call: ControlCall) -> JsonObject:
     if target is not None and not isinstance(target, str):
         raise wrong("target", "it must be the id of a resource")
     name = call.path["action"]
-    table = call.application.simulator.triggers
+    table = call.application.simulator.actions
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, call.id))
     call.shows_keys = name in _MAKE_KEYS
     answer = show_performed(done)
@@ -132,7 +132,7 @@ async def get_resource(call: ControlCall) -> JsonObject:
     record = find_any(world, call.path["id"])
     if record is None:
         raise ControlError(404, "not_found", f"There is no resource with the id {call.path['id']!r}.")
-    return story(world, record, call.application.simulator.triggers, call.lookups)
+    return story(world, record, call.application.simulator.actions, call.lookups)
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -242,7 +242,7 @@ class _Collector:
             )
 
     def _read(self, text: str) -> JsonObject:
-        loader = Loader(self._simulator.triggers)
+        loader = Loader(self._simulator.actions)
         try:
             return loader.load(text, known=self._simulator.engine.names(self._world)).document
         except ScenarioError:

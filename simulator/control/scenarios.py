@@ -64,7 +64,7 @@ async def listing(call: ControlCall) -> JsonObject:
 async def upload(call: ControlCall) -> JsonObject:
     """Keep a scenario in the world; 400 invalid_scenario with every problem."""
     engine = _engine(call)
-    loader = Loader(call.application.simulator.triggers)
+    loader = Loader(call.application.simulator.actions)
     try:
         # Beside the loop: a large file takes a while, and the other worlds go on.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))

@@ -23,10 +23,10 @@ from simulator.scenario.engine import BINDINGS
 from simulator.scenario.holding import Held, held_steps
 from simulator.scenario.view import family
 from simulator.scenario.walks import LAWS
+from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
 from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
-from simulator.wire.triggers import TriggerTable
 
 STEPS = ("scenario.step", "scenario.timeline")
 
@@ -51,10 +51,10 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def story(world: World, record: Record, triggers: TriggerTable, lookups: Lookups | None = None) -> JsonObject:
+def story(world: World, record: Record, actions: ActionTable, lookups: Lookups | None = None) -> JsonObject:
     """The whole story of a record."""
     lookups = lookups or Lookups()
-    told = _Story(world, record, triggers, lookups)
+    told = _Story(world, record, actions, lookups)
     return {
         "resource": render(world, record),
         "kind": record.kind,
@@ -91,13 +91,13 @@ def story(world: World, record: Record, triggers: TriggerTable, lookups: Lookups
 class _Story:
     """What the parts of one story share."""
 
-    def __init__(self, world: World, record: Record, triggers: TriggerTable, lookups: Lookups) -> None:
+    def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups) -> None:
         self._world = world
         self._record = record
-        self._triggers = triggers
+        self._actions = actions
         self._lookups = lookups
         self.events = lookups.events(world, record.id)
-        self.allowed = triggers.allowed(world, record)
+        self.allowed = actions.allowed(world, record)
         self._requests: dict[str, JournalEntry] | None = None
 
     def origin(self) -> JsonObject:
@@ -143,7 +143,7 @@ class _Story:
         """The actions on this kind that are not legal now, each with its reason."""
         kind, state = self._record.kind, self._record.status
         machine = kind_of(self._world, self._record).machine
-        for name, rows in self._triggers.rows.items():
+        for name, rows in self._actions.rows.items():
             if name in self.allowed or not any(kind in row.kinds for row in rows):
                 continue
             legal_in = [other for other in machine.rows if machine.permits(other, name)]

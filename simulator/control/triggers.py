@@ -30,13 +30,13 @@ from simulator.scenario.trigger import paths_to
 from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to, walks_at
 from simulator.server.router import Router
 from simulator.wire import dispatch
+from simulator.wire.actions import events_since
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Call, Operation
 from simulator.wire.records import Record, find
 from simulator.wire.spelling import upper
-from simulator.wire.triggers import events_since
 
 RULER = "(trigger)"
 """Objects of a walk are put under a scenario that cannot exist: nothing but laws and calls moves them."""
@@ -75,7 +75,7 @@ async def trigger(call: ControlCall) -> JsonObject:
     walks = walks_at(record, event)
     if walks:
         return await walker.go([(walk.steps, walk.subject) for walk in walks])
-    paths = paths_to(world, call.application.simulator.triggers, record, event)
+    paths = paths_to(world, call.application.simulator.actions, record, event)
     return await walker.go([(path.steps, record.id) for path in paths])
 
 
@@ -191,7 +191,7 @@ class Walker:
 
     def _allowed(self) -> list[str]:
         record = find(self._world, self._subject) if self._subject and "${" not in self._subject else None
-        return [] if record is None else self._application.simulator.triggers.allowed(self._world, record)
+        return [] if record is None else self._application.simulator.actions.allowed(self._world, record)
 
     # Steps
 
@@ -226,8 +226,8 @@ class Walker:
     def _act(self, step: Act) -> Any:
         target = None if step.target is None else fill(step.target, self._answers)
         parameters = fill(step.parameters, self._answers)
-        triggers = self._application.simulator.triggers
-        done = triggers.perform(self._world, step.action, target, parameters, self._environment, self._cause)
+        actions = self._application.simulator.actions
+        done = actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)
         return loads(dumps(done.resource))
 
     # Waiting
@@ -276,14 +276,14 @@ class Walker:
 
     @contextmanager
     def _emptied(self, payment_id: str) -> Iterator[None]:
-        world, triggers = self._world, self._application.simulator.triggers
+        world, actions = self._world, self._application.simulator.actions
         payment: Any = find(world, payment_id)
         pot, source = available(holder(payment.environment)), payment.source
         balance = world.ledger.balance(pot, source.key)
         place = {"symbol": source.code, "network": upper(source.network)}
 
         def set_to(amount: str) -> None:
-            triggers.perform(world, "set_balance", None, {**place, "amount": amount}, payment.environment, self._cause)
+            actions.perform(world, "set_balance", None, {**place, "amount": amount}, payment.environment, self._cause)
 
         set_to("0")
         yield

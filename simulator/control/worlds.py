@@ -234,7 +234,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
             names.append(one)
             continue
         try:
-            loader = Loader(simulator.triggers)
+            loader = Loader(simulator.actions)
             file = await asyncio.to_thread(loader.load_inside, call.sent, ("scenarios", index), one, known)
         except ScenarioError as error:
             errors += [

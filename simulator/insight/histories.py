@@ -38,11 +38,11 @@ def cells(world: World) -> Iterator[Cell]:
     """Every cell that can be gone through, in the order of the tables."""
     for name, machine in machines(world).items():
         for move in machine.initial:
-            if move.trigger not in LAID:
-                yield Cell(name, NOTHING, move.trigger, move.target)
+            if move.on not in LAID:
+                yield Cell(name, NOTHING, move.on, move.target)
         for state, row in machine.rows.items():
             for move in row:
-                yield Cell(name, state, move.trigger, move.target)
+                yield Cell(name, state, move.on, move.target)
 
 
 def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
@@ -73,4 +73,4 @@ def _kind_of(world: World, resource_id: str) -> str | None:
 
 
 def _begins(machine: Machine, trigger: str) -> bool:
-    return any(move.trigger == trigger for move in machine.initial)
+    return any(move.on == trigger for move in machine.initial)

@@ -35,10 +35,10 @@ from simulator.scenario.schema import (
     ScenarioFile,
 )
 from simulator.scenario.view import View, family
+from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find, origin_of, render
-from simulator.wire.triggers import TriggerTable
 
 ACTIVE = "scenario.active"
 BINDINGS = "scenario.bindings"
@@ -64,10 +64,8 @@ class _Happening:
 class Engine:
     """The scenarios of a process: those that ship, and in every world those uploaded to it."""
 
-    def __init__(
-        self, triggers: TriggerTable, library: Library, network_status: NetworkStatus = network_status
-    ) -> None:
-        self._triggers = triggers
+    def __init__(self, actions: ActionTable, library: Library, network_status: NetworkStatus = network_status) -> None:
+        self._actions = actions
         self._catalogue = Catalogue(library)
         self._network_status = network_status
         self.timers: Mapping[str, TimerHandler] = {STEP: self.on_step, TIMELINE: self.on_timeline}
@@ -142,7 +140,7 @@ class Engine:
                 cause = Cause("rule", name, file.place(place))
                 environment = entry.get("environment", "sandbox")
                 try:
-                    self._triggers.perform(world, action, None, parameters, environment, cause)
+                    self._actions.perform(world, action, None, parameters, environment, cause)
                 except ControlError as refusal:
                     raise NotLaid(file, place, refusal) from None
         for fault in file.document.get("faults") or []:
@@ -372,12 +370,12 @@ class Engine:
     def _act(self, world: World, timer: Timer, object_id: str | None) -> None:
         arguments = timer.arguments
         action = arguments["action"]
-        acts_on_world = any(not row.kinds for row in self._triggers.rows.get(action, ()))
+        acts_on_world = any(not row.kinds for row in self._actions.rows.get(action, ()))
         target = arguments["acts_on"] or (None if acts_on_world else object_id)
         cause = shared_cause("rule", arguments["scenario"], arguments["place"])
         try:
             with world.store.attempt():
-                self._triggers.perform(world, action, target, arguments["parameters"], arguments["environment"], cause)
+                self._actions.perform(world, action, target, arguments["parameters"], arguments["environment"], cause)
         except _REFUSALS as refusal:
             self._skipped(world, timer, str(getattr(refusal, "message", refusal)))
             return

@@ -21,10 +21,10 @@ from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
 from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Fault
+from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.faults import InterfaceFault, WebhookFault, wrongs_of_fault
-from simulator.wire.triggers import TriggerTable
 
 _PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
@@ -90,10 +90,10 @@ class Judge:
     """What the models cannot know, judged on the document as written; what is misshapen is passed over."""
 
     def __init__(
-        self, document: Document, triggers: TriggerTable, events: tuple[str, ...], scenarios: tuple[str, ...]
+        self, document: Document, actions: ActionTable, events: tuple[str, ...], scenarios: tuple[str, ...]
     ) -> None:
         self._document = document
-        self._triggers = triggers
+        self._actions = actions
         self._events = events
         self._scenarios = scenarios
 
@@ -279,8 +279,8 @@ class Judge:
             return
         if not isinstance(name, str):
             return
-        if name not in self._triggers.rows:
-            self._document.report((*path, "action"), f"unknown action `{name}`{self._hint(name, self._triggers.rows)}")
+        if name not in self._actions.rows:
+            self._document.report((*path, "action"), f"unknown action `{name}`{self._hint(name, self._actions.rows)}")
             for key in step:
                 if key not in fields and len(key) < 20 and get_close_matches(key, fields, cutoff=0.8):
                     report_unknown(self._document, (*path, key), fields, "field")
@@ -292,9 +292,9 @@ class Judge:
         self, path: Path, action: str, given: dict[str, Any], fields: Iterable[str], kinds: tuple[str, ...]
     ) -> None:
         """Report what the best fitting row of the action finds wrong with the parameters."""
-        rows = [row for row in self._triggers.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
+        rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
         if not rows:
-            possible = ", ".join(self._triggers.kinds(action))
+            possible = ", ".join(self._actions.kinds(action))
             message = f"the action {action} does not act on {', '.join(kinds)}; it acts on {possible}"
             self._document.report((*path, "action"), message)
             return
@@ -314,7 +314,7 @@ class Judge:
 
     def _target_given(self, path: Path, step: dict[str, Any]) -> None:
         action = step.get("action")
-        rows = self._triggers.rows.get(action) if isinstance(action, str) else None
+        rows = self._actions.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):
             self._document.report(path, f"the action {action} needs a `target` here")
 
@@ -327,7 +327,7 @@ class Judge:
             if isinstance(entries, list):
                 places = [(("world", member, index), entry) for index, entry in enumerate(entries)]
             for path, entry in places:
-                if isinstance(entry, dict) and action in self._triggers.rows:
+                if isinstance(entry, dict) and action in self._actions.rows:
                     given = {key: value for key, value in entry.items() if key != "environment"}
                     self._parameters(path, action, given, ("environment",), ())
                 if isinstance(entry, dict) and entry.get("environment", "sandbox") not in ("sandbox", "production"):

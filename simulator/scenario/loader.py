@@ -18,10 +18,10 @@ from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, Path, do
 from simulator.scenario.judge import Judge, report_unknown
 from simulator.scenario.parameters import names_of
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
+from simulator.wire.actions import ActionTable
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import in_words
 from simulator.wire.json import dumps
-from simulator.wire.triggers import TriggerTable
 
 SUFFIXES = (".yaml", ".yml", ".json")
 
@@ -44,8 +44,8 @@ def _told(error: Mapping[str, Any]) -> str:
 class Loader:
     """Reads scenario files against an action table and an event catalogue."""
 
-    def __init__(self, triggers: TriggerTable, events: Collection[str] = tuple(EVENT_TYPES)) -> None:
-        self._triggers = triggers
+    def __init__(self, actions: ActionTable, events: Collection[str] = tuple(EVENT_TYPES)) -> None:
+        self._actions = actions
         self._events = tuple(events)
 
     def load(
@@ -121,7 +121,7 @@ class Loader:
         if isinstance(document.value, dict):
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
-            Judge(document, self._triggers, self._events, scenarios).judge()
+            Judge(document, self._actions, self._events, scenarios).judge()
 
 
 def _decoded(raw: bytes, source: str) -> str:
@@ -212,9 +212,9 @@ def shipped_directory() -> FilePath:
     return installed if installed.is_dir() else package.parent / "scenarios"
 
 
-def shipped_library(triggers: TriggerTable) -> Library:
+def shipped_library(actions: ActionTable) -> Library:
     """The scenarios that ship, by name; ScenarioError when one is broken."""
-    return Loader(triggers).load_directory(shipped_directory())
+    return Loader(actions).load_directory(shipped_directory())
 
 
 __all__ = ["Library", "Loader", "ScenarioError", "ScenarioFile", "shipped_directory", "shipped_library"]

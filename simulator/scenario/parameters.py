@@ -8,15 +8,15 @@ from pydantic import BaseModel, ValidationError
 
 from simulator.scenario.document import Path
 from simulator.scenario.matching import dig
+from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, dotted, wrongs_of
-from simulator.wire.triggers import Trigger
 
 
 def names_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def wrongs(row: Trigger, given: dict[str, Any]) -> list[tuple[Path, str, str]]:
+def wrongs(row: Action, given: dict[str, Any]) -> list[tuple[Path, str, str]]:
     """What one row of an action finds wrong with parameters: place, kind, message."""
     known = names_of(row.parameters)
     wrong: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]

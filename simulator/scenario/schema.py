@@ -17,10 +17,10 @@ from pydantic.json_schema import JsonSchemaValue
 
 from simulator.scenario.drive import DriveStep, Expectation
 from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where
+from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import FreeText, Text
-from simulator.wire.triggers import TriggerTable
 
 CREATED = "created"
 REQUEST = "request"
@@ -206,7 +206,7 @@ class Library(dict[str, ScenarioFile]):
     """Scenarios by name."""
 
 
-def json_schema(triggers: TriggerTable | None = None) -> JsonSchemaValue:
+def json_schema(actions: ActionTable | None = None) -> JsonSchemaValue:
     """The JSON Schema of scenario files; with a trigger table the actions and their parameters are in it."""
     schema = Scenario.model_json_schema(by_alias=True)
     schema = {
@@ -222,14 +222,14 @@ def json_schema(triggers: TriggerTable | None = None) -> JsonSchemaValue:
     definitions["ExpectDelivery"]["properties"]["delivery"] = {"enum": list(EVENT_TYPES)}
     definitions["AnswerInstead"]["properties"]["code"] = {"enum": list(CATALOGUE)}
     definitions["Call"]["properties"]["code"] = {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]}
-    if triggers is not None:
+    if actions is not None:
         for name in ("Step", "TimelineStep", "DriveAction"):
-            _add_actions(definitions[name], triggers)
+            _add_actions(definitions[name], actions)
     return schema
 
 
-def _add_actions(definition: JsonSchemaValue, triggers: TriggerTable) -> None:
-    names = {"enum": list(triggers.rows)}
+def _add_actions(definition: JsonSchemaValue, actions: ActionTable) -> None:
+    names = {"enum": list(actions.rows)}
     optional = "anyOf" in definition["properties"]["action"]
     definition["properties"]["action"] = {"anyOf": [names, {"type": "null"}]} if optional else names
     definition["allOf"] = [
@@ -237,7 +237,7 @@ def _add_actions(definition: JsonSchemaValue, triggers: TriggerTable) -> None:
             "if": {"properties": {"action": {"const": name}}, "required": ["action"]},
             "then": {"properties": {parameter: {} for row in rows for parameter in _parameters(row.parameters)}},
         }
-        for name, rows in triggers.rows.items()
+        for name, rows in actions.rows.items()
     ]
 
 

@@ -14,10 +14,10 @@ from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
 from simulator.resources.reference import NETWORK_ASSETS, currency_of, listing
 from simulator.scenario.walks import EXPIRIES, NOTICE, RUN, Act, Ask, Step, Wait, activation, schedule_from
+from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.records import Record, kind_of
-from simulator.wire.triggers import TriggerTable
 
 _TEST = Move("test", "enabled", ("webhook.test",))
 _BESIDE_THE_TABLE: Mapping[str, Mapping[str, tuple[Move, ...]]] = {"webhook": {"enabled": (_TEST,)}}
@@ -40,10 +40,10 @@ class Path:
         return waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
-def paths_to(world: World, triggers: TriggerTable, record: Record, event: str) -> list[Path]:
+def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> list[Path]:
     """Every way from where the object stands to the event, cheapest first; ControlError 409 in words when none."""
     machine, beside = kind_of(world, record).machine, _BESIDE_THE_TABLE.get(record.kind, {})
-    allowed = triggers.allowed(world, record)
+    allowed = actions.allowed(world, record)
     if record.owner:
         raise _refused(f"{record.id} belongs to another user; events tell of the account's own objects.", allowed)
     emitting = [move for row in (*machine.rows.values(), *beside.values()) for move in row if event in move.events]
@@ -59,7 +59,7 @@ def paths_to(world: World, triggers: TriggerTable, record: Record, event: str) -
         raise _refused(f"{event} tells of a {about.replace('_', ' ')}; {record.id} is a {_named(record)}.", allowed)
     found = []
     for moves in _walks(machine, beside, record.status, event):
-        parts = [_steps(world, triggers, record, move) for move in moves]
+        parts = [_steps(world, actions, record, move) for move in moves]
         if all(parts):
             found.append(Path(moves, tuple(step for part in parts for step in part or ())))
     if not found:
@@ -88,10 +88,10 @@ def _walks(
                 yield (move, *rest)
 
 
-def _steps(world: World, triggers: TriggerTable, record: Any, move: Move) -> tuple[Step, ...] | None:
+def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> tuple[Step, ...] | None:
     """Who makes this move, and how; None when nobody can be asked to."""
-    kind, trigger = record.kind, move.trigger
-    if trigger in triggers.rows and kind in triggers.kinds(trigger):
+    kind, trigger = record.kind, move.on
+    if trigger in actions.rows and kind in actions.kinds(trigger):
         return (Act(trigger, record.id, _parameters(record, move)),)
     if kind == "network":
         return (Act("set_network", None, {"network": record.name, "status": move.when}),)
@@ -119,19 +119,19 @@ def _parameters(record: Any, move: Move) -> dict[str, Any]:
 
 def _recurring_steps(world: World, record: Any, move: Move) -> tuple[Step, ...] | None:
     path = f"/recurring-payments/{record.id}"
-    if move.trigger == "activate":
+    if move.on == "activate":
         return activation(record.id, schedule_from(world.now_ms) if record.schedule is None else None)
-    if move.trigger in ("pause", "restart"):
-        return (Ask("POST", f"{path}/{move.trigger}", {}),)
-    if move.trigger == "delete":
+    if move.on in ("pause", "restart"):
+        return (Ask("POST", f"{path}/{move.on}", {}),)
+    if move.on == "delete":
         return (Ask("DELETE", path),)
-    if move.trigger == "announce_run":
+    if move.on == "announce_run":
         return (Wait(record.id, (NOTICE, RUN), most=3),)
-    if move.trigger == "run_succeeds":
+    if move.on == "run_succeeds":
         return (Wait(record.id, (RUN,)),)
-    if move.trigger == "run_fails":
+    if move.on == "run_fails":
         return (Wait(record.id, (RUN,), starved=True),)
-    if move.trigger == "finish":
+    if move.on == "finish":
         return None if _never_ends(record) else (Wait(record.id, (RUN,), most=_LAST_RUN),)
     return None
 

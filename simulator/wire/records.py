@@ -99,47 +99,45 @@ def render_told(world: World, record: Record) -> JsonObject:
     return kind.render(world, record) | (kind.told(world, record) if kind.told is not None else {})
 
 
-def create(world: World, record: R, trigger: str, when: str = "", *, announced: bool = True) -> R:
+def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
     """Bring a resource into being by the initial move of its state table.
 
     With `announced` False nobody is told yet: `announce` follows when what belongs to it has been made too.
     """
     kind = kind_of(world, record)
-    move = kind.machine.begin(trigger, when)
+    move = kind.machine.begin(on, when)
     record = replace(record, status=move.target)
     table = rows(world, record.environment, kind.table, record.owner)
     table.put(record.id, record)
     world.store.table("index").put(record.id, table.name)
     if world.origin.body or world.origin.scenario:
         world.store.table("origins").put(record.id, world.origin)
-    world.journal.record_step(record.id, Step(move.target, world.now_ms, move.trigger, world.cause))
+    world.journal.record_step(record.id, Step(move.target, world.now_ms, move.on, world.cause))
     if announced:
-        announce(world, record, trigger, when)
+        announce(world, record, on, when)
     return record
 
 
-def announce(world: World, record: Record, trigger: str, when: str = "") -> None:
+def announce(world: World, record: Record, on: str, when: str = "") -> None:
     """Tell of a resource's creation: the events of its initial move, or whoever listens for silent creations."""
     kind = kind_of(world, record)
-    move = kind.machine.begin(trigger, when)
+    move = kind.machine.begin(on, when)
     _emit(world, record, move, {})
     if not move.events and not record.owner:
         for listener in world.wiring.on_created:
             listener(world, record.environment, kind.render(world, record), record.id)
 
 
-def move(
-    world: World, record: R, trigger: str, when: str = "", *, extra: JsonObject | None = None, **changes: Any
-) -> R:
+def move(world: World, record: R, on: str, when: str = "", *, extra: JsonObject | None = None, **changes: Any) -> R:
     """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
 
     `extra`: members that the events of this move carry besides the rendered resource (the `run` of decision W8).
     """
     kind = kind_of(world, record)
-    step = kind.machine.next(record.status, trigger, when)
+    step = kind.machine.next(record.status, on, when)
     record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
     rows(world, record.environment, kind.table, record.owner).put(record.id, record)
-    world.journal.record_step(record.id, Step(step.target, world.now_ms, step.trigger, world.cause))
+    world.journal.record_step(record.id, Step(step.target, world.now_ms, step.on, world.cause))
     _emit(world, record, step, extra or {})
     return record
 
@@ -153,9 +151,9 @@ def save(world: World, record: R, **changes: Any) -> R:
     return record
 
 
-def remove(world: World, record: R, trigger: str) -> R:
+def remove(world: World, record: R, on: str) -> R:
     """Move a resource out of its table: lists no longer show it, `find` still does."""
-    record = move(world, record, trigger)
+    record = move(world, record, on)
     table = rows(world, record.environment, kind_of(world, record).table, record.owner)
     table.delete(record.id)
     archive = world.store.table(f"{table.name}:deleted")

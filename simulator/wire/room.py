@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from simulator.kernel.world import CreationListener, EventListener, TimerHandler, World
+from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
-from simulator.wire.triggers import Trigger
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class Room:
 
     name: str
     operations: tuple[Operation, ...] = ()
-    triggers: tuple[Trigger, ...] = ()
+    actions: tuple[Action, ...] = ()
     timers: Mapping[str, TimerHandler] = field(default_factory=dict)
     kinds: tuple[Kind, ...] = ()
     on_event: tuple[EventListener, ...] = ()

@@ -51,14 +51,14 @@ def test_nothing_of_the_interface_is_shown_by_nothing(coverage: Coverage) -> Non
 def test_every_move_of_a_state_table_is_made(name: str) -> None:
     """By a scenario, seen in the histories of its run, or by a test that is named for it."""
     made = {edge for evidence in shown().values() for edge in evidence.edges} | set(TESTS_OF_EDGES)
-    moves = [Edge(name, before, move.trigger, move.target) for before, move in moves_of(MACHINES[name])]
+    moves = [Edge(name, before, move.on, move.target) for before, move in moves_of(MACHINES[name])]
     assert [edge for edge in moves if edge not in made] == []
 
 
 def test_the_scenarios_make_no_move_that_no_table_has() -> None:
     for evidence in shown().values():
         for edge in evidence.edges:
-            moves = [(before, move.trigger, move.target) for before, move in moves_of(MACHINES[edge.machine])]
+            moves = [(before, move.on, move.target) for before, move in moves_of(MACHINES[edge.machine])]
             assert (edge.before, edge.trigger, edge.after) in moves, evidence.name
 
 

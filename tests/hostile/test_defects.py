@@ -769,7 +769,7 @@ def test_the_history_of_a_resource_costs_the_same_however_long_it_is() -> None:
         for number in range(count):
             values = {"network": "celo", "status": ("down", "operational")[number % 2]}
             cause = Cause("action", "set_network")
-            simulator.triggers.perform(simulator.default, "set_network", None, values, "sandbox", cause)
+            simulator.actions.perform(simulator.default, "set_network", None, values, "sandbox", cause)
         return watch.seconds
 
     moves(500)

@@ -49,9 +49,9 @@ def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator)
     for kind, machine in machines(simulator.default).items():
         for state, row in machine.rows.items():
             for move in row:
-                assert (kind, state, move.trigger, move.target) in table_cells
+                assert (kind, state, move.on, move.target) in table_cells
         begun = {cell.trigger for cell in table_cells if cell.kind == kind and cell.source == NOTHING}
-        assert begun == {move.trigger for move in machine.initial} - set(LAID), kind
+        assert begun == {move.on for move in machine.initial} - set(LAID), kind
 
 
 def test_what_the_start_of_a_world_lays_down_is_nobodys_traffic(simulator: Simulator) -> None:
@@ -71,7 +71,7 @@ def test_every_move_of_a_history_is_a_cell_of_its_table(simulator: Simulator) ->
         ("set_fee_product", next(iter(_fee_products(simulator))), {"status": "inactive"}),
     )
     for action, target, parameters in acts:
-        simulator.triggers.perform(world, action, target, parameters, "sandbox", Cause("action", action))
+        simulator.actions.perform(world, action, target, parameters, "sandbox", Cause("action", action))
     moves = [cell for _, cell in moves_of(world)]
     assert len(moves) == len(acts)
     assert set(moves) <= known

@@ -19,7 +19,7 @@ from simulator.wire.yaml_text import yaml_text
 
 SIMULATOR = Simulator(library=Library())
 WORLD = SIMULATOR.create_world(Blueprint("any", 1))
-LOADER = Loader(SIMULATOR.triggers)
+LOADER = Loader(SIMULATOR.actions)
 SHIPPED = [
     LOADER.load_file(path, known=["autopilot"]).document for path in sorted(shipped_directory().glob("*.yaml"))[::7]
 ]

@@ -15,7 +15,7 @@ from simulator.scenario.engine import FAULTS, Engine, UnknownScenario
 from simulator.scenario.schema import Library
 from simulator.wire.errors import ControlError
 from simulator.wire.records import find
-from tests.scenario.toy import LOADER, TRIGGERS, activate, begin, engine_of, network_status, world_of
+from tests.scenario.toy import ACTIONS, LOADER, activate, begin, engine_of, network_status, world_of
 from tests.support import advance
 
 PAYS = """
@@ -112,7 +112,7 @@ def test_a_step_that_is_no_longer_legal_is_skipped_and_recorded() -> None:
     engine, world = running(PAYS)
     onramp = begin(world, "onramp")
     with world.change(Cause("action", "payment_declined")):
-        TRIGGERS.perform(world, "payment_declined", onramp, {}, "sandbox", Cause("action", "payment_declined"))
+        ACTIONS.perform(world, "payment_declined", onramp, {}, "sandbox", Cause("action", "payment_declined"))
     after(world, 60)
     assert status(world, onramp) == "failed"
     skipped = engine.progress(world, "pays")["skipped"]
@@ -370,7 +370,7 @@ def test_a_later_hand_over_passes_the_last_event_and_drops_what_was_planned() ->
     assert pending(engine, world, "late") == []
     after(world, 5)
     assert (status(world, onramp), status(world, buy)) == ("failed", "processing")
-    TRIGGERS.perform(
+    ACTIONS.perform(
         world, "set_network", None, {"network": "celo", "status": "down"}, "sandbox", Cause("action", "set_network")
     )
     after(world, 5)
@@ -490,7 +490,7 @@ def test_everything_pending_survives_a_snapshot() -> None:
     onramp = begin(world, "onramp")
     tables = world.store.tables()
     after(world, 60)
-    copy = world_of(Engine(TRIGGERS, Library({"pays": LOADER.load(PAYS)}), network_status))
+    copy = world_of(Engine(ACTIONS, Library({"pays": LOADER.load(PAYS)}), network_status))
     copy.store.replace(tables)
     copy.agenda.rebuild()
     assert engine.active(copy) == ["pays"]

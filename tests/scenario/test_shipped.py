@@ -40,16 +40,16 @@ def test_the_shipped_scenarios_are_the_promised_ones(simulator: Simulator) -> No
 def test_a_shipped_file_names_its_schema_and_fits_it(simulator: Simulator, name: str) -> None:
     text = (shipped_directory() / f"{name}.yaml").read_text()
     assert text.splitlines()[0] == "# yaml-language-server: $schema=../contracts/scenario.schema.json"
-    file = Loader(simulator.triggers).load(text, known=simulator.library)
+    file = Loader(simulator.actions).load(text, known=simulator.library)
     assert file.scenario.description
     assert file.scenario.drive
     assert file.scenario.expect
-    for schema in (json_schema(), json_schema(simulator.triggers)):
+    for schema in (json_schema(), json_schema(simulator.actions)):
         assert list(jsonschema_rs.validator_for(schema).iter_errors(file.document)) == []
 
 
 def test_the_schema_knows_the_actions(simulator: Simulator) -> None:
-    schema = jsonschema_rs.validator_for(json_schema(simulator.triggers))
+    schema = jsonschema_rs.validator_for(json_schema(simulator.actions))
     assert schema.is_valid({"name": "x", "rules": [{"on": "created", "do": [{"action": "complete"}]}]})
     assert not schema.is_valid({"name": "x", "rules": [{"on": "created", "do": [{"action": "payout_fail"}]}]})
     assert not schema.is_valid({"name": "x", "rules": [{"on": "creatd", "do": []}]})

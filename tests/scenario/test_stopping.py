@@ -15,7 +15,7 @@ from simulator.scenario.logbook import last_entry
 from simulator.scenario.stops import stopped_since
 from simulator.wire.settings import Settings, change_settings
 from tests.scenario.test_engine import after, running, status
-from tests.scenario.toy import LOADER, TRIGGERS, activate, begin
+from tests.scenario.toy import ACTIONS, LOADER, activate, begin
 
 ECHO = """
 name: echo
@@ -41,7 +41,7 @@ timeline:
 def perform(world: World, action: str, **parameters: Any) -> None:
     cause = Cause("action", action)
     with world.change(cause):
-        TRIGGERS.perform(world, action, None, parameters, "sandbox", cause)
+        ACTIONS.perform(world, action, None, parameters, "sandbox", cause)
 
 
 def limit(world: World, most: int) -> None:

@@ -49,7 +49,7 @@ class Thing:
 
 def ways(world: World, thing: Thing, event: str) -> list[Path]:
     try:
-        return paths_to(world, SIMULATOR.triggers, thing, event)  # type: ignore[arg-type]
+        return paths_to(world, SIMULATOR.actions, thing, event)  # type: ignore[arg-type]
     except ControlError:
         return []
 
@@ -60,7 +60,7 @@ def reaches(machine: Machine, state: str, event: str) -> int | None:
     while queue:
         here, steps = queue.popleft()
         for move in machine.rows[here]:
-            if move.trigger in NOBODY:
+            if move.on in NOBODY:
                 continue
             if event in move.events:
                 return steps + 1
@@ -111,7 +111,7 @@ def test_an_account_does_what_a_draft_lacks(world: World) -> None:
 
 def test_a_refusal_names_what_is_possible(world: World) -> None:
     with pytest.raises(ControlError) as caught:
-        paths_to(world, SIMULATOR.triggers, Thing("onramp", "processing"), "transaction.expired")  # type: ignore[arg-type]
+        paths_to(world, SIMULATOR.actions, Thing("onramp", "processing"), "transaction.expired")  # type: ignore[arg-type]
     refusal = caught.value
     assert (refusal.status, refusal.code, refusal.members) == (
         409,
@@ -127,7 +127,7 @@ def test_a_schedule_without_end_never_completes(world: World) -> None:
 
 def test_another_users_object_is_not_moved(world: World) -> None:
     with pytest.raises(ControlError, match="another user"):
-        paths_to(world, SIMULATOR.triggers, Thing("send", "pending", owner="u_2"), "transaction.failed")  # type: ignore[arg-type]
+        paths_to(world, SIMULATOR.actions, Thing("send", "pending", owner="u_2"), "transaction.failed")  # type: ignore[arg-type]
 
 
 def test_every_event_has_a_walk() -> None:
@@ -146,12 +146,12 @@ def test_without_any_balance_there_is_no_payment(world: World) -> None:
 
 def _empty(world: World, symbol: str, network: str) -> None:
     values = {"symbol": symbol, "network": network, "amount": "0"}
-    SIMULATOR.triggers.perform(world, "set_balance", None, values, "sandbox", world.cause)
+    SIMULATOR.actions.perform(world, "set_balance", None, values, "sandbox", world.cause)
 
 
 def test_a_network_that_is_not_well_is_set_right(world: World) -> None:
     values = {"network": "bitcoin", "status": "down"}
-    SIMULATOR.triggers.perform(world, "set_network", None, values, "sandbox", world.cause)
+    SIMULATOR.actions.perform(world, "set_network", None, values, "sandbox", world.cause)
     (step,) = walk_to(world, "sandbox", "network.status_changed").steps
     assert step == Act("set_network", None, {"network": "bitcoin", "status": "operational"})
 

@@ -14,11 +14,11 @@ from simulator.kernel.world import Origin, Wiring, World
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader
 from simulator.scenario.schema import Library
+from simulator.wire.actions import Action, ActionCall, ActionTable
 from simulator.wire.errors import invalid
 from simulator.wire.events import emit
 from simulator.wire.fields import Amount, Body
 from simulator.wire.records import Kind, Record, create, move, new_fields
-from simulator.wire.triggers import Push, Trigger, TriggerTable
 from tests.support import START
 
 
@@ -131,64 +131,64 @@ class Percent(Body):
 
 
 def _moves(name: str) -> Any:
-    def act(push: Push) -> Thing:
-        changes = {"failure_code": push.parameters.failure_code} if isinstance(push.parameters, Failure) else {}
-        return move(push.world, push.target, name, **changes)
+    def act(call: ActionCall) -> Thing:
+        changes = {"failure_code": call.parameters.failure_code} if isinstance(call.parameters, Failure) else {}
+        return move(call.world, call.target, name, **changes)
 
     return act
 
 
-def _set_network(push: Push) -> dict[str, Any]:
-    status = push.parameters.status
-    push.world.store.table("networks").put(push.parameters.network, status)
-    shown = {"network": push.parameters.network, "status": status}
-    emit(push.world, push.environment, "network.status_changed", shown, push.parameters.network)
+def _set_network(call: ActionCall) -> dict[str, Any]:
+    status = call.parameters.status
+    call.world.store.table("networks").put(call.parameters.network, status)
+    shown = {"network": call.parameters.network, "status": status}
+    emit(call.world, call.environment, "network.status_changed", shown, call.parameters.network)
     return shown
 
 
-def _set_balance(push: Push) -> dict[str, Any]:
-    if push.parameters.symbol == "DOGE":
+def _set_balance(call: ActionCall) -> dict[str, Any]:
+    if call.parameters.symbol == "DOGE":
         raise invalid("symbol", "no such asset")
-    if push.parameters.symbol == "BUG":
-        push.world.store.table("balances").put("BUG", [push.parameters.amount, push.environment])
+    if call.parameters.symbol == "BUG":
+        call.world.store.table("balances").put("BUG", [call.parameters.amount, call.environment])
         raise ZeroDivisionError("a defect")
-    push.world.store.table("balances").put(push.parameters.symbol, [push.parameters.amount, push.environment])
+    call.world.store.table("balances").put(call.parameters.symbol, [call.parameters.amount, call.environment])
     return {}
 
 
-def _set_rate(push: Push) -> dict[str, Any]:
-    push.world.store.table("rates").put(str(push.parameters.asset), push.parameters.rate)
+def _set_rate(call: ActionCall) -> dict[str, Any]:
+    call.world.store.table("rates").put(str(call.parameters.asset), call.parameters.rate)
     return {}
 
 
-def _move_rates(push: Push) -> dict[str, Any]:
+def _move_rates(call: ActionCall) -> dict[str, Any]:
     """Breaks off half-way."""
-    push.world.store.table("rates").put("USDC", push.parameters.percent)
+    call.world.store.table("rates").put("USDC", call.parameters.percent)
     raise invalid("percent", "too much")
 
 
 _TRANSACTIONS = ("onramp", "offramp", "withdraw", "buy", "send", "swap")
 
-TRIGGERS = TriggerTable(
+ACTIONS = ActionTable(
     (
-        Trigger("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), Arrival),
-        Trigger("payment_declined", "", _moves("payment_declined"), ("onramp", "buy")),
-        Trigger("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), Arrival),
-        Trigger("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), WalletArrival),
-        Trigger("deposit_confirms", "", _moves("deposit_confirms"), ("deposit",)),
-        Trigger("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
-        Trigger("broadcast", "", _moves("broadcast"), ("send",)),
-        Trigger("complete", "", _moves("complete"), _TRANSACTIONS),
-        Trigger("fail", "", _moves("fail"), _TRANSACTIONS, Failure),
-        Trigger("refund", "", _moves("refund"), _TRANSACTIONS),
-        Trigger("set_network", "", _set_network, (), Network),
-        Trigger("set_rate", "", _set_rate, (), Rate),
-        Trigger("move_rates", "", _move_rates, (), Percent),
-        Trigger("set_balance", "", _set_balance, (), Balance),
+        Action("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), Arrival),
+        Action("payment_declined", "", _moves("payment_declined"), ("onramp", "buy")),
+        Action("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), Arrival),
+        Action("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), WalletArrival),
+        Action("deposit_confirms", "", _moves("deposit_confirms"), ("deposit",)),
+        Action("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
+        Action("broadcast", "", _moves("broadcast"), ("send",)),
+        Action("complete", "", _moves("complete"), _TRANSACTIONS),
+        Action("fail", "", _moves("fail"), _TRANSACTIONS, Failure),
+        Action("refund", "", _moves("refund"), _TRANSACTIONS),
+        Action("set_network", "", _set_network, (), Network),
+        Action("set_rate", "", _set_rate, (), Rate),
+        Action("move_rates", "", _move_rates, (), Percent),
+        Action("set_balance", "", _set_balance, (), Balance),
     )
 )
 
-LOADER = Loader(TRIGGERS)
+LOADER = Loader(ACTIONS)
 
 
 def network_status(world: World, environment: str, network: str) -> str:
@@ -201,7 +201,7 @@ def engine_of(*texts: str) -> Engine:
     for text in texts:
         file = LOADER.load(text, "toy.yaml", library)
         library[file.name] = file
-    return Engine(TRIGGERS, library, network_status)
+    return Engine(ACTIONS, library, network_status)
 
 
 def world_of(engine: Engine, seed: int = 1) -> World:

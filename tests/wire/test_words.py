@@ -52,7 +52,7 @@ def models() -> Iterator[type[BaseModel]]:
         yield from (
             one for one in (operation.body, operation.query) if isinstance(one, type) and issubclass(one, BaseModel)
         )
-    for rows in SIMULATOR.triggers.rows.values():
+    for rows in SIMULATOR.actions.rows.values():
         yield from (row.parameters for row in rows)
     yield from (row.body for row in control_rows())
     yield from (InterfaceFault, WebhookFault, Scenario)

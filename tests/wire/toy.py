@@ -1,4 +1,4 @@
-"""A small world of lamps, on which records, triggers and lists are tried without any room of the service."""
+"""A small world of lamps, on which records, actions and lists are tried without any room of the service."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from simulator.resources.auth.actions import (
     token_holder,
 )
 from simulator.resources.auth.records import PERMISSIONS, TABLE, KeyPair
-from simulator.resources.auth.routes import OPERATIONS, TRIGGERS
+from simulator.resources.auth.routes import ACTIONS, OPERATIONS
 from simulator.resources.auth.shapes import render_key_pair
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.wire.records import Kind
@@ -24,7 +24,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "auth",
     operations=OPERATIONS,
-    triggers=TRIGGERS,
+    actions=ACTIONS,
     kinds=(Kind("api_key", TABLE, render_key_pair, KEY_PAIR),),
     lay=lay,
 )

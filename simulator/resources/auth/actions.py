@@ -25,12 +25,12 @@ from simulator.resources.auth.records import (
 from simulator.resources.auth.shapes import render_key_pair, render_new_key_pair, render_token
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.resources.profile import require_production_access
+from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import create, move
-from simulator.wire.triggers import Push
 
 _FIRST_LABEL = "Default"
 _NEXT_LABEL = "API key"
@@ -173,21 +173,21 @@ def check_key(wanted: NewKey) -> Iterator[Wrong]:
             yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
 
 
-def create_key(push: Push) -> JsonObject:
+def create_key(call: ActionCall) -> JsonObject:
     """The action create_key: a further pair in the environment, working beside the others."""
-    wanted: list[str] | None = push.parameters.permissions
+    wanted: list[str] | None = call.parameters.permissions
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
-    return render_new_key_pair(_make(push.world, push.environment, push.parameters.label or _NEXT_LABEL, permissions))
+    return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
 
 
-def revoke_key(push: Push) -> JsonObject:
+def revoke_key(call: ActionCall) -> JsonObject:
     """The action revoke_key: the pair and every token issued to it stop working at once."""
-    pair = key_pair(push.world, push.environment, push.parameters.public_key)
+    pair = key_pair(call.world, call.environment, call.parameters.public_key)
     if pair is None:
-        raise ApiError("not_found", f"There is no such key pair in the {push.environment} environment.", "public_key")
+        raise ApiError("not_found", f"There is no such key pair in the {call.environment} environment.", "public_key")
     if not KEY_PAIR.permits(pair.status, "revoke_key"):
         raise ControlError(409, "invalid_transition", "This key pair is already revoked.", allowed=[])
-    return render_key_pair(push.world, move(push.world, pair, "revoke_key"))
+    return render_key_pair(call.world, move(call.world, pair, "revoke_key"))
 
 
 def register(world: World) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from simulator.resources.auth import actions
 from simulator.resources.auth.bodies import NewKey, RevokedKey, TokenBody
 from simulator.resources.auth.shapes import TokenResponse
+from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
-from simulator.wire.triggers import Trigger
 
 TAG = "Authentication"
 
@@ -29,13 +29,13 @@ OPERATIONS = (
     ),
 )
 
-TRIGGERS = (
-    Trigger(
+ACTIONS = (
+    Action(
         "create_key",
         "a further key pair is made in the dashboard",
         actions.create_key,
         parameters=NewKey,
         check=actions.check_key,
     ),
-    Trigger("revoke_key", "a key pair stops working at once", actions.revoke_key, parameters=RevokedKey),
+    Action("revoke_key", "a key pair stops working at once", actions.revoke_key, parameters=RevokedKey),
 )

@@ -50,7 +50,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "balance",
     operations=OPERATIONS,
-    triggers=(*settlement.TRIGGERS, *assets.TRIGGERS),
+    actions=(*settlement.ACTIONS, *assets.ACTIONS),
     kinds=(
         Kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, QUOTE),
         Kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, QUOTE),

@@ -15,12 +15,12 @@ from simulator.resources.balance.shapes import render_asset
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder
+from simulator.wire.actions import Action, ActionCall
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import DATES, Listing, page_of
 from simulator.wire.operation import Call
 from simulator.wire.spelling import WALLET, upper
-from simulator.wire.triggers import Push, Trigger
 
 OPENING = (
     ("USDC", "stellar", Decimal(1000)),
@@ -88,17 +88,17 @@ def check_balance(values: NewBalance) -> Iterator[Wrong]:
         yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def set_balance(push: Push) -> JsonObject:
+def set_balance(call: ActionCall) -> JsonObject:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
-    world, values = push.world, push.parameters
+    world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
-    owner = holder(push.environment)
+    owner = holder(call.environment)
     pot = available(owner)
     change = subtract(Decimal(values.amount), world.ledger.balance(pot, currency.key))
     world.ledger.move(world.now_ms, "set_balance", owner, currency.key, change, OUTSIDE, pot)
-    return render_asset(balance_of(world, push.environment, currency))
+    return render_asset(balance_of(world, call.environment, currency))
 
 
-TRIGGERS = (
-    Trigger("set_balance", "sets the available balance", set_balance, parameters=NewBalance, check=check_balance),
+ACTIONS = (
+    Action("set_balance", "sets the available balance", set_balance, parameters=NewBalance, check=check_balance),
 )

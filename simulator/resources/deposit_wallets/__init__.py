@@ -19,7 +19,7 @@ from simulator.resources.deposit_wallets.records import (
     LightningEntry,
     Wallet,
 )
-from simulator.resources.deposit_wallets.routes import OPERATIONS, TRIGGERS
+from simulator.resources.deposit_wallets.routes import ACTIONS, OPERATIONS
 from simulator.resources.deposit_wallets.shapes import (
     DepositShape,
     InvoiceObject,
@@ -39,7 +39,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "deposit_wallets",
     operations=OPERATIONS,
-    triggers=TRIGGERS,
+    actions=ACTIONS,
     timers={lightning.EXPIRY: lightning.expire_invoice},
     kinds=(
         Kind("wallet", WALLETS, render_wallet, WALLET, receives=actions.receive),

@@ -28,6 +28,7 @@ from simulator.resources.deposit_wallets.shapes import (
 )
 from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address, new_tx_hash, require_network
 from simulator.resources.transactions import credit_deposit, fresh_memo
+from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
@@ -35,7 +36,6 @@ from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import announce, create, find, move, new_fields, save
 from simulator.wire.spelling import DEPOSIT
-from simulator.wire.triggers import Push
 
 
 def load_wallet(call: Call) -> Wallet:
@@ -114,10 +114,10 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
     return next((wallet for wallet in own if wallet.network == network and wallet.status == "active"), None)
 
 
-def deposit_arrives(push: Push) -> Deposit:
+def deposit_arrives(call: ActionCall) -> Deposit:
     """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
-    world, values = push.world, push.parameters
-    wallet: Wallet = push.target
+    world, values = call.world, call.parameters
+    wallet: Wallet = call.target
     amount = _amount(values.amount, values.asset, wallet.network)
     if values.tx_hash is not None and not is_tx_hash(wallet.network, values.tx_hash):
         raise invalid("tx_hash", f"it is not a transaction hash of {wallet.network}")
@@ -166,23 +166,23 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
     return "wrong_memo" if memo else "missing_memo"
 
 
-def deposit_confirms(push: Push) -> Deposit:
+def deposit_confirms(call: ActionCall) -> Deposit:
     """The required confirmations are reached."""
-    deposit: Deposit = push.target
+    deposit: Deposit = call.target
     count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
-    return _confirm(push.world, deposit, "deposit_confirms", "", count)
+    return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
-def confirmation_arrives(push: Push) -> Deposit:
+def confirmation_arrives(call: ActionCall) -> Deposit:
     """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
-    deposit: Deposit = push.target
+    deposit: Deposit = call.target
     before = deposit.confirmations or 0
-    count = before + 1 if push.parameters.confirmations is None else push.parameters.confirmations
+    count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
     if count <= before:
         raise invalid("confirmations", f"the deposit already has {before}")
     if count < required_confirmations(deposit.network):
-        return move(push.world, deposit, "confirmation_arrives", "too few", confirmations=count)
-    return _confirm(push.world, deposit, "confirmation_arrives", "enough", count)
+        return move(call.world, deposit, "confirmation_arrives", "too few", confirmations=count)
+    return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
 
 
 def climbs(world: World, deposit: Deposit) -> bool:
@@ -190,10 +190,10 @@ def climbs(world: World, deposit: Deposit) -> bool:
     return deposit.status == "detected" and deposit.network == "bitcoin"
 
 
-def deposit_fails(push: Push) -> Deposit:
+def deposit_fails(call: ActionCall) -> Deposit:
     """The deposit cannot be credited after all."""
-    deposit: Deposit = push.target
-    return move(push.world, deposit, "deposit_fails", reason=push.parameters.reason or "rejected")
+    deposit: Deposit = call.target
+    return move(call.world, deposit, "deposit_fails", reason=call.parameters.reason or "rejected")
 
 
 def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmations: int) -> Deposit:

@@ -28,12 +28,12 @@ from simulator.resources.deposit_wallets.records import (
 from simulator.resources.deposit_wallets.shapes import render_entry
 from simulator.resources.reference import ASSETS
 from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
+from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import LIGHTNING, Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import create, find, kind_of, move, new_fields
-from simulator.wire.triggers import Push
 
 EXPIRY = "invoice.expiry"
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
@@ -149,9 +149,9 @@ def is_payable(world: World, entry: LightningEntry) -> bool:
     )
 
 
-def invoice_paid(push: Push) -> Invoice:
+def invoice_paid(call: ActionCall) -> Invoice:
     """An invoice is paid and credited at once: lightning.invoice_paid, then deposit.confirmed."""
-    return _pay_invoice(push.world, push.target)
+    return _pay_invoice(call.world, call.target)
 
 
 def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
@@ -163,9 +163,9 @@ def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
     return invoice
 
 
-def payment_arrives(push: Push) -> LightningAddress:
+def payment_arrives(call: ActionCall) -> LightningAddress:
     """A payment to a Lightning address, credited at once: deposit.confirmed."""
-    return _pay_address(push.world, push.target, push.parameters.amount_sats)
+    return _pay_address(call.world, call.target, call.parameters.amount_sats)
 
 
 def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> LightningAddress:

@@ -26,10 +26,10 @@ from simulator.resources.deposit_wallets.shapes import (
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
 from simulator.resources.reference import NETWORKS, check_tx_hash
+from simulator.wire.actions import Action
 from simulator.wire.fields import Body, Wrong, wrong
 from simulator.wire.listing import Listing, by_field
 from simulator.wire.operation import Call, Operation
-from simulator.wire.triggers import Trigger
 
 TAG = "Deposit wallets"
 
@@ -184,8 +184,8 @@ OPERATIONS = (
     ),
 )
 
-TRIGGERS = (
-    Trigger(
+ACTIONS = (
+    Action(
         "deposit_arrives",
         "an incoming deposit is seen",
         actions.deposit_arrives,
@@ -194,13 +194,13 @@ TRIGGERS = (
         legal=lambda world, wallet: True,
         check=_check_deposit,
     ),
-    Trigger(
+    Action(
         "deposit_confirms",
         "required confirmations reached, balance credited",
         actions.deposit_confirms,
         ("deposit",),
     ),
-    Trigger(
+    Action(
         "confirmation_arrives",
         "the chain confirms; at the required number as deposit_confirms",
         actions.confirmation_arrives,
@@ -208,9 +208,9 @@ TRIGGERS = (
         Confirmations,
         legal=actions.climbs,
     ),
-    Trigger("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), Reason),
-    Trigger("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), legal=lightning.is_payable),
-    Trigger(
+    Action("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), Reason),
+    Action("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), legal=lightning.is_payable),
+    Action(
         "lightning_payment_arrives",
         "paid and credited",
         lightning.payment_arrives,

@@ -19,7 +19,7 @@ from simulator.resources.fees.pricing import (
     solve_source,
 )
 from simulator.resources.fees.records import FREE, TABLE, Fee, FeeProduct, Limits, NetworkFee
-from simulator.resources.fees.routes import OPERATIONS, TRIGGERS
+from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import AppFee, ProcessingFee, render_product, show_app_fee, show_processing_fee
 from simulator.resources.fees.states import FEE_PRODUCT
 from simulator.wire.records import Kind
@@ -28,7 +28,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "fees",
     operations=(LIST_CURRENCIES, *OPERATIONS),
-    triggers=TRIGGERS,
+    actions=ACTIONS,
     kinds=(Kind("fee_product", TABLE, render_product, FEE_PRODUCT, standing=find_product),),
 )
 

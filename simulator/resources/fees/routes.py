@@ -31,12 +31,12 @@ from simulator.resources.fees.records import (
     first_network,
 )
 from simulator.resources.fees.states import STATUSES
+from simulator.wire.actions import Action, ActionCall
 from simulator.wire.errors import invalid
 from simulator.wire.fields import Body, Wrong, wrong
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.spelling import SHORT
-from simulator.wire.triggers import Push, Trigger
 
 _ASSETS = tuple(dict.fromkeys(code for code, _ in reference.ASSETS))
 
@@ -134,9 +134,9 @@ def _is_currency(code: str) -> bool:
     return reference.fiat(code) is not None or first_network(code) is not None
 
 
-def _set_fee_product(push: Push) -> FeeProduct:
-    wanted: SetFeeProduct = push.parameters
-    old: FeeProduct = push.target
+def _set_fee_product(call: ActionCall) -> FeeProduct:
+    wanted: SetFeeProduct = call.parameters
+    old: FeeProduct = call.target
     given = wanted.model_fields_set
     plain = {"product", "name", "asset", "fiat_currency", "payment_method"} & given
     changes: dict[str, Any] = {name: getattr(wanted, name) for name in sorted(plain)}
@@ -158,7 +158,7 @@ def _set_fee_product(push: Push) -> FeeProduct:
         old.limits, currency=currency.code, **{name: Decimal(text) for name, text in limits.items()}
     )
     actions.check_amounts(replace(new, **changes), currency)
-    return actions.change(push.world, old, changes, wanted.status if "status" in given else None)
+    return actions.change(call.world, old, changes, wanted.status if "status" in given else None)
 
 
 def _network_fee(
@@ -173,8 +173,8 @@ def _network_fee(
     return NetworkFee(amount, currency, wanted.paid_by or old.paid_by)
 
 
-TRIGGERS = (
-    Trigger(
+ACTIONS = (
+    Action(
         "set_fee_product",
         "changes fields of a fee product",
         _set_fee_product,

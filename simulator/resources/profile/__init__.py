@@ -23,12 +23,12 @@ from simulator.resources.profile.records import (
     platform_users,
     profile_of,
 )
-from simulator.resources.profile.routes import OPERATIONS, TRIGGERS
+from simulator.resources.profile.routes import ACTIONS, OPERATIONS
 from simulator.resources.profile.shapes import KycDetail, show_kyc, show_profile
 from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.room import Room
 
-ROOM = Room("profile", operations=OPERATIONS, triggers=TRIGGERS, lay=lay)
+ROOM = Room("profile", operations=OPERATIONS, actions=ACTIONS, lay=lay)
 MACHINES = (KYC, PROFILE)
 
 ASSUMPTIONS = (

@@ -148,4 +148,4 @@ def set_limits(world: World, environment: str, maxima: dict[str, Decimal]) -> No
 
 
 def _remember(world: World, resource_id: str, move: Move) -> None:
-    world.journal.record_step(resource_id, Step(move.target, world.now_ms, move.trigger, world.cause))
+    world.journal.record_step(resource_id, Step(move.target, world.now_ms, move.on, world.cause))

@@ -16,10 +16,10 @@ from simulator.resources.profile.bodies import (
     SetProfile,
 )
 from simulator.resources.profile.records import RequiredAction, profile_of
+from simulator.wire.actions import Action, ActionCall
 from simulator.wire.errors import ControlError, invalid
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
-from simulator.wire.triggers import Push, Trigger
 
 
 def _get_profile(call: Call) -> JsonObject:
@@ -95,12 +95,12 @@ OPERATIONS = (
 )
 
 
-def _set_kyc(push: Push) -> JsonObject:
-    wanted: SetKyc = push.parameters
+def _set_kyc(call: ActionCall) -> JsonObject:
+    wanted: SetKyc = call.parameters
     needed = wanted.required_actions
     return shapes.show_kyc(
         actions.set_kyc(
-            push.world,
+            call.world,
             wanted.status,
             wanted.level,
             None if needed is None else [RequiredAction(item.code, item.message) for item in needed],
@@ -108,39 +108,39 @@ def _set_kyc(push: Push) -> JsonObject:
     )
 
 
-def _set_profile(push: Push) -> JsonObject:
-    return shapes.show_profile(actions.set_status(push.world, push.parameters.status), push.environment)
+def _set_profile(call: ActionCall) -> JsonObject:
+    return shapes.show_profile(actions.set_status(call.world, call.parameters.status), call.environment)
 
 
-def _set_limits(push: Push) -> JsonObject:
-    given = push.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
-    actions.set_limits(push.world, push.environment, {name: Decimal(text) for name, text in given.items()})
-    return shapes.show_limits(push.world, push.environment)
+def _set_limits(call: ActionCall) -> JsonObject:
+    given = call.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
+    actions.set_limits(call.world, call.environment, {name: Decimal(text) for name, text in given.items()})
+    return shapes.show_limits(call.world, call.environment)
 
 
-def _set_production_access(push: Push) -> JsonObject:
-    profile = actions.set_production_access(push.world, push.parameters.granted)
-    return shapes.show_profile(profile, push.environment) | {"production_access": profile.production_access}
+def _set_production_access(call: ActionCall) -> JsonObject:
+    profile = actions.set_production_access(call.world, call.parameters.granted)
+    return shapes.show_profile(profile, call.environment) | {"production_access": profile.production_access}
 
 
-def _verify_phone(push: Push) -> JsonObject:
+def _verify_phone(call: ActionCall) -> JsonObject:
     try:
-        profile = actions.verify_phone(push.world)
+        profile = actions.verify_phone(call.world)
     except LookupError as error:
-        allowed = [trigger.name for trigger in TRIGGERS if trigger.name != "verify_phone"]
+        allowed = [trigger.name for trigger in ACTIONS if trigger.name != "verify_phone"]
         raise ControlError(409, "invalid_transition", f"Nothing to verify: {error}.", allowed=allowed) from None
-    return shapes.show_profile(profile, push.environment)
+    return shapes.show_profile(profile, call.environment)
 
 
-TRIGGERS = (
-    Trigger("set_kyc", "sets the KYC status, and with a level its limits", _set_kyc, parameters=SetKyc),
-    Trigger("set_profile", "makes the profile active, suspended or closed", _set_profile, parameters=SetProfile),
-    Trigger("set_limits", "sets account limits of the environment", _set_limits, parameters=SetLimits),
-    Trigger(
+ACTIONS = (
+    Action("set_kyc", "sets the KYC status, and with a level its limits", _set_kyc, parameters=SetKyc),
+    Action("set_profile", "makes the profile active, suspended or closed", _set_profile, parameters=SetProfile),
+    Action("set_limits", "sets account limits of the environment", _set_limits, parameters=SetLimits),
+    Action(
         "set_production_access",
         "grants or withdraws production access",
         _set_production_access,
         parameters=SetProductionAccess,
     ),
-    Trigger("verify_phone", "lets a changed phone number take effect", _verify_phone),
+    Action("verify_phone", "lets a changed phone number take effect", _verify_phone),
 )

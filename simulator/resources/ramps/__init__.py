@@ -23,10 +23,10 @@ from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.reference import FIATS, check_tx_hash
 from simulator.resources.transactions import QUOTE
 from simulator.resources.transactions import TABLE as TRANSACTIONS
+from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.triggers import Trigger
 
 _RAMPS = ("onramp", "offramp")
 
@@ -47,8 +47,8 @@ def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
 ROOM = Room(
     "ramps",
     operations=OPERATIONS,
-    triggers=(
-        Trigger(
+    actions=(
+        Action(
             "payment_arrives",
             "the payer's fiat is received",
             actions.payment_arrives,
@@ -56,8 +56,8 @@ ROOM = Room(
             Payment,
             check=check_payment,
         ),
-        Trigger("payment_declined", "the payer's provider declines", actions.payment_declined, ("onramp",)),
-        Trigger(
+        Action("payment_declined", "the payer's provider declines", actions.payment_declined, ("onramp",)),
+        Action(
             "deposit_arrives",
             "the crypto deposit is confirmed on-chain",
             actions.deposit_arrives,
@@ -65,7 +65,7 @@ ROOM = Room(
             ArrivingDeposit,
             check=_check_deposit,
         ),
-        Trigger(
+        Action(
             "complete",
             "conversion, payout or settlement finishes",
             actions.complete,
@@ -73,8 +73,8 @@ ROOM = Room(
             Completion,
             check=lambda values: check_tx_hash(values.tx_hash),
         ),
-        Trigger("fail", "it cannot finish", actions.fail, _RAMPS, Failure),
-        Trigger("refund", "funds go back", actions.refund, _RAMPS, legal=actions.may_refund),
+        Action("fail", "it cannot finish", actions.fail, _RAMPS, Failure),
+        Action("refund", "funds go back", actions.refund, _RAMPS, legal=actions.may_refund),
     ),
     timers={actions.DEADLINE: actions.lapse},
     kinds=(

@@ -46,13 +46,13 @@ from simulator.resources.transactions import (
     require_usable,
     use_quote,
 )
+from simulator.wire.actions import ActionCall
 from simulator.wire.advice import advise
 from simulator.wire.arrivals import Arrival, deliver, expect
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import move
-from simulator.wire.triggers import Push
 
 DEADLINE = "ramp.deadline"
 CLEARING = "clearing"
@@ -276,17 +276,17 @@ def lapse(world: World, timer: Timer) -> None:
     move(world, ramp, "expire", counted=None)
 
 
-def payment_arrives(push: Push) -> Transaction:
+def payment_arrives(call: ActionCall) -> Transaction:
     """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
-    ramp: Transaction = push.target
-    amount = _positive(push.parameters.amount, currency_of(ramp.paid.code, None), ramp.paid.amount)
-    return _receive(push.world, ramp, "payment_arrives", amount, "insufficient_payment")
+    ramp: Transaction = call.target
+    amount = _positive(call.parameters.amount, currency_of(ramp.paid.code, None), ramp.paid.amount)
+    return _receive(call.world, ramp, "payment_arrives", amount, "insufficient_payment")
 
 
-def deposit_arrives(push: Push) -> Transaction:
+def deposit_arrives(call: ActionCall) -> Transaction:
     """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
-    world, values = push.world, push.parameters
-    ramp: Transaction = push.target
+    world, values = call.world, call.parameters
+    ramp: Transaction = call.target
     network = ramp.paid.network or ""
     amount = _positive(values.amount, currency_of(ramp.paid.code, network), ramp.paid.amount)
     _check_tx_hash(network, values.tx_hash)
@@ -347,18 +347,18 @@ def _receive(
     return move(world, ramp, trigger, "short", failure_code=shortage, counted=None, **changes)
 
 
-def payment_declined(push: Push) -> Transaction:
+def payment_declined(call: ActionCall) -> Transaction:
     """The payer's provider declines (decision S3)."""
-    push.world.agenda.cancel(DEADLINE, push.target.id)
-    ramp: Transaction = push.target
-    give_back(push.world, push.environment, ramp.counted)
-    return move(push.world, ramp, "payment_declined", failure_code="payment_failed", counted=None)
+    call.world.agenda.cancel(DEADLINE, call.target.id)
+    ramp: Transaction = call.target
+    give_back(call.world, call.environment, ramp.counted)
+    return move(call.world, ramp, "payment_declined", failure_code="payment_failed", counted=None)
 
 
-def complete(push: Push) -> Transaction:
+def complete(call: ActionCall) -> Transaction:
     """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
-    world, given = push.world, push.parameters.tx_hash
-    ramp: Transaction = push.target
+    world, given = call.world, call.parameters.tx_hash
+    ramp: Transaction = call.target
     changes: dict[str, Any] = {}
     if ramp.type == "onramp":
         network = ramp.received.network or ""
@@ -381,17 +381,17 @@ def complete(push: Push) -> Transaction:
     return ramp
 
 
-def fail(push: Push) -> Transaction:
+def fail(call: ActionCall) -> Transaction:
     """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
-    ramp: Transaction = push.target
-    give_back(push.world, push.environment, ramp.counted)
-    return move(push.world, ramp, "fail", failure_code=push.parameters.failure_code, counted=None)
+    ramp: Transaction = call.target
+    give_back(call.world, call.environment, ramp.counted)
+    return move(call.world, ramp, "fail", failure_code=call.parameters.failure_code, counted=None)
 
 
-def refund(push: Push) -> Transaction:
+def refund(call: ActionCall) -> Transaction:
     """All that was received goes back, fee included, to the payer or the refund_address (decision S5)."""
-    world = push.world
-    ramp: Transaction = push.target
+    world = call.world
+    ramp: Transaction = call.target
     key, received = _paid(ramp).key, ramp.funds_received or ZERO
     if ramp.status == "completed":
         fee = ramp.fee.total

@@ -46,7 +46,7 @@ from simulator.resources.reference.records import (
     listing,
     provider,
 )
-from simulator.resources.reference.routes import OPERATIONS, TRIGGERS
+from simulator.resources.reference.routes import ACTIONS, OPERATIONS
 from simulator.resources.reference.shapes import NetworkObject, all_rates, reference_data, render_network
 from simulator.resources.reference.states import NETWORK
 from simulator.wire.records import Kind
@@ -55,7 +55,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "reference",
     OPERATIONS,
-    TRIGGERS,
+    ACTIONS,
     kinds=(Kind("network", TABLE, render_network, NETWORK, standing=standing_network),),
 )
 

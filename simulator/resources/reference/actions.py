@@ -26,12 +26,12 @@ from simulator.resources.reference.shapes import (
     render_rate,
     render_swap_rate,
 )
+from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Wrong, absent, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.spelling import upper
-from simulator.wire.triggers import Push
 
 SIGNIFICANT_DIGITS = 10
 
@@ -54,11 +54,11 @@ def show_rate(call: Call) -> JsonObject:
     return render_rate(call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency)
 
 
-def set_network(push: Push) -> JsonObject:
+def set_network(call: ActionCall) -> JsonObject:
     """The network stats entry after its status was set."""
-    wanted = push.parameters
-    record = networks.set_status(push.world, push.environment, wanted.network, wanted.status)
-    return render_network(push.world, record)
+    wanted = call.parameters
+    record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
+    return render_network(call.world, record)
 
 
 def check_rate(wanted: PinnedRate) -> Iterator[Wrong]:
@@ -96,16 +96,16 @@ def _check_swap_rate(wanted: PinnedRate) -> Iterator[Wrong]:
         yield wrong("to", "it is the same asset and network as `from`")
 
 
-def set_rate(push: Push) -> JsonObject:
+def set_rate(call: ActionCall) -> JsonObject:
     """Pin the rate of an asset and a fiat currency, or of one swap direction."""
-    wanted = push.parameters
+    wanted = call.parameters
     rate = _pinned(wanted.rate)
     if wanted.source is not None:
         source, target = _listed(wanted.source), _listed(wanted.target)
-        rates.pin_swap(push.world, push.environment, source, target, rate)
-        return render_swap_rate(push.world, push.environment, source, target)
-    rates.pin(push.world, push.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
-    return render_pair(push.world, push.environment, wanted.asset, wanted.fiat_currency)
+        rates.pin_swap(call.world, call.environment, source, target, rate)
+        return render_swap_rate(call.world, call.environment, source, target)
+    rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
+    return render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
 
 
 def _listed(wanted: AssetOnNetwork) -> Currency:
@@ -124,11 +124,11 @@ def check_move(wanted: RateMove) -> Iterator[Wrong]:
         yield wrong("percent", "it must be above -100, every rate must stay positive")
 
 
-def move_rates(push: Push) -> JsonObject:
+def move_rates(call: ActionCall) -> JsonObject:
     """Multiply every rate of the environment by 1 + percent/100."""
-    percent = Decimal(str(push.parameters.percent))
+    percent = Decimal(str(call.parameters.percent))
     try:
-        rates.move_all(push.world, push.environment, percent)
+        rates.move_all(call.world, call.environment, percent)
     except ValueError as error:
         raise invalid("percent", str(error)) from None
-    return {"percent": push.parameters.percent}
+    return {"percent": call.parameters.percent}

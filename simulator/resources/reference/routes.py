@@ -15,8 +15,8 @@ from simulator.resources.reference.bodies import (
     RateQuery,
 )
 from simulator.resources.reference.shapes import NetworkStats, RateAnswer
+from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
-from simulator.wire.triggers import Trigger
 
 TAG = "Reference data"
 
@@ -47,18 +47,18 @@ OPERATIONS = (
     ),
 )
 
-TRIGGERS = (
-    Trigger(
+ACTIONS = (
+    Action(
         "set_network", "a network becomes operational, degraded or down", actions.set_network, parameters=NetworkStatus
     ),
-    Trigger(
+    Action(
         "set_rate",
         "pins the rate of a pair, or of one swap direction",
         actions.set_rate,
         parameters=PinnedRate,
         check=actions.check_rate,
     ),
-    Trigger(
+    Action(
         "move_rates",
         "multiplies every rate by 1 + percent/100",
         actions.move_rates,

@@ -42,16 +42,16 @@ from simulator.resources.webhooks.shapes import (
 )
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
+from simulator.wire.actions import Action
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.triggers import Trigger
 
 ROOM = Room(
     "webhooks",
     operations=OPERATIONS,
-    triggers=(
-        Trigger("rotate_webhook_key", "replaces the webhook key of the environment", actions.rotate),
-        Trigger(
+    actions=(
+        Action("rotate_webhook_key", "replaces the webhook key of the environment", actions.rotate),
+        Action(
             "emit",
             "sends any catalogued event with a realistic object",
             emit_example,

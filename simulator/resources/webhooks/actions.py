@@ -18,13 +18,13 @@ from simulator.resources.webhooks.records import ALL_EVENTS, Delivery, Webhook
 from simulator.resources.webhooks.shapes import render_delivery, render_webhook
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
+from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, not_found
 from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
 from simulator.wire.records import create, move, new_fields, remove, save
-from simulator.wire.triggers import Push
 
 TEST_EVENT = "webhook.test"
 _CHANGEABLE = frozenset({"url", "events", "description", "status"})
@@ -140,9 +140,9 @@ def _envelope(event: Event) -> JsonObject:
     return envelope
 
 
-def rotate(push: Push) -> JsonObject:
+def rotate(call: ActionCall) -> JsonObject:
     """The action rotate_webhook_key."""
-    return {"webhook_key": rotate_key(push.world, push.environment)}
+    return {"webhook_key": rotate_key(call.world, call.environment)}
 
 
 def _require_url(world: World, url: str) -> None:

@@ -18,12 +18,12 @@ from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of, show_kyc
 from simulator.resources.webhooks.bodies import EmitParameters
+from simulator.wire.actions import ActionCall
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import render_told, rows
 from simulator.wire.strict import did_you_mean
-from simulator.wire.triggers import Push
 
 _ENABLED = {"enabled"}
 """An endpoint that can be tested; webhook.test is no move of its state table."""
@@ -36,11 +36,11 @@ def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:
         yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
 
 
-def emit_example(push: Push) -> JsonObject:
+def emit_example(call: ActionCall) -> JsonObject:
     """The action emit; answers the object that was sent."""
-    world, environment, event_type = push.world, push.environment, push.parameters.type
+    world, environment, event_type = call.world, call.environment, call.parameters.type
     subject, object_id = _subject(world, environment, event_type)
-    subject |= push.parameters.object or {}
+    subject |= call.parameters.object or {}
     if isinstance(subject.get("id"), str):
         object_id = subject["id"]
     emit(world, environment, event_type, subject, object_id)

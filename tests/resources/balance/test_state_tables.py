@@ -87,7 +87,7 @@ def test_an_illegal_cell_raises_and_changes_nothing(type: str, state: str, actio
 @pytest.mark.parametrize(("type", "machine"), [("send", SEND), ("swap", SWAP), ("buy", BUY), ("withdraw", WITHDRAW)])
 def test_the_cells_above_are_the_whole_table(type: str, machine: Machine) -> None:
     law = {("send", "processing", "settle")}
-    table = {(type, state, move.trigger) for state, row in machine.rows.items() for move in row} - law
+    table = {(type, state, move.on) for state, row in machine.rows.items() for move in row} - law
     assert table == {cell for cell in CELLS if cell[0] == type}
     assert {state for place, state in PATHS if place == type} == set(machine.rows)
 

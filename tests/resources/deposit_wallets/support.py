@@ -11,8 +11,8 @@ from simulator.kernel.ledger import available
 from simulator.kernel.world import World
 from simulator.resources import deposit_wallets, reference, transactions
 from simulator.resources.transactions import holder
+from simulator.wire.actions import Performed
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.triggers import Performed
 from tests.support import find_operation, invoke, make_world, push
 
 ROOMS = (reference.ROOM, transactions.ROOM, deposit_wallets.ROOM)

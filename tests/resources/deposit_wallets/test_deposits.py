@@ -10,8 +10,8 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.resources.deposit_wallets import ROOM
 from simulator.resources.transactions import transactions
+from simulator.wire.actions import ActionTable
 from simulator.wire.records import find, move
-from simulator.wire.triggers import TriggerTable
 from tests.resources.deposit_wallets.support import (
     ROOMS,
     act,
@@ -45,7 +45,7 @@ def disable(world, wallet):
 
 
 def allowed(world, record_id):
-    table = TriggerTable(trigger for room in ROOMS for trigger in room.triggers)
+    table = ActionTable(row for room in ROOMS for row in room.actions)
     return table.allowed(world, find(world, record_id))
 
 

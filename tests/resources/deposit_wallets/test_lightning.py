@@ -13,8 +13,8 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.resources.deposit_wallets import ROOM, decode_invoice, is_lightning_address
 from simulator.resources.transactions import transactions
+from simulator.wire.actions import ActionTable
 from simulator.wire.records import find, move
-from simulator.wire.triggers import TriggerTable
 from tests.resources.deposit_wallets.support import (
     ROOMS,
     act,
@@ -52,7 +52,7 @@ def refused_add(world, wallet_id, **body):
 
 
 def allowed(world, record_id):
-    table = TriggerTable(trigger for room in ROOMS for trigger in room.triggers)
+    table = ActionTable(row for room in ROOMS for row in room.actions)
     return table.allowed(world, find(world, record_id))
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.kernel.world import World
 from simulator.resources import profile, reference
-from simulator.wire.triggers import Performed
+from simulator.wire.actions import Performed
 from tests.support import find_operation, invoke, make_world
 from tests.support import push as push_action
 

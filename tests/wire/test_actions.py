@@ -9,11 +9,11 @@ from pydantic import Field
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin, World
+from simulator.wire.actions import Action, ActionCall, ActionTable, Performed, events_since
 from simulator.wire.errors import ApiError, ControlError, invalid
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, move, save
-from simulator.wire.triggers import Performed, Push, Trigger, TriggerTable, events_since
 from tests.wire import toy
 
 BY_ACTION = Cause("action", "any")
@@ -24,52 +24,52 @@ class Paint(Body):
     coats: Annotated[int, Field(ge=1)] = 1
 
 
-def switch(push: Push) -> Record:
-    lit: Record = move(push.world, push.target, "switch")
+def switch(call: ActionCall) -> Record:
+    lit: Record = move(call.world, call.target, "switch")
     return lit
 
 
-def paint(push: Push) -> Record:
-    painted: Record = save(push.world, push.target, colour=push.parameters.colour)
-    if push.parameters.colour == "invisible":
+def paint(call: ActionCall) -> Record:
+    painted: Record = save(call.world, call.target, colour=call.parameters.colour)
+    if call.parameters.colour == "invisible":
         raise invalid("colour", "nobody would see it")
-    if push.parameters.colour == "gold":
+    if call.parameters.colour == "gold":
         raise ApiError("insufficient_balance", "Too dear.", "colour")
-    if push.parameters.colour == "fog":
+    if call.parameters.colour == "fog":
         raise ApiError("not_found", "No such colour.", "colour")
     return painted
 
 
-def mount(push: Push) -> Record:
-    return toy.mount(push.world, environment=push.environment)
+def mount(call: ActionCall) -> Record:
+    return toy.mount(call.world, environment=call.environment)
 
 
-def storm(push: Push) -> JsonObject | None:
-    toy.mount(push.world)
-    return {"wind": push.environment}
+def storm(call: ActionCall) -> JsonObject | None:
+    toy.mount(call.world)
+    return {"wind": call.environment}
 
 
-def silence(push: Push) -> None:
+def silence(call: ActionCall) -> None:
     return None
 
 
-TABLE = TriggerTable(
+TABLE = ActionTable(
     (
-        Trigger("switch", "turns it", switch, ("lamp",)),
-        Trigger("burn_out", "breaks it", lambda push: move(push.world, push.target, "burn_out"), ("lamp", "sun")),
-        Trigger("paint", "paints it", paint, ("lamp",), Paint, legal=lambda world, lamp: lamp.status == "off"),
-        Trigger("mount", "hangs one", mount),
-        Trigger("storm", "blows everywhere", storm),
-        Trigger(
+        Action("switch", "turns it", switch, ("lamp",)),
+        Action("burn_out", "breaks it", lambda call: move(call.world, call.target, "burn_out"), ("lamp", "sun")),
+        Action("paint", "paints it", paint, ("lamp",), Paint, legal=lambda world, lamp: lamp.status == "off"),
+        Action("mount", "hangs one", mount),
+        Action("storm", "blows everywhere", storm),
+        Action(
             "storm",
             "blows one out",
-            lambda push: move(push.world, push.target, "burn_out"),
+            lambda call: move(call.world, call.target, "burn_out"),
             ("lamp",),
             legal=lambda world, lamp: lamp.status == "on",
         ),
-        Trigger("silence", "does nothing", silence),
-        Trigger("polish", "acts on suns", silence, ("sun",)),
-        Trigger("polish", "acts on moons", silence, ("moon", "sun")),
+        Action("silence", "does nothing", silence),
+        Action("polish", "acts on suns", silence, ("sun",)),
+        Action("polish", "acts on moons", silence, ("moon", "sun")),
     )
 )
 
@@ -123,7 +123,7 @@ def test_an_action_on_a_resource_acts_in_the_environment_of_the_resource() -> No
     world = toy.make()
     lamp = toy.mount(world, environment="production")
     seen: list[str] = []
-    table = TriggerTable((Trigger("look", "looks", lambda push: seen.append(push.environment), ("lamp",), legal=_yes),))
+    table = ActionTable((Action("look", "looks", lambda call: seen.append(call.environment), ("lamp",), legal=_yes),))
     table.perform(world, "look", lamp.id, {}, "sandbox", BY_ACTION)
     assert seen == ["production"]
 
@@ -135,7 +135,7 @@ def _yes(world: World, record: Any) -> bool:
 def test_an_action_carries_the_origin_it_was_given() -> None:
     world = toy.make()
     seen: list[Origin] = []
-    table = TriggerTable((Trigger("look", "looks", lambda push: seen.append(push.world.origin)),))
+    table = ActionTable((Action("look", "looks", lambda call: seen.append(call.world.origin)),))
     table.perform(world, "look", None, {}, "sandbox", BY_ACTION, Origin({"a": 1}, "slow"))
     table.perform(world, "look", None, {}, "sandbox", BY_ACTION)
     assert seen == [Origin({"a": 1}, "slow"), Origin({})]

@@ -1,6 +1,6 @@
 """Actions: what the outside world (or its stand-in) can do, one table for control calls, scenarios and commands.
 
-A trigger row names the action, the kinds of resource it acts on (none: the world itself), its parameters and
+A row names the action, the kinds of resource it acts on (none: the world itself), its parameters and
 what it does. Chapter "Actions" of the control interface.
 """
 
@@ -21,7 +21,7 @@ from simulator.wire.strict import refuse_names, refuse_unknown
 
 
 @dataclass(frozen=True)
-class Push:
+class ActionCall:
     """One action as a room sees it: the target (None for the world), the environment, validated parameters."""
 
     world: World
@@ -35,7 +35,7 @@ def _nothing_wrong(parameters: Any) -> Iterable[Wrong]:
 
 
 @dataclass(frozen=True)
-class Trigger:
+class Action:
     """One row of the action table.
 
     `act` answers the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
@@ -46,7 +46,7 @@ class Trigger:
 
     name: str
     does: str
-    act: Callable[[Push], Record | JsonObject | None]
+    act: Callable[[ActionCall], Record | JsonObject | None]
     kinds: tuple[str, ...] = ()
     parameters: type[Body] = Nothing
     legal: Callable[[World, Any], bool] | None = None
@@ -58,13 +58,13 @@ class Trigger:
         return kind_of(world, record).machine.permits(record.status, self.name)
 
 
-class TriggerTable:
-    """All triggers, looked up by action and by kind of target."""
+class ActionTable:
+    """All actions, looked up by action and by kind of target."""
 
-    def __init__(self, triggers: Iterable[Trigger]) -> None:
-        self.rows: dict[str, list[Trigger]] = {}
-        for trigger in triggers:
-            self.rows.setdefault(trigger.name, []).append(trigger)
+    def __init__(self, actions: Iterable[Action]) -> None:
+        self.rows: dict[str, list[Action]] = {}
+        for row in actions:
+            self.rows.setdefault(row.name, []).append(row)
 
     def allowed(self, world: World, record: Any) -> list[str]:
         """The names of the actions that are legal on a resource now."""
@@ -83,7 +83,7 @@ class TriggerTable:
         fields = (field.alias or key for row in rows for key, field in row.parameters.model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
-    def choose(self, world: World, name: str, target: str | None) -> tuple[Trigger, Any]:
+    def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Any]:
         """The row for this action on this target, and the target's record; ControlError when there is none."""
         rows = self.rows.get(name)
         if rows is None:
@@ -135,7 +135,7 @@ class TriggerTable:
         where = record.environment if record is not None else environment
         with world.change(cause, origin or Origin({})):
             try:
-                after = row.act(Push(world, where, record, values))
+                after = row.act(ActionCall(world, where, record, values))
             except ApiError as error:
                 raise ControlError(
                     error.status if error.status < 409 else 400, error.code, error.message, error.param
