@@ -1,0 +1,62 @@
+"""A world that was saved once, by an earlier version: it loads, is written again as it was, and goes on as it would have.
+
+`saved/world.json.gz` is a busy world with a row of nearly every sort, pending steps, held steps and webhooks on their
+way; `saved/next_days.json.gz` is what happened in it afterwards. Neither is ever made anew: documents stay readable.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.test_state import Inside
+
+SAVED = Path(__file__).parent / "saved"
+OF_THE_LOAD = ("control.calls",)
+"""Tables that the very call which loads a document writes to."""
+
+
+def read(name: str) -> Any:
+    return json.loads(gzip.decompress((SAVED / name).read_bytes()))
+
+
+@pytest.fixture
+def inside() -> Iterator[Inside]:
+    inside = Inside()
+    answer = inside.control("PUT", "/state", read("world.json.gz"))
+    assert answer.status == 200, answer.body
+    yield inside
+    inside.close()
+
+
+def test_it_is_written_again_as_it_was(inside: Inside) -> None:
+    saved, written = read("world.json.gz"), inside.control("GET", "/state").body
+    assert written["tables"].keys() == saved["tables"].keys()
+    for name, rows in saved["tables"].items():
+        if name not in OF_THE_LOAD:
+            assert written["tables"][name] == rows, name
+    for name in saved.keys() - {"tables", "simulator"}:
+        assert written[name] == saved[name], name
+
+
+def next_days(inside: Inside) -> dict[str, Any]:
+    """What happens when time goes on: every event, and what all resources have become."""
+    inside.control("POST", "/actions/set_network", {"network": "stellar", "status": "operational"})
+    fired = [inside.advance(by=span)["fired"] for span in ("1m", "1h", "2d")]
+    events = inside.control("GET", "/events", params={"limit": 1000}).body["data"]
+    resources = inside.control("GET", "/resources", params={"limit": 1000}).body["data"]
+    return {"fired": fired, "events": events, "resources": resources}
+
+
+def test_it_goes_on_as_it_did(inside: Inside) -> None:
+    expected, found = read("next_days.json.gz"), next_days(inside)
+    assert found["fired"] == expected["fired"]
+    for name in ("events", "resources"):
+        assert len(found[name]) == len(expected[name])
+        for one, other in zip(found[name], expected[name], strict=True):
+            assert one == other
