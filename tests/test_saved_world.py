@@ -1,4 +1,4 @@
-"""A world that was saved once, by an earlier version: it loads, is written again as it was, and goes on as it would have.
+"""A world that an earlier version saved: it loads, is written again as it was, and goes on as it would have.
 
 `saved/world.json.gz` is a busy world with a row of nearly every sort, pending steps, held steps and webhooks on their
 way; `saved/next_days.json.gz` is what happened in it afterwards. Neither is ever made anew: documents stay readable.
