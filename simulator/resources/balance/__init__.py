@@ -6,7 +6,6 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 from __future__ import annotations
 
 from simulator.resources.balance import assets, settlement
-from simulator.resources.balance.actions import create_send, estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.resources.balance.bodies import (
     DESTINATIONS,
     AddressDestination,
@@ -27,6 +26,7 @@ from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, name
 from simulator.resources.balance.pricing import Pricing, SendPricing, price_send, require_balance
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.resources.balance.routes import OPERATIONS
+from simulator.resources.balance.send import create_send
 from simulator.resources.balance.shapes import (
     BuyPaymentInstructions,
     BuyQuoteShape,
@@ -42,6 +42,7 @@ from simulator.resources.balance.shapes import (
     render_withdraw_quote,
 )
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
+from simulator.resources.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.resources.transactions import QUOTE
 from simulator.resources.transactions import TABLE as TRANSACTIONS
 from simulator.wire.records import Kind

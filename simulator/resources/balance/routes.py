@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.balance import actions
+from simulator.resources.balance import buy, send, swap, withdraw
 from simulator.resources.balance.assets import ASSET_LIST, list_assets
 from simulator.resources.balance.bodies import (
     BuyAnyhow,
@@ -22,6 +22,7 @@ from simulator.resources.balance.bodies import (
     WithdrawQuoteBody,
     destination_type,
 )
+from simulator.resources.balance.quotes import claim
 from simulator.resources.balance.shapes import (
     AssetBalanceList,
     BuyQuoteShape,
@@ -62,7 +63,7 @@ def _send_body(call: Call) -> type[Body]:
 
 
 def _buy_body(call: Call) -> type[Body]:
-    quote = actions.buy_quote(call)
+    quote = buy.buy_quote(call)
     if quote is None:
         return BuyAnyhow
     return BuyByMobileMoney if quote.method == "mobile_money" else BuyByBankTransfer
@@ -88,11 +89,11 @@ OPERATIONS = (
         "estimate_send",
         SEND_TAG,
         "The exact fee of a send",
-        actions.estimate_send,
+        send.estimate_send,
         SendEstimate,
         bodies=(EstimateToAddress, EstimateToUser, EstimateToLightning),
         body_for=_estimate_body,
-        check=actions.check_send,
+        check=send.check_send,
         group="wallet",
         reads=True,
         errors=_ESTIMATE,
@@ -103,12 +104,12 @@ OPERATIONS = (
         "send",
         SEND_TAG,
         "Send to an address, over Lightning, or to another user",
-        actions.send,
+        send.send,
         SendTransaction,
         status=201,
         bodies=(SendToAddress, SendToUser, SendToLightning),
         body_for=_send_body,
-        check=actions.check_send,
+        check=send.check_send,
         group="wallet",
         money=True,
         errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state"),
@@ -119,11 +120,11 @@ OPERATIONS = (
         "quote_swap",
         SWAP_TAG,
         "Lock the rate and fees of a swap for 30 minutes",
-        actions.quote_swap,
+        swap.quote_swap,
         SwapQuoteShape,
         status=201,
         body=SwapQuoteBody,
-        check=actions.check_swap_quote,
+        check=swap.check_swap_quote,
         group="wallet",
         money=True,
         errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "insufficient_balance", "network_unavailable"),
@@ -134,11 +135,11 @@ OPERATIONS = (
         "swap",
         SWAP_TAG,
         "Execute a swap quote",
-        actions.swap,
+        swap.swap,
         SwapTransaction,
         status=201,
         body=UseQuote,
-        claim=actions.claim("swap"),
+        claim=claim("swap"),
         group="wallet",
         money=True,
         errors=(*_QUOTE, "insufficient_balance", "slippage_exceeded"),
@@ -149,11 +150,11 @@ OPERATIONS = (
         "quote_buy",
         BUY_TAG,
         "Lock the rate and fees of a purchase for 30 minutes",
-        actions.quote_buy,
+        buy.quote_buy,
         BuyQuoteShape,
         status=201,
         body=BuyQuoteBody,
-        check=actions.check_buy_quote,
+        check=buy.check_buy_quote,
         group="wallet",
         money=True,
         errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "network_unavailable"),
@@ -164,13 +165,13 @@ OPERATIONS = (
         "buy",
         BUY_TAG,
         "Buy: fiat into the balance",
-        actions.buy,
+        buy.buy,
         BuyTransaction,
         status=201,
         bodies=(BuyByMobileMoney, BuyByBankTransfer),
         body_for=_buy_body,
-        check=actions.check_buy,
-        claim=actions.claim("buy"),
+        check=buy.check_buy,
+        claim=claim("buy"),
         group="wallet",
         money=True,
         errors=(
@@ -188,11 +189,11 @@ OPERATIONS = (
         "quote_withdraw",
         WITHDRAW_TAG,
         "Lock the rate and fees of a payout for 30 minutes",
-        actions.post_withdraw_quote,
+        withdraw.post_withdraw_quote,
         WithdrawQuoteShape,
         status=201,
         body=WithdrawQuoteBody,
-        check=actions.check_withdraw_quote,
+        check=withdraw.check_withdraw_quote,
         group="wallet",
         money=True,
         errors=("not_found", *_ASSET, "unsupported_pair", "beneficiary_mismatch", *_AMOUNT, "network_unavailable"),
@@ -203,11 +204,11 @@ OPERATIONS = (
         "withdraw",
         WITHDRAW_TAG,
         "Withdraw: balance to a beneficiary's fiat",
-        actions.withdraw,
+        withdraw.withdraw,
         WithdrawTransaction,
         status=201,
         body=UseQuote,
-        claim=actions.claim("withdraw"),
+        claim=claim("withdraw"),
         group="wallet",
         money=True,
         errors=(*_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),

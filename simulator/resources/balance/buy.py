@@ -1,0 +1,99 @@
+"""Buy: a payer's fiat into an asset of the balance.
+
+Chapter "Buy" of the specification; decisions M5, M14, S2, S7 and R5.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.resources.balance.named import check_decimals, named_asset, require_asset, require_fiat
+from simulator.resources.balance.pricing import price_buy
+from simulator.resources.balance.quotes import from_quote, open_wallet_quote
+from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
+from simulator.resources.balance.shapes import render_buy_quote, render_transaction
+from simulator.resources.fees import require_in_force
+from simulator.resources.profile import check_amount, check_usage, count_usage
+from simulator.resources.ramps import check_payer, collection_account, require_payers_bank
+from simulator.resources.reference import COUNTRY_OF, fiat, is_phone, require_network
+from simulator.resources.transactions import Transaction, begin, new_order_fields, use_quote
+from simulator.wire.errors import ApiError
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+from simulator.wire.records import rows
+
+
+def check_buy_quote(call: Call) -> None:
+    """400 for more decimals than the side of the amount has."""
+    body = call.body
+    fiat_side = body.amount_currency == "fiat"
+    check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
+
+
+def quote_buy(call: Call) -> JsonObject:
+    """POST /wallet/buy/quote (decision M5)."""
+    world, environment, body = call.world, call.environment, call.body
+    crypto = require_asset(body.symbol, body.network)
+    money = require_fiat(body.fiat_currency, body.method)
+    pricing = price_buy(
+        world,
+        environment,
+        crypto,
+        money,
+        Decimal(body.amount),
+        solve=body.amount_currency == "crypto",
+        method=body.method,
+    )
+    check_amount(world, environment, pricing.paid, money.code)
+    require_network(world, environment, crypto.network or "")
+    return render_buy_quote(world, open_wallet_quote(world, environment, "buy", pricing, method=body.method))
+
+
+def buy_quote(call: Call) -> WalletQuote | None:
+    """The quote that a body names, before anybody knows whether there is one."""
+    quote_id = call.raw.get("quote_id")
+    if not isinstance(quote_id, str):
+        return None
+    quote: WalletQuote | None = rows(call.world, call.environment, QUOTE_TABLES["buy"]).get(quote_id)
+    return quote
+
+
+def check_buy(call: Call) -> None:
+    """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
+    quote = buy_quote(call)
+    if quote is not None and quote.method == "bank_transfer" and call.body.payer is not None:
+        check_payer(call.body.payer, quote.paid.code)
+
+
+def buy(call: Call) -> JsonObject:
+    """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
+    world, environment, body = call.world, call.environment, call.body
+    quote: WalletQuote = call.resource
+    country = COUNTRY_OF[quote.paid.code]
+    by_phone = quote.method == "mobile_money"
+    phone_number = body.payer.phone_number if by_phone else None
+    if phone_number is not None and not is_phone(phone_number, country):
+        raise ApiError(
+            "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
+        )
+    if not by_phone and body.payer is not None:
+        require_payers_bank(body.payer, quote.paid.code)
+    require_in_force(world, environment, quote.product_id, "quote_id")
+    check_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
+    require_network(world, environment, quote.received.network or "")
+    counted = count_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
+    use_quote(world, quote)
+    members = new_order_fields(world, environment)
+    target = {"phone_number": phone_number} if by_phone else collection_account(world, quote.paid.code)
+    transaction = Transaction(
+        **members,
+        **from_quote(quote),
+        amount=quote.received.amount,
+        net_amount=quote.received.amount,
+        country=country,
+        account_number=phone_number if by_phone else getattr(body.payer, "account_number", None),
+        payment_instructions={"method": quote.method, **target, "reference": members["order_id"]},
+        counted=counted,
+        reference=body.reference,
+    )
+    return render_transaction(world, begin(world, transaction, "buy"))

@@ -1,0 +1,155 @@
+"""Send: to an address, over Lightning, or to another user of the service.
+
+Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurring sends run through `create_send`.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.kernel.ledger import available
+from simulator.kernel.money import Currency
+from simulator.kernel.world import World
+from simulator.resources.balance.bodies import UserDestination
+from simulator.resources.balance.destinations import (
+    check_destination,
+    check_invoice_amount,
+    find_user,
+    require_payable,
+    resolve_destination,
+)
+from simulator.resources.balance.named import check_decimals, named_asset, require_asset
+from simulator.resources.balance.pricing import price_send, require_balance
+from simulator.resources.balance.quotes import side
+from simulator.resources.balance.shapes import render_transaction
+from simulator.resources.fees import show_app_fee
+from simulator.resources.profile import profile_of
+from simulator.resources.reference import require_network
+from simulator.resources.transactions import (
+    Transaction,
+    begin,
+    credit_deposit,
+    holder,
+    new_order_fields,
+    pay_over_lightning,
+)
+from simulator.wire.fields import Body
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+from simulator.wire.records import move
+from simulator.wire.spelling import upper
+
+
+def check_send(call: Call) -> None:
+    """400: too many decimals, a destination that names nobody, several, or oneself."""
+    body = call.body
+    check_decimals(body.amount, named_asset(body.symbol, body.network))
+    check_destination(call.world, body.destination)
+    check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
+
+
+def _resolve_send(call: Call) -> tuple[Currency, Decimal]:
+    body = call.body
+    if isinstance(body.destination, UserDestination):
+        find_user(call.world, body.destination)
+    return require_asset(body.symbol, body.network), Decimal(body.amount)
+
+
+def estimate_send(call: Call) -> JsonObject:
+    """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
+    world, environment, body = call.world, call.environment, call.body
+    currency, amount = _resolve_send(call)
+    recipient = resolve_destination(world, environment, currency.network or "", currency, body.destination, amount)
+    pricing = price_send(world, environment, currency, amount, recipient)
+    return {
+        "symbol": currency.code,
+        "network": upper(currency.network or ""),
+        "amount": currency.format(amount),
+        "fee": show_app_fee(pricing.fee),
+        "net_amount": currency.format(pricing.net_amount),
+    }
+
+
+def send(call: Call) -> JsonObject:
+    """POST /wallet/send."""
+    body = call.body
+    currency, amount = _resolve_send(call)
+    transaction = create_send(
+        call.world,
+        call.environment,
+        asset=currency,
+        amount=amount,
+        destination=body.destination,
+        reference=body.reference,
+        description=body.description,
+    )
+    return render_transaction(call.world, transaction)
+
+
+def create_send(
+    world: World,
+    environment: str,
+    *,
+    asset: Currency,
+    amount: Decimal,
+    destination: Body,
+    reference: str | None = None,
+    description: str | None = None,
+    recurring_payment_id: str | None = None,
+    run_number: int | None = None,
+) -> Transaction:
+    """Send `amount` of an asset to a destination; everything is checked before anything changes.
+
+    On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
+    answered is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
+    amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state.
+    """
+    network = asset.network or ""
+    recipient = resolve_destination(world, environment, network, asset, destination, amount)
+    pricing = price_send(world, environment, asset, amount, recipient)
+    require_balance(world, environment, asset, pricing.paid, "amount")
+    if recipient.user_id is None:
+        require_network(world, environment, network)
+    if recipient.lightning is not None:
+        require_payable(world, environment, recipient)
+    transaction = Transaction(
+        **new_order_fields(world, environment),
+        type="send",
+        paid=side(asset, pricing.paid),
+        received=side(asset, pricing.net_amount),
+        amount=amount,
+        net_amount=pricing.net_amount,
+        fee=pricing.fee,
+        reference=reference,
+        description=description,
+        recipient_address=recipient.address,
+        memo=recipient.memo,
+        counterparty=recipient.user_id,
+        lightning=recipient.lightning,
+        recurring_payment_id=recurring_payment_id,
+        run_number=run_number,
+    )
+    if recipient.user_id is not None:
+        return _transfer(world, transaction, asset, recipient.user_id)
+    world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)
+    pay_over_lightning(world, transaction)
+    return begin(world, transaction, "send", "on-chain")
+
+
+def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
+    """Move the money at once (decision S9): answered as it was accepted, completed in the same change.
+
+    No timer stands between, so that no later request can ever see the transfer in flight.
+    """
+    accepted = begin(world, transaction, "send", "internal")
+    credit_deposit(
+        world,
+        transaction.environment,
+        asset=asset,
+        amount=transaction.net_amount,
+        counterparty=profile_of(world).user_id,
+        owner=user_id,
+        source=available(holder(transaction.environment)),
+    )
+    move(world, accepted, "settle")
+    return accepted

@@ -1,0 +1,79 @@
+"""Swap: one asset of the balance for another, at a quoted rate or not at all.
+
+Chapter "Swap" of the specification; decisions M8, S2, S8 and S22.
+"""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from simulator.kernel.money import plain, subtract
+from simulator.resources.balance.named import check_decimals, named_asset, require_asset
+from simulator.resources.balance.pricing import minimum_received, price_swap, require_balance, swapped
+from simulator.resources.balance.quotes import from_quote, open_wallet_quote
+from simulator.resources.balance.shapes import render_swap_quote, render_transaction
+from simulator.resources.fees import require_in_force
+from simulator.resources.reference import currency_of, listing, require_network, swap_rate
+from simulator.resources.transactions import Transaction, begin, holder, new_order_fields, use_quote
+from simulator.wire.errors import ApiError, invalid
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
+
+
+def check_swap_quote(call: Call) -> None:
+    """400: the same asset on both sides, or more decimals than the side of the amount has."""
+    body = call.body
+    source, target = body.from_, body.to
+    if (source.symbol, source.network) == (target.symbol, target.network):
+        raise invalid("to", "it is the same asset on the same network as `from`")
+    side = source if body.amount_side == "from" else target
+    check_decimals(body.amount, named_asset(side.symbol, side.network))
+
+
+def quote_swap(call: Call) -> JsonObject:
+    """POST /wallet/swap/quote (decision M8)."""
+    world, environment, body = call.world, call.environment, call.body
+    source = require_asset(body.from_.symbol, body.from_.network, "from.")
+    target = require_asset(body.to.symbol, body.to.network, "to.")
+    pricing = price_swap(world, environment, source, target, Decimal(body.amount), solve=body.amount_side == "to")
+    require_balance(world, environment, source, pricing.paid, "amount")
+    for currency in (source, target):
+        require_network(world, environment, currency.network or "")
+    default = listing(source.code, source.network or "").slippage
+    slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
+    quote = open_wallet_quote(
+        world,
+        environment,
+        "swap",
+        pricing,
+        slippage=slippage,
+        minimum_received=minimum_received(pricing.received, slippage, target),
+    )
+    return render_swap_quote(world, quote)
+
+
+def swap(call: Call) -> JsonObject:
+    """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
+    world, environment, quote = call.world, call.environment, call.resource
+    source = currency_of(quote.paid.code, quote.paid.network)
+    target = currency_of(quote.received.code, quote.received.network)
+    require_in_force(world, environment, quote.product_id, "quote_id")
+    require_balance(world, environment, source, quote.paid.amount, "quote_id")
+    for currency in (source, target):
+        require_network(world, environment, currency.network or "")
+    rate = swap_rate(world, environment, source, target)
+    if swapped(quote.paid.amount, quote.fee.total, rate, target) < quote.minimum_received:
+        raise ApiError(
+            "slippage_exceeded", "The rate has moved beyond the quote's slippage; ask for a fresh quote.", "quote_id"
+        )
+    use_quote(world, quote)
+    transaction = Transaction(
+        **new_order_fields(world, environment),
+        **from_quote(quote),
+        amount=quote.paid.amount,
+        net_amount=subtract(quote.paid.amount, quote.fee.total),
+        slippage=quote.slippage,
+        reference=call.body.reference,
+    )
+    world.ledger.hold(world.now_ms, transaction.id, holder(environment), source.key, quote.paid.amount)
+    return render_transaction(world, begin(world, transaction, "swap"))
