@@ -37,7 +37,7 @@ from simulator.scenario.schema import (
 from simulator.scenario.view import View, family
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.records import Record, find, origin_of, render
 
 ACTIVE = "scenario.active"
@@ -56,7 +56,7 @@ class _Happening:
 
     environment: str
     trigger: str
-    subject: JsonObject
+    subject: Shown
     object_id: str
     chain: tuple[str, ...] = ()
 

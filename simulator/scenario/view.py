@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.kernel.world import Origin, World
 from simulator.scenario.matching import ABSENT, dig
-from simulator.wire.json import JsonObject
+from simulator.wire.json import Shown
 from simulator.wire.records import Record, find, origin_of, render
 
 _PARENTS = ("recurring_payment_id", "wallet_id")
@@ -43,7 +43,7 @@ class View:
         self,
         world: World,
         environment: str,
-        subject: JsonObject,
+        subject: Shown,
         object_id: str = "",
         body: Mapping[str, Any] | None = None,
     ) -> None:

@@ -15,7 +15,7 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import Origin, World
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
-from simulator.wire.json import JsonObject
+from simulator.wire.json import Shown
 from simulator.wire.records import Record, find, kind_of, render
 from simulator.wire.strict import refuse_names, refuse_unknown
 
@@ -46,7 +46,7 @@ class Action:
 
     name: str
     does: str
-    act: Callable[[ActionCall], Record | JsonObject | None]
+    act: Callable[[ActionCall], Record | Shown | None]
     kinds: tuple[str, ...] = ()
     parameters: type[Body] = Nothing
     legal: Callable[[World, Any], bool] | None = None
@@ -152,7 +152,7 @@ class Performed:
     action: str
     target: str | None
     at_ms: int
-    resource: JsonObject | None
+    resource: Shown | None
     events: Sequence[Event] = field(default_factory=tuple)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from collections.abc import Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, TypeAlias
@@ -15,6 +16,8 @@ from typing import Any, TypeAlias
 import orjson
 
 JsonObject: TypeAlias = dict[str, Any]
+Shown: TypeAlias = Mapping[str, Any]
+"""A JSON object that is only shown: the TypedDict that a room's `render_*` returns is one."""
 
 MAX_DEPTH = 32
 MAX_BYTES = 1024 * 1024

@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
-from typing import Any
+from typing import Any, TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.kernel.store import Table
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Page, Pagination
+
+RecordT = TypeVar("RecordT")
+ShownT = TypeVar("ShownT")
 
 DEFAULT_SIZE = 20
 MAX_SIZE = 100
@@ -189,7 +192,7 @@ def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | No
         raise invalid(name, "it must be YYYY-MM-DD or an ISO 8601 timestamp") from None
 
 
-def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], JsonObject]:
+def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], Pagination]:
     """The records of the asked page, and the `pagination` object.
 
     Without filter and sort the page is cut straight out of the table, from its nearer end.
@@ -209,7 +212,7 @@ def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], Js
         total = len(matching)
         found = matching[start : start + request.size]
     pages = -(-total // request.size)
-    page = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)
+    page: Any = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)  # only its writing differs
     return found, {"page": page, "size": request.size, "total": total, "total_pages": pages}
 
 
@@ -223,7 +226,7 @@ def _cut(table: Table[Any], start: int, end: int, *, newest_first: bool) -> list
     return found[::-1] if backwards else found
 
 
-def page_of(request: ListRequest, table: Table[Any], show: Callable[[Any], JsonObject]) -> JsonObject:
+def page_of(request: ListRequest, table: Table[RecordT], show: Callable[[RecordT], ShownT]) -> Page[ShownT]:
     """The list envelope {data, pagination}."""
     found, pagination = paginate(request, table)
     return {"data": [show(row) for row in found], "pagination": pagination}

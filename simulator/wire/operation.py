@@ -4,31 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias
+
+from typing_extensions import TypeVar
 
 from simulator.kernel.world import World
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import Listing
 
+BodyT = TypeVar("BodyT", default=Any)
+QueryT = TypeVar("QueryT", default=Any)
+ResourceT = TypeVar("ResourceT", default=Any)
+
 
 @dataclass(slots=True)
-class Call:
+class Call(Generic[BodyT, QueryT, ResourceT]):
     """One interface call as a room sees it: validated input, no HTTP.
 
-    `body` is the validated body, `raw` the JSON object as sent; `query` the validated query (a `ListRequest`
-    for lists); `resource` what the path names, or the quote that is used, already found; `caller` the key pair behind
-    the token. `trace` is False for HEAD, which leaves none (decision S20). `wall_ms` is the wall clock in milliseconds,
-    given only in worlds with a scaled clock: there, what a client times by its own clock must hold for it (H17).
+    A room names what it reads, `Call[CreateFee, None, FeeProduct]`: the types of body, query and resource, None for
+    those that the operation does not have. `body` is the validated body, `raw` the JSON object as sent; `query` the
+    validated query (a `ListRequest` for lists); `resource` what the path names, or the quote that is used, already
+    found; `caller` the key pair behind the token. `trace` is False for HEAD, which leaves none (decision S20).
+    `wall_ms` is the wall clock in milliseconds, given only in worlds with a scaled clock: there, what a client times
+    by its own clock must hold for it (H17).
     """
 
     world: World
     environment: str
     path: Mapping[str, str]
     raw: JsonObject = field(default_factory=dict)
-    body: Any = None
-    query: Any = None
-    resource: Any = None
+    # Filled in step by step by the pipeline, each before anything that may read it.
+    body: BodyT = None  # type: ignore[assignment]
+    query: QueryT = None  # type: ignore[assignment]
+    resource: ResourceT = None  # type: ignore[assignment]
     caller: Any = None
     trace: bool = True
     wall_ms: int = 0
@@ -52,11 +61,12 @@ class Probe:
     then: Callable[[ProbeOutcome], JsonObject]
 
 
-Answer: TypeAlias = "JsonObject | Probe | None"
+Answer: TypeAlias = "Mapping[str, object] | Probe | None"
+"""What an action returns: the object that is shown (any TypedDict is one), a test request to send, or nothing."""
 
 
 @dataclass(frozen=True)
-class Operation:
+class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
 
     `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
@@ -71,16 +81,16 @@ class Operation:
     name: str
     tag: str
     summary: str
-    action: Callable[[Call], Answer]
+    action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
     answer: Any = None
     status: int = 200
     body: type[Body] = Nothing
     bodies: tuple[type[Body], ...] = ()
     body_for: Callable[[Call], type[Body]] | None = None
     query: type[Body] | Listing | None = None
-    check: Callable[[Call], None] | None = None
-    claim: Callable[[Call], None] | None = None
-    load: Callable[[Call], Any] | None = None
+    check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
+    claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
+    load: Callable[[Call], ResourceT] | None = None
     group: str = ""
     reads: bool = False
     money: bool = False

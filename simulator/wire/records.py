@@ -15,7 +15,7 @@ from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Table
 from simulator.kernel.world import Origin, World
 from simulator.wire.events import emit
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Kind:
 
     name: str
     table: str
-    render: Callable[[World, Any], JsonObject]
+    render: Callable[[World, Any], Shown]
     machine: Machine
     standing: Callable[[World, str], Any] | None = None
     receives: Callable[[World, Any, Any], bool] | None = None
@@ -88,7 +88,7 @@ def kind_of(world: World, record: Record) -> Kind:
     return kind
 
 
-def render(world: World, record: Record) -> JsonObject:
+def render(world: World, record: Record) -> Shown:
     """The full resource as the interface shows it at this instant."""
     return kind_of(world, record).render(world, record)
 
@@ -96,7 +96,7 @@ def render(world: World, record: Record) -> JsonObject:
 def render_told(world: World, record: Record) -> JsonObject:
     """The full resource as events carry it at this instant (decision W8)."""
     kind = kind_of(world, record)
-    return kind.render(world, record) | (kind.told(world, record) if kind.told is not None else {})
+    return {**kind.render(world, record), **(kind.told(world, record) if kind.told is not None else {})}
 
 
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:

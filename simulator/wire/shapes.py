@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
 
 from pydantic import GetJsonSchemaHandler, WithJsonSchema
 from pydantic_core import CoreSchema
@@ -57,7 +57,9 @@ class Format:
         return {**handler(core), **extra, **({"pattern": self.pattern} if self.pattern else {})}
 
 
-FIAT_CODES = ("KES", "TZS", "NGN", "ZAR", "ZMW")
+FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
+Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]
+FIAT_CODES: tuple[str, ...] = get_args(FiatCode)
 ASSET_CODES = ("XLM", "USDC", "CELO", "USDT", "CUSD", "BTC")
 
 Timestamp = Annotated[str, Format("date-time", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")]
@@ -84,3 +86,13 @@ class Pagination(TypedDict):
     size: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 100})]
     total: Count
     total_pages: Count
+
+
+RowT = TypeVar("RowT")
+
+
+class Page(TypedDict, Generic[RowT]):
+    """What every list answers; the page of a room names its rows."""
+
+    data: list[RowT]
+    pagination: Pagination

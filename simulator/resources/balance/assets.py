@@ -17,9 +17,10 @@ from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.fields import Wrong, wrong
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import DATES, Listing, page_of
 from simulator.wire.operation import Call
+from simulator.wire.shapes import Page
 from simulator.wire.spelling import WALLET, upper
 
 OPENING = (
@@ -67,7 +68,7 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
     )
 
 
-def list_assets(call: Call) -> JsonObject:
+def list_assets(call: Call) -> Page[Shown]:
     """GET /wallet/assets: every asset on every network, those without balance too."""
     view: Table[AssetBalance] = Table(call.world.store, "assets:view")
     view.rows = {

@@ -22,6 +22,7 @@ from simulator.wire.json import JsonObject
 from simulator.wire.shapes import (
     AmountText,
     Assumed,
+    FiatCode,
     Number,
     OrderNumber,
     Pagination,
@@ -34,7 +35,6 @@ from simulator.wire.spelling import upper
 
 WalletNetwork = Literal["STELLAR", "CELO", "BITCOIN"]
 WalletSymbol = Literal["XLM", "USDC", "CELO", "USDT", "CUSD", "BTC"]
-FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Method = Literal["mobile_money", "bank_transfer"]
 
 

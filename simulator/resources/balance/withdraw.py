@@ -148,7 +148,6 @@ def execute_withdraw(
     require_network(world, environment, quote.paid.network or "")
     counted = count_usage(world, environment, quote.received.amount, quote.received.code, "quote_id")
     use_quote(world, quote)
-    details = recipient.details
     transaction = Transaction(
         **new_order_fields(world, environment),
         **from_quote(quote),
@@ -156,7 +155,7 @@ def execute_withdraw(
         net_amount=subtract(quote.paid.amount, quote.fee.total),
         country=COUNTRY_OF[quote.received.code],
         beneficiary_id=recipient.id,
-        account_number=details.get("account_number") or details.get("phone_number"),
+        account_number=recipient.account,
         counted=counted,
         reference=reference,
         description=description,

@@ -6,10 +6,23 @@ Chapter "Beneficiaries" of the specification; decisions H5, R1 to R4 and R6.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
-from simulator.resources.beneficiaries.records import Beneficiary, beneficiaries
-from simulator.resources.beneficiaries.shapes import render_beneficiary
+from simulator.resources.beneficiaries.bodies import (
+    AnyBeneficiary,
+    BankAccountBeneficiary,
+    PhoneNumberBeneficiary,
+    WalletAddress,
+    WalletAddressBeneficiary,
+)
+from simulator.resources.beneficiaries.records import (
+    BankAccountDetails,
+    Beneficiary,
+    Details,
+    PhoneNumberDetails,
+    WalletAddressDetails,
+    beneficiaries,
+)
+from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape, render_beneficiary
 from simulator.resources.reference import (
     COUNTRIES,
     PROVIDER_CODES,
@@ -21,10 +34,10 @@ from simulator.resources.reference import (
     require_bank,
 )
 from simulator.wire.errors import ApiError, not_found
-from simulator.wire.json import JsonObject
-from simulator.wire.listing import page_of
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import create, new_fields, remove
+from simulator.wire.shapes import FiatCode
 from simulator.wire.spelling import SHORT
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
@@ -40,39 +53,47 @@ def load_beneficiary(call: Call) -> Beneficiary:
     return found
 
 
-def check_account_number(call: Call) -> None:
+def check_account_number(call: Call[AnyBeneficiary, None, None]) -> None:
     """400 for an account number that has not the shape of its country (decision R3)."""
     body = call.body
-    if body.type != "bank_account":
-        return
-    require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
+    if isinstance(body, BankAccountBeneficiary):
+        require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
-def save_beneficiary(call: Call) -> JsonObject:
+def save_beneficiary(call: Call[AnyBeneficiary, None, None]) -> BeneficiaryShape:
     """POST /beneficiaries."""
     body = call.body
-    details = _DETAILS[body.type](body, call.environment)
-    fiat = body.type != "wallet_address"
+    fiat = body if isinstance(body, BankAccountBeneficiary | PhoneNumberBeneficiary) else None
     record = Beneficiary(
         **new_fields(call.world, call.environment, "ben_", "ids.beneficiary"),
         type=body.type,
         name=body.name,
-        country=body.country if fiat else None,
-        fiat_currency=body.fiat_currency if fiat else None,
-        details=details,
+        country=None if fiat is None else fiat.country,
+        fiat_currency=None if fiat is None else _fiat_of(fiat),
+        details=_details(body, call.environment),
     )
     return render_beneficiary(call.world, create(call.world, record, "create"))
 
 
-def _require_fiat(body: Any) -> None:
-    if body.fiat_currency != COUNTRIES[body.country]:
+def _fiat_of(body: BankAccountBeneficiary | PhoneNumberBeneficiary) -> FiatCode:
+    fiat = COUNTRIES[body.country]
+    if body.fiat_currency != fiat:
         raise ApiError(
             "unsupported_pair", f"{body.fiat_currency!r} is not supported in {body.country}.", "fiat_currency"
         )
+    return fiat
 
 
-def _bank_account(body: Any, environment: str) -> JsonObject:
-    _require_fiat(body)
+def _details(body: AnyBeneficiary, environment: str) -> Details:
+    if isinstance(body, BankAccountBeneficiary):
+        return _bank_account(body)
+    if isinstance(body, PhoneNumberBeneficiary):
+        return _phone_number(body)
+    assert isinstance(body, WalletAddressBeneficiary)  # `body_for` knows no fourth
+    return _wallet_address(body.wallet_address, environment)
+
+
+def _bank_account(body: BankAccountBeneficiary) -> BankAccountDetails:
     given = body.bank_account
     found = require_bank(body.country, given.bank_code, "bank_account.bank_code")
     return {
@@ -83,8 +104,7 @@ def _bank_account(body: Any, environment: str) -> JsonObject:
     }
 
 
-def _phone_number(body: Any, environment: str) -> JsonObject:
-    _require_fiat(body)
+def _phone_number(body: PhoneNumberBeneficiary) -> PhoneNumberDetails:
     given = body.phone_number
     if not is_phone(given.phone_number, body.country):
         raise ApiError(
@@ -102,8 +122,7 @@ def _phone_number(body: Any, environment: str) -> JsonObject:
     return {"phone_number": given.phone_number, "provider": given.provider}
 
 
-def _wallet_address(body: Any, environment: str) -> JsonObject:
-    given = body.wallet_address
+def _wallet_address(given: WalletAddress, environment: str) -> WalletAddressDetails:
     network = SHORT[given.network]
     if asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
         raise ApiError(
@@ -123,21 +142,18 @@ def _wallet_address(body: Any, environment: str) -> JsonObject:
     }
 
 
-_DETAILS = {"bank_account": _bank_account, "phone_number": _phone_number, "wallet_address": _wallet_address}
-
-
-def show_beneficiary(call: Call) -> JsonObject:
+def show_beneficiary(call: Call[None, None, Beneficiary]) -> BeneficiaryShape:
     """GET /beneficiaries/{id}."""
     return render_beneficiary(call.world, call.resource)
 
 
-def list_beneficiaries(call: Call) -> JsonObject:
+def list_beneficiaries(call: Call[None, ListRequest, None]) -> BeneficiaryPage:
     """GET /beneficiaries: deleted ones are not listed (decision L6)."""
     table = beneficiaries(call.world, call.environment)
     return page_of(call.query, table, lambda record: render_beneficiary(call.world, record))
 
 
-def delete_beneficiary(call: Call) -> None:
+def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:
     """DELETE /beneficiaries/{id}: past transactions keep it."""
     remove(call.world, call.resource, "delete")
 
@@ -145,6 +161,10 @@ def delete_beneficiary(call: Call) -> None:
 def searched(record: Beneficiary) -> Iterator[str]:
     """The texts that `search` looks at: name, phone number, account number, bank name, wallet address."""
     yield record.name
-    for member in ("phone_number", "account_number", "bank_name", "wallet_address"):
-        if member in record.details:
-            yield record.details[member]
+    details = record.details
+    if "bank_name" in details:
+        yield from (details["account_number"], details["bank_name"])
+    elif "phone_number" in details:
+        yield details["phone_number"]
+    else:
+        yield details["wallet_address"]

@@ -1,15 +1,13 @@
-"""The bodies of beneficiaries by type of recipient."""
+"""The bodies of POST /beneficiaries: what all types of recipient share, and what each adds."""
 
 from __future__ import annotations
 
 from typing import Any, Literal
 
-from simulator.resources.beneficiaries.shapes import (
-    BeneficiaryType,
-    Country,
-    ShortNetwork,
-)
+from simulator.resources.beneficiaries.records import BeneficiaryType, ShortNetwork
 from simulator.wire.fields import Body, FreeText, Name
+from simulator.wire.operation import Call
+from simulator.wire.shapes import Country
 
 
 class BankAccount(Body):
@@ -59,3 +57,16 @@ class PhoneNumberBeneficiary(AnyBeneficiary):
 class WalletAddressBeneficiary(AnyBeneficiary):
     type: Literal["wallet_address"]
     wallet_address: WalletAddress
+
+
+BY_TYPE: dict[str, type[AnyBeneficiary]] = {
+    "bank_account": BankAccountBeneficiary,
+    "phone_number": PhoneNumberBeneficiary,
+    "wallet_address": WalletAddressBeneficiary,
+}
+
+
+def body_for(call: Call) -> type[AnyBeneficiary]:
+    """The body of the type sent; what all share when the type is absent or unknown, so that it is what is refused."""
+    wanted = call.raw.get("type")
+    return BY_TYPE.get(wanted, AnyBeneficiary) if isinstance(wanted, str) else AnyBeneficiary

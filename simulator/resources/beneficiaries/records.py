@@ -3,29 +3,61 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Literal, TypeAlias, final
+
+from typing_extensions import TypedDict
 
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
+from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.errors import not_found
 from simulator.wire.records import Record, find, rows
+from simulator.wire.shapes import Country, FiatCode, Format, OneOf, PhoneText
 from simulator.wire.spelling import SHORT
 
 TABLE = "beneficiaries"
 
+BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
+ShortNetwork = Literal["stellar", "celo", "btc"]
+
 METHODS = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
 """The payment method that pays out to each type of fiat beneficiary."""
+
+
+@final
+class BankAccountDetails(TypedDict):
+    bank_code: str
+    bank_name: str
+    account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$")]
+    account_name: str
+
+
+@final
+class PhoneNumberDetails(TypedDict):
+    phone_number: PhoneText
+    provider: Annotated[str, OneOf(PROVIDER_CODES)]
+
+
+@final
+class WalletAddressDetails(TypedDict):
+    wallet_address: str
+    network: ShortNetwork
+    asset: Annotated[str, OneOf(("XLM", "USDC", "CELO", "USDT", "CUSD", "cUSD", "BTC"))]
+    memo: str
+
+
+Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDetails
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Beneficiary(Record):
     """A saved recipient. `details` are as shown; `country` and `fiat_currency` are None for a wallet address."""
 
-    type: str
+    type: BeneficiaryType
     name: str
-    country: str | None
-    fiat_currency: str | None
-    details: dict[str, Any]
+    country: Country | None
+    fiat_currency: FiatCode | None
+    details: Details
 
     @property
     def kind(self) -> str:
@@ -37,9 +69,18 @@ class Beneficiary(Record):
         return METHODS.get(self.type)
 
     @property
+    def account(self) -> str | None:
+        """The account or phone number that is paid, None for a wallet address."""
+        if "account_number" in self.details:
+            return self.details["account_number"]
+        if "phone_number" in self.details:
+            return self.details["phone_number"]
+        return None
+
+    @property
     def network(self) -> str | None:
         """The canonical network of a wallet address, else None."""
-        return SHORT[self.details["network"]] if self.type == "wallet_address" else None
+        return SHORT[self.details["network"]] if "network" in self.details else None
 
 
 def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:

@@ -5,39 +5,14 @@ from __future__ import annotations
 from typing import get_args
 
 from simulator.resources.beneficiaries import actions
-from simulator.resources.beneficiaries.bodies import (
-    AnyBeneficiary,
-    BankAccountBeneficiary,
-    PhoneNumberBeneficiary,
-    WalletAddressBeneficiary,
-)
-from simulator.resources.beneficiaries.records import Beneficiary
-from simulator.resources.beneficiaries.shapes import (
-    BeneficiaryPage,
-    BeneficiaryShape,
-    BeneficiaryType,
-    Country,
-    FiatCode,
-    ShortNetwork,
-)
-from simulator.wire.fields import Body
+from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary, body_for
+from simulator.resources.beneficiaries.records import Beneficiary, BeneficiaryType, ShortNetwork
+from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape
 from simulator.wire.listing import Filter, Listing, by_field
-from simulator.wire.operation import Call, Operation
+from simulator.wire.operation import Operation
+from simulator.wire.shapes import Country, FiatCode
 
 TAG = "Beneficiaries"
-
-
-_BODIES: dict[str, type[AnyBeneficiary]] = {
-    "bank_account": BankAccountBeneficiary,
-    "phone_number": PhoneNumberBeneficiary,
-    "wallet_address": WalletAddressBeneficiary,
-}
-
-
-def _body_for(call: Call) -> type[Body]:
-    """The body of the type sent; what all share when the type is absent or unknown, so that it is what is refused."""
-    wanted = call.raw.get("type")
-    return _BODIES.get(wanted, AnyBeneficiary) if isinstance(wanted, str) else AnyBeneficiary
 
 
 def _by_name(record: Beneficiary) -> str:
@@ -75,8 +50,8 @@ OPERATIONS = (
         BeneficiaryShape,
         status=201,
         body=AnyBeneficiary,
-        bodies=tuple(_BODIES.values()),
-        body_for=_body_for,
+        bodies=tuple(BY_TYPE.values()),
+        body_for=body_for,
         check=actions.check_account_number,
         group="beneficiaries",
         errors=(

@@ -31,10 +31,11 @@ from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import announce, create, find, move, new_fields, save
+from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
 
 
@@ -90,19 +91,19 @@ def show_wallet(call: Call) -> JsonObject:
     return render_wallet(call.world, call.resource)
 
 
-def list_wallets(call: Call) -> JsonObject:
+def list_wallets(call: Call) -> Page[Shown]:
     return page_of(call.query, wallets(call.world, call.environment), lambda row: render_wallet(call.world, row))
 
 
-def list_deposits(call: Call) -> JsonObject:
+def list_deposits(call: Call) -> Page[Shown]:
     return _page_of_wallet(call, deposits(call.world, call.environment), lambda row: render_deposit(call.world, row))
 
 
-def list_lightning(call: Call) -> JsonObject:
+def list_lightning(call: Call) -> Page[Shown]:
     return _page_of_wallet(call, entries(call.world, call.environment), lambda row: render_entry(call.world, row))
 
 
-def _page_of_wallet(call: Call, table: Table[Any], show: Callable[[Any], JsonObject]) -> JsonObject:
+def _page_of_wallet(call: Call, table: Table[Any], show: Callable[[Any], JsonObject]) -> Page[Shown]:
     wallet_id = call.resource.id
     own = replace(call.query, tests=(lambda row: row.wallet_id == wallet_id, *call.query.tests))
     return page_of(own, table, show)

@@ -24,10 +24,11 @@ from simulator.resources.fees.records import (
 )
 from simulator.resources.fees.shapes import render_product, show_calculation
 from simulator.wire.errors import invalid, not_found
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import move
+from simulator.wire.shapes import Page
 from simulator.wire.spelling import SHORT
 
 
@@ -39,7 +40,7 @@ def lookup(call: Call) -> FeeProduct:
     return product
 
 
-def list_products(call: Call) -> JsonObject:
+def list_products(call: Call) -> Page[Shown]:
     table = products(call.world, call.environment)
     return page_of(call.query, table, lambda row: render_product(call.world, row))
 

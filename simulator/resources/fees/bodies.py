@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from simulator.resources.fees import shapes
 from simulator.wire.fields import Amount, Body, Code, Name, Text
-from simulator.wire.shapes import Assumed
+from simulator.wire.shapes import Assumed, FiatCode
 
 
 class CalculateFee(Body):
@@ -80,7 +80,7 @@ class SetFeeProduct(Body):
     name: Name = Field(default_factory=str)
     network: shapes.ShortNetwork | None = None
     asset: Text | None = None
-    fiat_currency: shapes.FiatCode | None = None
+    fiat_currency: FiatCode | None = None
     payment_method: shapes.PaymentMethod | None = None
     fee_currency: Text = Field(default_factory=str)
     percentage: Amount = Field(default_factory=str)

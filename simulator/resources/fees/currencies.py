@@ -20,10 +20,10 @@ from simulator.resources.fees.pricing import formula, match
 from simulator.resources.fees.records import FeeProduct
 from simulator.resources.reference import ASSET_CODES, ASSETS, CurrencyListing, listing, network_status, usd_price
 from simulator.wire.errors import ApiError
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import Filter, Listing, by_field, page_of
 from simulator.wire.operation import Call, Operation
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Number, Pagination
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Number, Page, Pagination
 from simulator.wire.spelling import WALLET, upper
 
 USD = "USD"
@@ -119,7 +119,7 @@ def _shown(figure: Decimal | None) -> str | None:
     return None if figure is None else format_decimal(figure)
 
 
-def list_currencies(call: Call) -> JsonObject:
+def list_currencies(call: Call) -> Page[Shown]:
     """{data, pagination} of the currency listing, by default in the order of the data file."""
     world, environment = call.world, call.environment
     table = _table(world, environment)

@@ -14,14 +14,13 @@ from simulator.resources import profile
 from simulator.resources.fees import records
 from simulator.resources.fees.pricing import Breakdown
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, CurrencyText, Format, Pagination, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, CurrencyText, FiatCode, Format, Pagination, Timestamp
 from simulator.wire.spelling import short
 
 FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9")]
 ProductName = Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"]
 ShortNetwork = Literal["stellar", "celo", "btc"]
 PaymentMethod = Literal["bank_account", "phone_number"]
-FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Payer = Literal["customer", "peerpesa"]
 ProductStatus = Literal["active", "inactive"]
 

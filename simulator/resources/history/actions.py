@@ -9,10 +9,11 @@ from __future__ import annotations
 from simulator.resources.history.shapes import render_item, render_order
 from simulator.resources.transactions import Transaction, by_order_id, transactions
 from simulator.wire.errors import ApiError, not_found
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import render
+from simulator.wire.shapes import Page
 
 
 def load_order(call: Call) -> Transaction:
@@ -38,16 +39,16 @@ def show_order(call: Call) -> JsonObject:
     return render_order(call.world, call.resource)
 
 
-def list_orders(call: Call) -> JsonObject:
+def list_orders(call: Call) -> Page[Shown]:
     """GET /orders."""
     return page_of(call.query, transactions(call.world, call.environment), lambda row: render_item(call.world, row))
 
 
-def show_transaction(call: Call) -> JsonObject:
+def show_transaction(call: Call) -> Shown:
     """GET /transactions/{id}: as its kind is shown."""
     return render(call.world, call.resource)
 
 
-def list_transactions(call: Call) -> JsonObject:
+def list_transactions(call: Call) -> Page[Shown]:
     """GET /transactions."""
     return page_of(call.query, transactions(call.world, call.environment), lambda row: render(call.world, row))

@@ -8,6 +8,7 @@ from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from simulator.resources.profile import shapes
 from simulator.wire.fields import Body, Name, Text
+from simulator.wire.shapes import FiatCode
 
 
 def _refuse(value: Any) -> Any:
@@ -28,7 +29,7 @@ class PatchProfile(Body):
     first_name: Name = Field(default_factory=str)
     last_name: Name = Field(default_factory=str)
     phone_number: str = Field(default_factory=str)
-    default_currency: shapes.FiatCode = Field(default_factory=lambda: "KES")
+    default_currency: FiatCode = Field(default_factory=lambda: "KES")
     email: Fixed = Field(default_factory=lambda: None)
     country: Fixed = Field(default_factory=lambda: None)
     account_type: Fixed = Field(default_factory=lambda: None)

@@ -12,11 +12,10 @@ from simulator.kernel.world import World
 from simulator.resources import reference
 from simulator.resources.profile import limits, records
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Format, PhoneText, Timestamp, Uuid
+from simulator.wire.shapes import AmountText, FiatCode, Format, PhoneText, Timestamp, Uuid
 
 KycStatus = Literal["not_started", "pending", "action_required", "approved", "rejected"]
 AccountType = Literal["individual", "business"]
-FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 
 
 class Profile(TypedDict):

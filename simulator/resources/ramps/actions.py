@@ -216,7 +216,6 @@ def confirm_offramp(call: Call) -> JsonObject:
     if not is_address(quote.network, body.refund_address, quote.environment):
         raise _bad_address("refund_address", quote.network)
     used = _use(world, quote)
-    details = recipient.details
     address = new_address(world, quote.network, quote.environment)
     ramp = Transaction(
         **new_order_fields(world, quote.environment),
@@ -228,7 +227,7 @@ def confirm_offramp(call: Call) -> JsonObject:
         recipient_address=address,
         refund_address=body.refund_address,
         beneficiary_id=recipient.id,
-        account_number=details.get("account_number") or details.get("phone_number"),
+        account_number=recipient.account,
     )
     expect(world, ramp, quote.network, address, ramp.memo)
     return _start(world, ramp)

@@ -14,12 +14,21 @@ from simulator.resources.ramps.records import RampQuote
 from simulator.resources.reference import currency_of
 from simulator.resources.transactions import Transaction
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, CurrencyText, OrderNumber, PhoneText, Prefix, RateText, Timestamp
+from simulator.wire.shapes import (
+    AmountText,
+    Assumed,
+    CurrencyText,
+    FiatCode,
+    OrderNumber,
+    PhoneText,
+    Prefix,
+    RateText,
+    Timestamp,
+)
 
 Direction = Literal["onramp", "offramp"]
 RampNetwork = Literal["stellar", "celo"]
 RampAsset = Literal["XLM", "USDC", "CELO", "USDT", "CUSD"]
-FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Method = Literal["mobile_money", "bank_transfer"]
 
 

@@ -39,10 +39,11 @@ from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import transactions
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.fields import Body
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import create, move, new_fields, remove, render, rows, save
+from simulator.wire.shapes import Page
 
 NEXT_RUNS_SHOWN = 3
 
@@ -249,13 +250,13 @@ def show(call: Call) -> JsonObject:
     return render_recurring(call.world, call.resource)
 
 
-def list_recurring(call: Call) -> JsonObject:
+def list_recurring(call: Call) -> Page[Shown]:
     """GET /recurring-payments; deleted ones are not listed (decision L6)."""
     world = call.world
     return page_of(call.query, rows(world, call.environment, TABLE), lambda row: render_recurring(world, row))
 
 
-def list_transactions(call: Call) -> JsonObject:
+def list_transactions(call: Call) -> Page[Shown]:
     """GET /recurring-payments/{id}/transactions: what its runs made."""
     world, payment_id = call.world, call.resource.id
     query = replace(call.query, tests=(lambda row: row.recurring_payment_id == payment_id, *call.query.tests))

@@ -275,12 +275,11 @@ def render_recipient(world: World, payment: RecurringPayment) -> JsonObject:
     """Who is paid, with the account masked."""
     if payment.type == "withdraw":
         saved = any_beneficiary(world, payment.beneficiary_id or "")
-        details = saved.details if saved else {}
         return {
             "beneficiary_id": payment.beneficiary_id,
             "name": saved.name if saved else None,
             "type": saved.type if saved else "bank_account",
-            "account": mask(details.get("account_number") or details.get("phone_number") or ""),
+            "account": mask((saved.account if saved else None) or ""),
         }
     destination = payment.destination or {}
     names = ("invoice", "lightning_address", "address", "user_id", "email", "phone_number")

@@ -14,6 +14,7 @@ from typing import Any
 
 from simulator.kernel.money import Currency
 from simulator.wire.records import Record
+from simulator.wire.shapes import Country, FiatCode
 
 NETWORKS = ("stellar", "celo", "bitcoin")
 """The canonical names of all networks."""
@@ -30,9 +31,9 @@ _DIGITS = re.compile(r"[0-9]+", re.ASCII)
 class Fiat:
     """A fiat currency with its country (ISO 3166-1 alpha-2), its price of one US dollar, its payment methods."""
 
-    code: str
+    code: FiatCode
     name: str
-    country: str
+    country: Country
     country_name: str
     per_usd: Decimal
     methods: tuple[str, ...]
@@ -115,7 +116,7 @@ FIAT_FACTS = {
 FIATS = {code: Currency(code, 2) for code in FIAT_FACTS}
 """The five fiat currencies by code."""
 
-COUNTRIES = {fact.country: code for code, fact in FIAT_FACTS.items()}
+COUNTRIES: dict[str, FiatCode] = {fact.country: code for code, fact in FIAT_FACTS.items()}
 """Country → its fiat currency."""
 
 COUNTRY_OF = {code: fact.country for code, fact in FIAT_FACTS.items()}

@@ -35,10 +35,8 @@ from simulator.resources.reference.records import (
     Network,
 )
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Format, RateText, Timestamp
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, FiatCode, Format, RateText, Timestamp
 from simulator.wire.spelling import upper
-
-FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 
 
 class NetworkFeeShape(TypedDict):

@@ -21,10 +21,11 @@ from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this
 from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, not_found
 from simulator.wire.events import EVENT_TYPES, make, publish
-from simulator.wire.json import JsonObject, loads
+from simulator.wire.json import JsonObject, Shown, loads
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
 from simulator.wire.records import create, move, new_fields, remove, save
+from simulator.wire.shapes import Page
 
 TEST_EVENT = "webhook.test"
 _CHANGEABLE = frozenset({"url", "events", "description", "status"})
@@ -109,13 +110,13 @@ def show(call: Call) -> JsonObject:
     return render_webhook(call.world, call.resource)
 
 
-def list_webhooks(call: Call) -> JsonObject:
+def list_webhooks(call: Call) -> Page[Shown]:
     """GET /webhooks."""
     table = endpoints(call.world, call.environment)
     return page_of(call.query, table, lambda endpoint: render_webhook(call.world, endpoint))
 
 
-def list_deliveries(call: Call) -> JsonObject:
+def list_deliveries(call: Call) -> Page[Shown]:
     """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
     made = deliveries_of(call.world, call.resource.id)
     ordered: Table[Delivery] = Table(call.world.store, made.name)
