@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import urlencode
 
 import httpx
 import pytest
+from typing_extensions import TypedDict
 
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.app import ControlApplication
@@ -35,7 +36,7 @@ from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
-from simulator.wire.state import MAX_DEPTH, Codec, StateError
+from simulator.wire.state import MAX_DEPTH, Codec, StateError, checker
 from tests.http.busy import busy_morning
 from tests.http.conftest import Answer, Remote
 
@@ -261,6 +262,24 @@ def test_two_classes_of_one_name_make_no_codec() -> None:
     other = type("Timer", (), {"__annotations__": {}})
     with pytest.raises(ValueError, match="Timer"):
         Codec([Timer, dataclass(other)])
+
+
+class _Single(TypedDict):
+    left: Literal["a", "b"]
+
+
+class _Pair(_Single, total=False):
+    right: int
+
+
+def test_a_field_of_few_words_and_one_with_known_members_are_checked() -> None:
+    is_letter = checker(Literal["a", "b"])
+    assert [is_letter(value) for value in ("a", "c", [])] == [True, False, False]
+    is_pair = checker(_Pair)
+    assert is_pair({"left": "a", "right": 1})
+    assert is_pair({"left": "a"})
+    for wrong in ({"left": "c"}, {"right": 1}, {"left": "a", "right": "1"}, {"left": "a", "other": 1}, ["left"]):
+        assert not is_pair(wrong)
 
 
 def test_only_dataclasses_with_plain_fields_make_a_codec() -> None:

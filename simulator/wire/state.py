@@ -13,7 +13,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
-from typing import Any, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+
+from typing_extensions import is_typeddict
 
 TAG = "$"
 MAX_DEPTH = 100
@@ -254,9 +256,23 @@ def checker(hint: Any) -> Check:
         return lambda value: type(value) in (int, float)
     if hint in (str, bool, bytes, Decimal, types.NoneType):
         return lambda value: type(value) is hint
+    if origin is Literal:
+        return lambda value: value in arguments
     if is_dataclass(hint):
         return lambda value: isinstance(value, hint)  # type: ignore[arg-type]
+    if is_typeddict(hint):
+        return _members_checker(hint)
     raise TypeError(f"rows do not hold {hint!r}")
+
+
+def _members_checker(shape: Any) -> Check:
+    """Whether a value is a JSON object with the members of a TypedDict, and no others."""
+    checks = {name: checker(hint) for name, hint in get_type_hints(shape).items()}
+    return lambda value: (
+        type(value) is dict
+        and shape.__required_keys__ <= value.keys() <= checks.keys()
+        and all(checks[name](member) for name, member in value.items())
+    )
 
 
 def _tuple_checker(arguments: tuple[Any, ...]) -> Check:
