@@ -23,10 +23,6 @@ PACKAGE = ROOT / "simulator"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 LONGEST_FILE = 420
-# Files that have outgrown the bound and wait to be divided; a file leaves this table as soon as it fits.
-OUTGROWN = {
-    "simulator/scenario/engine.py": 540,
-}
 # What writes a whole world down and reads it back must know the rows of every room.
 OF_THE_WHOLE_STATE = {"simulator/control/documents.py", "simulator/control/trial.py"}
 # What every operation may answer without declaring it: the steps of decision H2 before its own business rules.
@@ -270,9 +266,8 @@ def test_every_error_code_a_room_raises_is_declared_by_an_operation(room) -> Non
 
 def test_no_file_is_so_long_that_a_newcomer_gets_lost() -> None:
     lengths = {name_of(path): len(path.read_text("utf-8").splitlines()) for path in SOURCES}
-    too_long = {path: length for path, length in lengths.items() if length > OUTGROWN.get(path, LONGEST_FILE)}
+    too_long = {path: length for path, length in lengths.items() if length > LONGEST_FILE}
     assert too_long == {}
-    assert [path for path in OUTGROWN if lengths.get(path, 0) <= LONGEST_FILE] == [], "take them out of OUTGROWN"
 
 
 def test_every_module_says_what_it_is_for() -> None:

@@ -19,9 +19,9 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import Transaction, by_order_id
 from simulator.resources.webhooks import deliveries_about, render_recorded_delivery
-from simulator.scenario.engine import BINDINGS
+from simulator.scenario.activation import BINDINGS
 from simulator.scenario.holding import Held, held_steps
-from simulator.scenario.view import family
+from simulator.scenario.view import with_ancestors
 from simulator.scenario.walks import LAWS
 from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
@@ -183,7 +183,7 @@ def _family(kind: str) -> str:
 def ruler_of(world: World, object_id: str) -> str | None:
     """The scenario that alone rules an object: it was handed over, or its request (or its parent's) chose it."""
     bindings = world.store.table(BINDINGS)
-    for member in family(world, object_id):
+    for member in with_ancestors(world, object_id):
         name: str = bindings.get(member) or origin_of(world, member).scenario
         if name:
             return name

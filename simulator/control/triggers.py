@@ -24,7 +24,8 @@ from simulator.resources.auth import require_access
 from simulator.resources.profile import profile_of, require_active, require_kyc
 from simulator.resources.transactions import holder
 from simulator.scenario import holding
-from simulator.scenario.engine import BINDINGS, STEP
+from simulator.scenario.activation import BINDINGS
+from simulator.scenario.pending import STEP
 from simulator.scenario.runner import RunFailed, fill
 from simulator.scenario.trigger import paths_to
 from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to, walks_at

@@ -20,7 +20,7 @@ from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
 from simulator.resources.reference import all_rates, reference_data
 from simulator.resources.webhooks import webhook_key
-from simulator.scenario.catalogue import NotLaid
+from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.holding import held_steps
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
@@ -165,7 +165,7 @@ async def create_world(call: ControlCall) -> JsonObject:
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     except WorldExists as error:
         raise _exists(call, error) from None
-    except NotLaid as error:
+    except CannotActivate as error:
         raise _not_active(call, error) from None
     _succeed(call, old, world)
     return show_world(call, world)
@@ -184,7 +184,7 @@ def _exists(call: ControlCall, error: WorldExists) -> ControlError:
     return ControlError(409, "already_exists", why, "id")
 
 
-def _not_active(call: ControlCall, error: NotLaid) -> ControlError:
+def _not_active(call: ControlCall, error: CannotActivate) -> ControlError:
     """A scenario lays down a state that cannot be; what the scenario names is no parameter of the call."""
     given: list[str | JsonObject] = call.body.scenarios or []
     names = [one if isinstance(one, str) else one.get("name") for one in given]
@@ -278,7 +278,7 @@ async def _fork(call: ControlCall) -> JsonObject:
         )
     except WorldExists as error:
         raise _exists(call, error) from None
-    except NotLaid as error:
+    except CannotActivate as error:
         raise _not_active(call, error) from None
     bound_journal(world)
     world.clock.mode = clock.mode or world.clock.mode

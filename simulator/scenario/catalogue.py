@@ -10,7 +10,9 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from simulator.kernel.world import World
+from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.schema import REQUEST, Library, Rule, Scenario, ScenarioFile
+from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
 
 UPLOADED = "uploaded_scenarios"
@@ -23,18 +25,18 @@ class UnknownScenario(ControlError, KeyError):
         super().__init__(404, "not_found", f"There is no scenario {name!r}.", param)
 
 
-class NotLaid(ControlError):
-    """The state that a scenario lays down cannot be, so it cannot become active: 400.
+class CannotActivate(ControlError):
+    """The state that a scenario sets up cannot be, so it cannot become active: 400.
 
-    `scenario` is its name, `path` the entry (`world.balances[0]`, with the parameter that is wrong), `told` what is
+    `scenario` is its name, `path` the entry (`world.balances[0]`, with the parameter that is wrong), `problem` what is
     wrong with it.
     """
 
     def __init__(self, file: ScenarioFile, entry: str, refusal: ControlError) -> None:
         self.scenario = file.name
         self.path = f"{entry}.{refusal.param}" if refusal.param else entry
-        self.told = f"{file.place(entry)}: {self.path}: {refusal.message}"
-        message = f"The scenario {file.name} cannot become active: {self.told}"
+        self.problem = f"{file.place(entry)}: {self.path}: {refusal.message}"
+        message = f"The scenario {file.name} cannot become active: {self.problem}"
         super().__init__(400, "invalid_scenario", message, "names")
 
 
@@ -111,6 +113,15 @@ class Catalogue:
     def keep(world: World, file: ScenarioFile) -> None:
         """Keep an uploaded scenario in its world; inside a change."""
         world.store.table(UPLOADED).put(file.name, row_of(file))
+
+
+@dataclass(frozen=True)
+class Context:
+    """What scenarios work with: the actions that their steps do, the files they are, and how networks stand."""
+
+    actions: ActionTable
+    catalogue: Catalogue
+    network_status: NetworkStatus
 
 
 def row_of(file: ScenarioFile) -> dict[str, Any]:

@@ -16,12 +16,10 @@ from simulator.kernel.store import Table
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
+from simulator.scenario.pending import KINDS, STEP, TIMELINE
 from simulator.wire.records import Record, find
 
 TABLE = "scenario.held"
-STEP = "scenario.step"
-TIMELINE = "scenario.timeline"
-_KINDS = (STEP, TIMELINE)
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
 _STRETCH = ("slowed_by", "factor")
 LIGHTNING_NETWORK = "bitcoin"
@@ -83,7 +81,7 @@ def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None
         return
     waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for timer in world.agenda.in_firing_order(fresh):
-        if timer.kind not in _KINDS:
+        if timer.kind not in KINDS:
             continue
         arguments = timer.arguments
         record = find(world, arguments["acts_on"] or timer.target)

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from simulator.kernel.world import World
-from simulator.scenario.holding import STEP, NetworkStatus
+from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.matching import dig
+from simulator.scenario.pending import STEP
 from simulator.wire.records import Record, find
 from simulator.wire.spelling import DEPOSIT, SHORT
 

@@ -5,12 +5,10 @@ All of it is plain data in the world's store. The engine decides what being stop
 
 from __future__ import annotations
 
-from typing import Any
-
-from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.scenario.logbook import note
+from simulator.scenario.pending import PendingStep, note_step
 from simulator.wire.json import JsonObject
 from simulator.wire.settings import settings_of
 
@@ -83,18 +81,16 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
     return f"more than {MOST_PENDING} of its steps are pending; do its rules answer each other with several steps?"
 
 
-def record_failure(world: World, timer: Timer, error: Exception) -> str | None:
+def record_failure(world: World, step: PendingStep, error: Exception) -> str | None:
     """Enter a step that broke; a reason to stop its scenario when it is the second in a row of its part or sort."""
-    arguments, failures, sort = timer.arguments, world.store.table(FAILURES), type(error).__name__
-    name, part, reason = arguments["scenario"], arguments["part"], f"{sort}: {error}"[:_LONGEST_REASON]
-    action = arguments["action"] or f"scenario {arguments['hand_to']}"
-    members: dict[str, Any] = {"object": timer.target, "action": action, "error": sort, "reason": reason}
-    note(world, name, "failed", part, arguments["place"], **members)
-    before = failures.get(name)
-    failures.put(name, {"part": part, "error": sort})
-    if before is None or (before["part"] != part and before["error"] != sort):
+    failures, sort = world.store.table(FAILURES), type(error).__name__
+    reason = f"{sort}: {error}"[:_LONGEST_REASON]
+    note_step(world, "failed", step, error=sort, reason=reason)
+    before = failures.get(step.scenario)
+    failures.put(step.scenario, {"part": step.part, "error": sort})
+    if before is None or (before["part"] != step.part and before["error"] != sort):
         return None
-    return f"its steps failed twice in a row, last {part}: {reason}"
+    return f"its steps failed twice in a row, last {step.part}: {reason}"
 
 
 def record_success(world: World, name: str) -> None:

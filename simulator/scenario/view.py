@@ -15,7 +15,7 @@ _PARENTS = ("recurring_payment_id", "wallet_id")
 _CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
 
 
-def family(world: World, object_id: str) -> Iterator[str]:
+def with_ancestors(world: World, object_id: str) -> Iterator[str]:
     """The object, then what it belongs to: the recurring payment of a run, the wallet of a deposit or invoice."""
     seen: list[str] = []
     pending: str | None = object_id
@@ -27,9 +27,9 @@ def family(world: World, object_id: str) -> Iterator[str]:
         pending = next((parent for parent in parents if isinstance(parent, str) and parent), None)
 
 
-def origin_of_family(world: World, object_id: str) -> Origin:
+def origin_with_ancestors(world: World, object_id: str) -> Origin:
     """What the request carried that made the object, or what it belongs to."""
-    for member in family(world, object_id):
+    for member in with_ancestors(world, object_id):
         origin = origin_of(world, member)
         if origin.body:
             return origin
@@ -70,7 +70,7 @@ class View:
         return self._shown(self._quote_id()) if head == "quote" else self._request()
 
     def _request(self) -> Mapping[str, Any]:
-        return self._body if self._body is not None else origin_of_family(self._world, self._object_id).body
+        return self._body if self._body is not None else origin_with_ancestors(self._world, self._object_id).body
 
     def _shown(self, record_id: Any) -> Any:
         record = find(self._world, record_id) if isinstance(record_id, str) else None

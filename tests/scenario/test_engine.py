@@ -11,7 +11,9 @@ import pytest
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin, World
-from simulator.scenario.engine import FAULTS, Engine, UnknownScenario
+from simulator.scenario.activation import FAULTS
+from simulator.scenario.catalogue import UnknownScenario
+from simulator.scenario.engine import Engine
 from simulator.scenario.schema import Library
 from simulator.wire.errors import ControlError
 from simulator.wire.records import find
@@ -422,8 +424,9 @@ def test_a_request_rule_answers_in_place_of_the_service() -> None:
     engine, world = running(ANSWERS)
     quote = begin(world, "buy")
 
-    def ask(path: str, body: dict[str, Any], **more: Any) -> Any:
-        return engine.answer_for(world, "sandbox", "POST", path, body, **more)
+    def ask(path: str, body: dict[str, Any]) -> Any:
+        with world.change(Cause("request", "x")):
+            return engine.answer_for(world, "sandbox", "POST", path, body)
 
     body = {"payer": {"phone_number": "+2540009"}}
     answer = ask(f"/quotes/{quote}/confirm", body)
@@ -453,13 +456,10 @@ def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> No
         "name: b\nrules: [{on: request, answer: {code: payout_failed}}]",
     )
     activate(world, engine, "a")
-    headers = {"x-simulator-scenario": "b"}
-    chosen = engine.answer_for(world, "sandbox", "POST", "/x", {}, headers)
+    with world.change(Cause("request", "x"), Origin({}, "b")):
+        chosen = engine.answer_for(world, "sandbox", "POST", "/x", {})
     assert chosen is not None
     assert chosen.code == "payout_failed"
-    with world.change(Cause("request", "x"), Origin({}, "b")):
-        again = engine.answer_for(world, "sandbox", "POST", "/x", {})
-    assert again == chosen
 
 
 def test_an_uploaded_scenario_belongs_to_its_world_and_hides_the_shipped_one() -> None:

@@ -10,7 +10,8 @@ from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.scenario import stops
-from simulator.scenario.engine import FAULTS, Engine
+from simulator.scenario.activation import FAULTS
+from simulator.scenario.engine import Engine
 from simulator.scenario.logbook import last_entry
 from simulator.scenario.stops import stopped_since
 from simulator.wire.settings import Settings, change_settings
@@ -103,7 +104,8 @@ def test_what_a_stopped_scenario_ruled_alone_is_ruled_by_nobody() -> None:
     bought = begin(world, "buy", scenario="echo")
     after(world, 60)
     assert status(world, bought) == "pending"
-    assert engine.answer_for(world, "sandbox", "POST", "/wallet/buy", {}) is None
+    with world.change(Cause("request", "buy")):
+        assert engine.answer_for(world, "sandbox", "POST", "/wallet/buy", {}) is None
 
 
 def test_a_stopped_scenario_begins_afresh_when_it_is_activated_or_uploaded() -> None:

@@ -1,0 +1,136 @@
+"""Which scenarios are active in a world: setting up one that becomes so, taking away one that no longer is.
+
+Chapter "Scenarios" of the control interface. All of it happens inside the caller's change.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import World
+from simulator.scenario import holding, stops
+from simulator.scenario.catalogue import CannotActivate, Context, UnknownScenario
+from simulator.scenario.parts import Span
+from simulator.scenario.pending import PendingStep, plan, steps_of
+from simulator.scenario.schema import WORLD_ACTIONS, ScenarioFile
+from simulator.wire.errors import ControlError
+
+ACTIVE = "scenario.active"
+BINDINGS = "scenario.bindings"
+COUNTS = "scenario.counts"
+FAULTS = "faults"
+
+
+def active(world: World) -> list[str]:
+    """The names of the active scenarios, the one that wins last."""
+    return list(world.store.table(ACTIVE).get("names") or [])
+
+
+def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
+    """Make exactly these scenarios active, later ones winning; UnknownScenario, CannotActivate.
+
+    Those that were active stay as they are; those that go take their pending steps, timeline and faults along. One
+    that was stopped begins afresh.
+    """
+    # A name given twice counts where it stands last: that is the place where it would win.
+    wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
+    for name in wanted:
+        if not context.catalogue.knows(world, name):
+            raise UnknownScenario(name, "names")
+    before = active(world)
+    for name in before:
+        if name not in wanted:
+            deactivate(world, name)
+    world.store.table(ACTIVE).put("names", wanted)
+    for name in wanted:
+        stops.pardon(world, name)
+        if name not in before:
+            _set_up(context, world, name)
+    return wanted
+
+
+def replace(context: Context, world: World, file: ScenarioFile) -> None:
+    """Keep an uploaded scenario in place of one of its name; when that one is active, the new one is set up at once."""
+    is_active = file.name in active(world)
+    if is_active:
+        deactivate(world, file.name)
+    context.catalogue.keep(world, file)
+    stops.pardon(world, file.name)
+    if is_active:
+        _set_up(context, world, file.name)
+
+
+def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
+    """Take a scenario out of the world until it is activated or uploaded again."""
+    deactivate(world, name)
+    world.store.table(ACTIVE).put("names", [other for other in active(world) if other != name])
+    stops.enter(world, name, part, place, reason)
+
+
+def deactivate(world: World, name: str) -> None:
+    """Take away what a scenario has pending and its faults. What it did to the world's state stays."""
+    for timer in steps_of(world, name):
+        world.agenda.cancel_key(timer.key)
+    holding.forget(world, scenario=name)
+    faults = world.store.table(FAULTS)
+    for row in [row for row in faults.values() if row.get("scenario") == name]:
+        faults.delete(row["id"])
+
+
+def draw(world: World, name: str, span: Span) -> int:
+    """How long a delay of a scenario takes, in milliseconds: by its own stream, so that others do not shift it."""
+    if span.low_ms == span.high_ms:
+        return span.low_ms  # what leaves nothing to chance draws nothing, lest it shift what does
+    return span.low_ms + world.streams.below(span.high_ms - span.low_ms + 1, f"scenario.{name}")
+
+
+def _set_up(context: Context, world: World, name: str) -> None:
+    """World state, faults and timeline of a scenario that becomes active; its counts begin anew."""
+    file = context.catalogue.file(world, name)
+    counts = world.store.table(COUNTS)
+    # Counts of objects bound to it (`name|rule|root`) go on: those were never under the list of active ones.
+    for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
+        counts.delete(key)
+    _set_world(context, world, file)
+    for fault in file.document.get("faults") or []:
+        row = {
+            "id": world.streams.identifier("flt_", "ids.fault"),
+            **fault,
+            "times_left": fault.get("times"),
+            "hits": 0,
+            "scenario": name,
+        }
+        world.store.table(FAULTS).put(row["id"], row)
+    for index, step in enumerate(file.scenario.timeline):
+        part = f"timeline[{index}]"
+        pending = PendingStep(
+            target=step.target or name,
+            scenario=name,
+            part=part,
+            place=file.place(part),
+            event="",
+            environment=step.environment or "sandbox",
+            action=step.action,
+            acts_on=step.target,
+            parameters=step.parameters,
+            of_timeline=True,
+        )
+        plan(world, world.now_ms + draw(world, name, step.at), pending)
+    holding.hold(world, context.network_status)
+
+
+def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
+    """The state that a scenario asks for, each entry by the action that anybody could do; CannotActivate."""
+    for member, action in WORLD_ACTIONS.items():
+        given = getattr(file.scenario.world, member)
+        path = f"world.{member}"
+        entries = {path: given} if isinstance(given, dict) else {f"{path}[{i}]": e for i, e in enumerate(given or [])}
+        for place, entry in entries.items():
+            parameters = {key: value for key, value in entry.items() if key != "environment"}
+            cause = Cause("rule", file.name, file.place(place))
+            environment = entry.get("environment", "sandbox")
+            try:
+                context.actions.perform(world, action, None, parameters, environment, cause)
+            except ControlError as refusal:
+                raise CannotActivate(file, place, refusal) from None

@@ -1,0 +1,232 @@
+"""Which rule takes what happens, and what it plans: the chapter "Rules of evaluation" of the scenario language.
+
+The first matching rule of the last active scenario that has one takes an event; an object that is bound to a scenario
+is seen by that one alone. What is bound and counted are rows of the world, so that a copy of it goes on alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import accumulate, takewhile
+
+from simulator.kernel.clock import LAST_MS
+from simulator.kernel.world import World
+from simulator.scenario import holding, slowing, stops
+from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop
+from simulator.scenario.answers import Answer, answer_of
+from simulator.scenario.catalogue import Context
+from simulator.scenario.filling import filled, work_of
+from simulator.scenario.logbook import note
+from simulator.scenario.matching import holds
+from simulator.scenario.pending import PendingStep, plan, steps_on
+from simulator.scenario.schema import CREATED, REQUEST, Rule, ScenarioFile
+from simulator.scenario.view import View, with_ancestors
+from simulator.wire.json import Shown
+from simulator.wire.records import Record, find, origin_of, render
+
+_PATH = frozenset({"path"})
+
+
+@dataclass(frozen=True)
+class Happening:
+    """Something that rules may take: an event, or the creation of a resource, and the scenarios it went through."""
+
+    environment: str
+    event: str
+    subject: Shown
+    object_id: str
+    chain: tuple[str, ...] = ()
+
+
+def dispatch(context: Context, world: World, happening: Happening) -> None:
+    """Offer what happened to the scenario its object is bound to, else to the active ones; inside a change."""
+    bound = bound_to(world, happening.object_id)
+    if bound is not None:
+        name, root = bound
+        if context.catalogue.knows(world, name) and stops.why_stopped(world, name) is None:
+            offer(context, world, name, happening, root)
+        return
+    for name in reversed(active(world)):
+        if offer(context, world, name, happening, ""):
+            return
+
+
+def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
+    """The scenario that an object is bound to, and what of it was: the object itself, or what it belongs to."""
+    bindings = world.store.table(BINDINGS)
+    for member in with_ancestors(world, object_id):
+        name = bindings.get(member) or origin_of(world, member).scenario
+        if name:
+            return name, member
+    return None
+
+
+def bind(world: World, object_id: str, name: str) -> None:
+    """Let a scenario alone act on an object from now on, without what others have pending on it."""
+    for timer in steps_on(world, object_id):
+        world.agenda.cancel_key(timer.key)
+    holding.forget(world, target=object_id)
+    world.store.table(BINDINGS).put(object_id, name)
+
+
+def offer(context: Context, world: World, name: str, happening: Happening, root: str) -> bool:
+    """Let the first matching rule of one scenario take it; whether one did. `root`: what is bound, if anything."""
+    ready = context.catalogue.get(world, name)
+    rules = ready.rules.get(happening.event)
+    if not rules:
+        return False
+    view = View(world, happening.environment, happening.subject, happening.object_id)
+    for index, rule in rules:
+        groups = _take(context, world, name, index, rule, view, root, frozenset())
+        if groups is not None:
+            part = f"rules[{index}]"
+            place = ready.file.place(part)
+            note(world, name, "fired", part, place, object=happening.object_id, event=happening.event)
+            _plan(context, world, ready.file, index, rule, happening, groups)
+            return True
+    return False
+
+
+def answer_for(
+    context: Context,
+    world: World,
+    environment: str,
+    method: str,
+    path: str,
+    body: Mapping[str, object],
+    chosen: str = "",
+) -> Answer | None:
+    """What a rule `on: request` answers this call with (decision H2), or None; inside a change.
+
+    `path` is the one below the base; `chosen` the scenario that the call names, which is then the only one that looks
+    at it. Counting and chance are kept even though the call has no effect, so the caller must not undo them.
+    """
+    names = [chosen] if chosen and context.catalogue.knows(world, chosen) else active(world)
+    names = [name for name in names if stops.why_stopped(world, name) is None]
+    view = View(world, environment, {"method": method.upper(), "path": path}, body=body)
+    for name in reversed(names):
+        ready = context.catalogue.get(world, name)
+        for asked in ready.asked:
+            if not asked.may_match(method.upper(), path):
+                continue
+            if _take(context, world, name, asked.index, asked.rule, view, "", _PATH) is None:
+                continue
+            part = f"rules[{asked.index}]"
+            place = ready.file.place(part)
+            note(world, name, "fired", part, place, event=REQUEST, request=f"{method} {path}")
+            return answer_of(name, asked.rule, place)
+    return None
+
+
+def _take(
+    context: Context,
+    world: World,
+    name: str,
+    index: int,
+    rule: Rule,
+    view: View,
+    root: str,
+    globs: frozenset[str],
+) -> dict[str, str] | None:
+    """The named groups when the rule matches and may still fire; then it is counted.
+
+    The order is part of the language: a rule whose `where` does not hold draws no chance and is not counted, and one
+    that chance passes over is not counted either. So `times: 1, probability: 0.5` fires once, sooner or later.
+    """
+    counts = world.store.table(COUNTS)
+    key = f"{name}|{index}|{root}"
+    count: int = counts.get(key) or 0
+    if rule.times is not None and count >= rule.times:
+        return None
+    groups = holds(rule.where, view.look, globs=globs, is_scenario=lambda named: context.catalogue.knows(world, named))
+    if groups is None:
+        return None
+    if rule.probability is not None and world.streams.fraction(f"scenario.{name}") >= rule.probability:
+        return None
+    if rule.times is not None:
+        counts.put(key, count + 1)
+    return groups
+
+
+def _plan(
+    context: Context,
+    world: World,
+    file: ScenarioFile,
+    index: int,
+    rule: Rule,
+    happening: Happening,
+    groups: Mapping[str, str],
+) -> None:
+    """Plan a rule's steps, delays adding up and stretched by a slow network.
+
+    Hand-overs that stand first and have no delay are made now and not planned: a timer, even one that is due at once,
+    would fire after the next event of this same change, and the successor would miss that event.
+    """
+    slowdown, place = file.scenario.slowdown, file.place(f"rules[{index}]")
+    slowed_by = slowing.networks_of(happening.subject) if slowdown else []
+    factor = slowing.factor(world, context.network_status, slowdown, happening.environment, slowed_by)
+    steps = rule.do or []
+    delays = (round(min(draw(world, file.name, step.after) * factor, LAST_MS)) for step in steps)
+    timed = list(zip(accumulate(delays), steps, strict=True))
+    first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
+    for number, (_, step) in enumerate(first):
+        part = f"rules[{index}].do[{number}]"
+        hand_over(context, world, file.name, filled(step.scenario, groups), happening, part, place)
+    planned = []
+    for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
+        pending = PendingStep(
+            target=happening.object_id,
+            scenario=file.name,
+            part=f"rules[{index}].do[{number}]",
+            place=place,
+            event=happening.event,
+            environment=step.environment or happening.environment,
+            at_once=delay_ms == 0,
+            slowed_by=slowed_by,
+            factor=factor,
+            **work_of(step, groups),
+        )
+        planned.append(plan(world, world.now_ms + delay_ms, pending))
+    keys = [key for key in planned if key is not None]
+    if keys:
+        holding.hold(world, context.network_status, keys)
+        too_many = stops.count_pending(world, file.name, len(keys))
+        if too_many is not None:
+            stop(world, file.name, f"rules[{index}]", place, too_many)
+
+
+def latest(world: World, object_id: str) -> Happening | None:
+    """The last event of an object (or its creation), as another scenario takes it over; None when there is none."""
+    record = find(world, object_id)
+    if not isinstance(record, Record):
+        return None
+    event = next((event for event in world.journal.events_newest_first() if event.object_id == object_id), None)
+    name = CREATED if event is None else event.type
+    return Happening(record.environment, name, render(world, record), object_id)
+
+
+def hand_over(
+    context: Context, world: World, name: str, successor: str, happening: Happening, part: str, place: str
+) -> None:
+    """Put an object under another scenario alone, which sees at once what has just happened to it."""
+    action = f"scenario {successor}"
+    reason = _why_not(context, world, name, successor, happening)
+    if reason is not None:
+        note(world, name, "skipped", part, place, object=happening.object_id, action=action, reason=reason)
+        return
+    bind(world, happening.object_id, successor)
+    note(world, name, "done", part, place, object=happening.object_id, action=action)
+    passed = replace(happening, chain=(*happening.chain, name))
+    offer(context, world, successor, passed, happening.object_id)
+
+
+def _why_not(context: Context, world: World, name: str, successor: str, happening: Happening) -> str | None:
+    """Why an object cannot be handed over, in words; None when it can."""
+    if not context.catalogue.knows(world, successor):
+        return f"there is no scenario {successor!r}"
+    if stops.why_stopped(world, successor) is not None:
+        return f"the scenario {successor} was stopped"
+    if successor in (*happening.chain, name):
+        return "the object came from that scenario"
+    return "there is nothing to hand over" if find(world, happening.object_id) is None else None
