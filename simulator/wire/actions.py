@@ -9,7 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import Origin, World
@@ -19,15 +21,21 @@ from simulator.wire.json import Shown
 from simulator.wire.records import Record, find, kind_of, render
 from simulator.wire.strict import refuse_names, refuse_unknown
 
+TargetT = TypeVar("TargetT", default=Any)
+ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
+
 
 @dataclass(frozen=True)
-class ActionCall:
-    """One action as a room sees it: the target (None for the world), the environment, validated parameters."""
+class ActionCall(Generic[TargetT, ParametersT]):
+    """One action as a room sees it: the target (None for the world), the environment, validated parameters.
+
+    A room names what it reads, `ActionCall[Deposit, Failure]`; `Nothing` where an action has no parameters.
+    """
 
     world: World
     environment: str
-    target: Any
-    parameters: Any
+    target: TargetT
+    parameters: ParametersT
 
 
 def _nothing_wrong(parameters: Any) -> Iterable[Wrong]:
@@ -35,7 +43,7 @@ def _nothing_wrong(parameters: Any) -> Iterable[Wrong]:
 
 
 @dataclass(frozen=True)
-class Action:
+class Action(Generic[TargetT, ParametersT]):
     """One row of the action table.
 
     `act` answers the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
@@ -46,11 +54,11 @@ class Action:
 
     name: str
     does: str
-    act: Callable[[ActionCall], Record | Shown | None]
+    act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
     kinds: tuple[str, ...] = ()
-    parameters: type[Body] = Nothing
-    legal: Callable[[World, Any], bool] | None = None
-    check: Callable[[Any], Iterable[Wrong]] = _nothing_wrong
+    parameters: type[ParametersT] = Nothing  # type: ignore[assignment]  # where none is named, nobody reads them
+    legal: Callable[[World, TargetT], bool] | None = None
+    check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
 
     def is_legal(self, world: World, record: Any) -> bool:
         if self.legal is not None:

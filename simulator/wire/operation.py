@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeAlias
 from typing_extensions import TypeVar
 
 from simulator.kernel.world import World
-from simulator.wire.fields import Body, Nothing
+from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import Listing
 
@@ -84,10 +84,10 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
     answer: Any = None
     status: int = 200
-    body: type[Body] = Nothing
-    bodies: tuple[type[Body], ...] = ()
-    body_for: Callable[[Call], type[Body]] | None = None
-    query: type[Body] | Listing | None = None
+    body: type[BodyT] = Nothing  # type: ignore[assignment]  # where none is named, nobody reads it
+    bodies: tuple[type[BodyT], ...] = ()
+    body_for: Callable[[Call], type[BodyT]] | None = None
+    query: type[QueryT] | Listing | None = None
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     load: Callable[[Call], ResourceT] | None = None

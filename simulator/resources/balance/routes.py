@@ -34,19 +34,18 @@ from simulator.resources.balance.shapes import (
     WithdrawQuoteShape,
     WithdrawTransaction,
 )
-from simulator.wire.fields import Body
 from simulator.wire.operation import Call, Operation
 
 SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"
 
 
-_ESTIMATES: dict[str, type[Body]] = {
+_ESTIMATES: dict[str, type[EstimateBody]] = {
     "": EstimateBody,
     "address": EstimateToAddress,
     "platform_user": EstimateToUser,
     "lightning": EstimateToLightning,
 }
-_SENDS: dict[str, type[Body]] = {
+_SENDS: dict[str, type[SendBody]] = {
     "": SendBody,
     "address": SendToAddress,
     "platform_user": SendToUser,
@@ -54,15 +53,15 @@ _SENDS: dict[str, type[Body]] = {
 }
 
 
-def _estimate_body(call: Call) -> type[Body]:
+def _estimate_body(call: Call) -> type[EstimateBody]:
     return _ESTIMATES[destination_type(call.raw)]
 
 
-def _send_body(call: Call) -> type[Body]:
+def _send_body(call: Call) -> type[SendBody]:
     return _SENDS[destination_type(call.raw)]
 
 
-def _buy_body(call: Call) -> type[Body]:
+def _buy_body(call: Call) -> type[UseQuote]:
     quote = buy.buy_quote(call)
     if quote is None:
         return BuyAnyhow

@@ -27,7 +27,7 @@ from simulator.resources.deposit_wallets.shapes import (
 from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
 from simulator.resources.reference import NETWORKS, check_tx_hash
 from simulator.wire.actions import Action
-from simulator.wire.fields import Body, Wrong, wrong
+from simulator.wire.fields import Wrong, wrong
 from simulator.wire.listing import Listing, by_field
 from simulator.wire.operation import Call, Operation
 
@@ -41,7 +41,7 @@ def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
     yield from check_tx_hash(values.tx_hash)
 
 
-def _entry_body(call: Call) -> type[Body]:
+def _entry_body(call: Call) -> type[EntryBody]:
     wanted = call.raw.get("type")
     if wanted == "lightning_address":
         return AddressBody

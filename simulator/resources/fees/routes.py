@@ -33,7 +33,7 @@ from simulator.resources.fees.records import (
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Body, Wrong, wrong
+from simulator.wire.fields import Wrong, wrong
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.spelling import SHORT
@@ -41,7 +41,7 @@ from simulator.wire.spelling import SHORT
 _ASSETS = tuple(dict.fromkeys(code for code, _ in reference.ASSETS))
 
 
-def _body_for(call: Call) -> type[Body]:
+def _body_for(call: Call) -> type[CalculateFee]:
     product = call.raw.get("product")
     if product == "swap":
         return CalculateSwapFee
