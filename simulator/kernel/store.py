@@ -6,9 +6,12 @@ log is a list of old rows, a snapshot is a shallow copy, and a reader can never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping, ValuesView
+from collections.abc import Callable, ItemsView, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from _collections_abc import dict_values
 
 ABSENT: Any = object()
 """What stands for the old row of a key that had none."""
@@ -45,7 +48,7 @@ class Table(Generic[Row]):
     def __len__(self) -> int:
         return len(self.rows)
 
-    def values(self) -> ValuesView[Row]:
+    def values(self) -> dict_values[str, Row]:
         return self.rows.values()
 
     def items(self) -> ItemsView[str, Row]:

@@ -6,18 +6,16 @@ Subsection "Common list parameters" of the specification, decisions L1, L2 and L
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
-from simulator.kernel.store import Table
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Page, Pagination
 
-RecordT = TypeVar("RecordT")
 ShownT = TypeVar("ShownT")
 
 DEFAULT_SIZE = 20
@@ -30,6 +28,27 @@ _LARGEST_WRITTEN = 2**63 - 1
 """Larger whole numbers are written as decimals, exactly all the same."""
 _ZONE = re.compile(r"(?:[Zz]|[+-][0-9]{2}:?[0-9]{2})$", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,18}(\.[0-9]{1,18})?", re.ASCII)
+
+
+class Listed(Protocol):
+    """What every listed record has: `sequence` decides between those that are sorted alike."""
+
+    @property
+    def sequence(self) -> int | tuple[int, ...]: ...
+
+
+R = TypeVar("R", bound=Listed)
+R_co = TypeVar("R_co", bound=Listed, covariant=True)
+
+
+class Records(Protocol[R_co]):
+    """The records of a list, oldest first: the values of a table, or a list that was made for it."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[R_co]: ...
+
+    def __reversed__(self) -> Iterator[R_co]: ...
 
 
 @dataclass(frozen=True)
@@ -192,18 +211,17 @@ def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | No
         raise invalid(name, "it must be YYYY-MM-DD or an ISO 8601 timestamp") from None
 
 
-def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], Pagination]:
+def paginate(request: ListRequest, records: Records[R]) -> tuple[Sequence[R], Pagination]:
     """The records of the asked page, and the `pagination` object.
 
-    Without filter and sort the page is cut straight out of the table, from its nearer end.
+    Without filter and sort the page is cut straight out of the records, from their nearer end.
     """
     start = (request.page - 1) * request.size
-    found: Sequence[Any]
     if not request.tests and request.sort is None:
-        total = len(table)
-        found = _cut(table, min(start, total), min(start + request.size, total), newest_first=request.descending)
+        total = len(records)
+        found = _cut(records, min(start, total), min(start + request.size, total), newest_first=request.descending)
     else:
-        matching = [row for row in table.values() if all(test(row) for test in request.tests)]
+        matching = [row for row in records if all(test(row) for test in request.tests)]
         if request.sort is not None:
             key = request.sort
             matching.sort(key=lambda row: (key(row), row.sequence))
@@ -216,17 +234,17 @@ def paginate(request: ListRequest, table: Table[Any]) -> tuple[Sequence[Any], Pa
     return found, {"page": page, "size": request.size, "total": total, "total_pages": pages}
 
 
-def _cut(table: Table[Any], start: int, end: int, *, newest_first: bool) -> list[Any]:
-    total = len(table)
+def _cut(records: Records[R], start: int, end: int, *, newest_first: bool) -> list[R]:
+    total = len(records)
     backwards = start > total - end
     if backwards:
         start, end = total - end, total - start
-    rows = table.newest_first() if newest_first != backwards else iter(table.values())
+    rows = reversed(records) if newest_first != backwards else iter(records)
     found = list(islice(rows, start, end))
     return found[::-1] if backwards else found
 
 
-def page_of(request: ListRequest, table: Table[RecordT], show: Callable[[RecordT], ShownT]) -> Page[ShownT]:
+def page_of(request: ListRequest, records: Records[R], show: Callable[[R], ShownT]) -> Page[ShownT]:
     """The list envelope {data, pagination}."""
-    found, pagination = paginate(request, table)
+    found, pagination = paginate(request, records)
     return {"data": [show(row) for row in found], "pagination": pagination}

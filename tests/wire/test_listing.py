@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.kernel.clock import DAY_MS, parse_timestamp
-from simulator.kernel.store import Store, Table
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import DATES, Filter, Listing, by_field, page_of, paginate, parse_list
+from simulator.wire.listing import DATES, Filter, Listing, Records, by_field, page_of, paginate, parse_list
 
 DAY_START = parse_timestamp("2026-01-05T00:00:00Z")
 
@@ -32,16 +31,11 @@ class Row:
     amount: Decimal = Decimal(0)
 
 
-def table_of(*rows: Row) -> Table[Any]:
-    store = Store()
-    table = store.table("rows")
-    with store.change():
-        for row in rows:
-            table.put(row.id, row)
-    return table
+def table_of(*rows: Row) -> Records[Row]:
+    return list(rows)
 
 
-def counted(total: int, **members: Any) -> Table[Any]:
+def counted(total: int, **members: Any) -> Records[Row]:
     """Rows `r1`, `r2` … in the order of their creation."""
     return table_of(*(Row(f"r{number}", number, **members) for number in range(1, total + 1)))
 
@@ -60,13 +54,13 @@ PLAIN = Listing()
 FEES = Listing(filters=(by_field("name"),), common=False, newest_first=False)
 
 
-def shown(listing: Listing, table: Table[Any], **query: str) -> list[str]:
+def shown(listing: Listing, table: Records[Row], **query: str) -> list[str]:
     """The ids of the asked page."""
     found, _ = paginate(parse_list(listing, query), table)
     return [row.id for row in found]
 
 
-def pagination(listing: Listing, table: Table[Any], **query: str) -> tuple[int, int, int, int]:
+def pagination(listing: Listing, table: Records[Row], **query: str) -> tuple[int, int, int, int]:
     _, page = paginate(parse_list(listing, query), table)
     assert list(page) == ["page", "size", "total", "total_pages"]
     return page["page"], page["size"], page["total"], page["total_pages"]
@@ -149,36 +143,27 @@ def test_only_size_is_looked_at_when_limit_is_sent_too() -> None:
     assert refusal(PLAIN, limit="2", size="abc") == ("invalid_parameter", "size")
 
 
-class WatchedDict(dict[str, Any]):
-    """A dict that counts how many rows are taken out of it."""
+class Watched(list[Row]):
+    """A list that counts how many rows are taken out of it."""
 
     taken = 0
 
-    def values(self) -> Any:
-        return Watched(self, super().values())
-
-
-class Watched:
-    def __init__(self, owner: WatchedDict, rows: Any) -> None:
-        self._owner, self._rows = owner, rows
-
-    def _count(self, rows: Iterator[Any]) -> Iterator[Any]:
+    def _count(self, rows: Iterator[Row]) -> Iterator[Row]:
         for row in rows:
-            self._owner.taken += 1
+            self.taken += 1
             yield row
 
-    def __iter__(self) -> Iterator[Any]:
-        return self._count(iter(self._rows))
+    def __iter__(self) -> Iterator[Row]:
+        return self._count(super().__iter__())
 
-    def __reversed__(self) -> Iterator[Any]:
-        return self._count(reversed(self._rows))
+    def __reversed__(self) -> Iterator[Row]:
+        return self._count(super().__reversed__())
 
 
 @pytest.mark.parametrize(("query", "first"), [({}, "r5000"), ({"sort_order": "asc"}, "r1")])
 def test_the_unfiltered_first_page_touches_no_more_rows_than_it_shows(query: dict[str, str], first: str) -> None:
-    table = counted(5_000)
-    table.rows = watched = WatchedDict(table.rows)
-    ids = shown(PLAIN, table, **query)
+    watched = Watched(counted(5_000))
+    ids = shown(PLAIN, watched, **query)
     assert (len(ids), ids[0]) == (20, first)
     assert watched.taken == 20
 
@@ -186,13 +171,12 @@ def test_the_unfiltered_first_page_touches_no_more_rows_than_it_shows(query: dic
 @pytest.mark.parametrize("order", ["desc", "asc"])
 @pytest.mark.parametrize(("page", "at_most"), [("2", 40), ("250", 20), ("249", 40), ("300", 0)])
 def test_an_unfiltered_page_is_reached_from_the_nearer_end(page: str, at_most: int, order: str) -> None:
-    table = counted(5_000)
     naive = [f"r{number}" for number in range(1, 5_001)]
     if order == "desc":
         naive.reverse()
-    table.rows = watched = WatchedDict(table.rows)
+    watched = Watched(counted(5_000))
     start = (int(page) - 1) * 20
-    assert shown(PLAIN, table, page=page, sort_order=order) == naive[start : start + 20]
+    assert shown(PLAIN, watched, page=page, sort_order=order) == naive[start : start + 20]
     assert watched.taken <= at_most
 
 

@@ -7,7 +7,6 @@ from decimal import Decimal
 
 from simulator.kernel.ledger import OUTSIDE, available, held
 from simulator.kernel.money import Currency, subtract
-from simulator.kernel.store import Table
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.balance.bodies import NewBalance
 from simulator.resources.balance.records import AssetBalance
@@ -70,12 +69,10 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
 
 def list_assets(call: Call) -> Page[Shown]:
     """GET /wallet/assets: every asset on every network, those without balance too."""
-    view: Table[AssetBalance] = Table(call.world.store, "assets:view")
-    view.rows = {
-        currency.key: balance_of(call.world, call.environment, currency, number)
-        for number, currency in enumerate(ASSETS.values())
-    }
-    return page_of(call.query, view, render_asset)
+    balances = [
+        balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
+    ]
+    return page_of(call.query, balances, render_asset)
 
 
 def check_balance(values: NewBalance) -> Iterator[Wrong]:

@@ -149,8 +149,8 @@ def show_beneficiary(call: Call[None, None, Beneficiary]) -> BeneficiaryShape:
 
 def list_beneficiaries(call: Call[None, ListRequest, None]) -> BeneficiaryPage:
     """GET /beneficiaries: deleted ones are not listed (decision L6)."""
-    table = beneficiaries(call.world, call.environment)
-    return page_of(call.query, table, lambda record: render_beneficiary(call.world, record))
+    own = beneficiaries(call.world, call.environment).values()
+    return page_of(call.query, own, lambda record: render_beneficiary(call.world, record))
 
 
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
+from typing import TypeVar
 
-from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import (
     Deposit,
+    LightningEntry,
     Wallet,
     deposits,
     entries,
@@ -32,11 +32,13 @@ from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import page_of
+from simulator.wire.listing import Records, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import announce, create, find, move, new_fields, save
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
+
+R = TypeVar("R", Deposit, LightningEntry)
 
 
 def load_wallet(call: Call) -> Wallet:
@@ -92,21 +94,24 @@ def show_wallet(call: Call) -> JsonObject:
 
 
 def list_wallets(call: Call) -> Page[Shown]:
-    return page_of(call.query, wallets(call.world, call.environment), lambda row: render_wallet(call.world, row))
+    own = wallets(call.world, call.environment).values()
+    return page_of(call.query, own, lambda row: render_wallet(call.world, row))
 
 
 def list_deposits(call: Call) -> Page[Shown]:
-    return _page_of_wallet(call, deposits(call.world, call.environment), lambda row: render_deposit(call.world, row))
+    made = deposits(call.world, call.environment).values()
+    return _page_of_wallet(call, made, lambda row: render_deposit(call.world, row))
 
 
 def list_lightning(call: Call) -> Page[Shown]:
-    return _page_of_wallet(call, entries(call.world, call.environment), lambda row: render_entry(call.world, row))
+    made = entries(call.world, call.environment).values()
+    return _page_of_wallet(call, made, lambda row: render_entry(call.world, row))
 
 
-def _page_of_wallet(call: Call, table: Table[Any], show: Callable[[Any], JsonObject]) -> Page[Shown]:
+def _page_of_wallet(call: Call, records: Records[R], show: Callable[[R], JsonObject]) -> Page[Shown]:
     wallet_id = call.resource.id
     own = replace(call.query, tests=(lambda row: row.wallet_id == wallet_id, *call.query.tests))
-    return page_of(own, table, show)
+    return page_of(own, records, show)
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:

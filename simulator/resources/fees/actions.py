@@ -41,8 +41,8 @@ def lookup(call: Call) -> FeeProduct:
 
 
 def list_products(call: Call) -> Page[Shown]:
-    table = products(call.world, call.environment)
-    return page_of(call.query, table, lambda row: render_product(call.world, row))
+    listed = list(products(call.world, call.environment).values())
+    return page_of(call.query, listed, lambda row: render_product(call.world, row))
 
 
 def show_product(call: Call) -> JsonObject:

@@ -15,7 +15,6 @@ from itertools import product as combinations
 from typing import Any
 
 from simulator.kernel.money import ZERO
-from simulator.kernel.store import Table
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
 from simulator.resources.fees.records import IN_FIAT, TABLE, FeeProduct, Limits, NetworkFee, currency_of
@@ -51,11 +50,9 @@ def products_of(world: World, environment: str, product: str) -> tuple[FeeProduc
     return tuple(row for row in products(world, environment).values() if row.product == product)
 
 
-def products(world: World, environment: str) -> Table[FeeProduct]:
-    """All fee products as they are now, in the order of the table: a view to read, not to write."""
-    view: Table[FeeProduct] = Table(world.store, f"{environment}:{TABLE}:view")
-    view.rows = {**base(environment), **rows(world, environment, TABLE).rows}
-    return view
+def products(world: World, environment: str) -> Mapping[str, FeeProduct]:
+    """All fee products as they are now, by id, in the order of the table."""
+    return {**base(environment), **rows(world, environment, TABLE).rows}
 
 
 def product_of(world: World, environment: str, product_id: str) -> FeeProduct | None:

@@ -13,7 +13,6 @@ from typing import Annotated, Any, Literal, cast
 from typing_extensions import TypedDict
 
 from simulator.kernel.money import Currency, format_decimal
-from simulator.kernel.store import Store, Table
 from simulator.kernel.world import World
 from simulator.resources import reference
 from simulator.resources.fees.pricing import formula, match
@@ -122,24 +121,18 @@ def _shown(figure: Decimal | None) -> str | None:
 def list_currencies(call: Call) -> Page[Shown]:
     """{data, pagination} of the currency listing, by default in the order of the data file."""
     world, environment = call.world, call.environment
-    table = _table(world, environment)
-    return page_of(call.query, table, lambda row: render_currency(world, environment, row))
+    return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
 
 
-def _table(world: World, environment: str) -> Table[CurrencyRow]:
-    # Lists show the newest first, so the table is filled from the end of the data file.
-    store = Store()
-    table: Table[CurrencyRow] = store.table("currencies")
-    start_ms = world.started_at_ms
-    with store.change():
-        for sequence, asset in enumerate(reversed(ASSETS.values())):
-            network = asset.network or ""
-            status = "inactive" if network_status(world, environment, network) == "down" else "active"
-            row = listing(asset.code, network)
-            table.put(
-                asset.key, CurrencyRow(asset, row, asset.code, upper(network), status, sequence, start_ms, start_ms)
-            )
-    return table
+def _rows(world: World, environment: str) -> list[CurrencyRow]:
+    """One row for each asset. Lists show the newest first, so they begin at the end of the data file."""
+    found, start_ms = [], world.started_at_ms
+    for sequence, asset in enumerate(reversed(ASSETS.values())):
+        network = asset.network or ""
+        status = "inactive" if network_status(world, environment, network) == "down" else "active"
+        row = listing(asset.code, network)
+        found.append(CurrencyRow(asset, row, asset.code, upper(network), status, sequence, start_ms, start_ms))
+    return found
 
 
 CURRENCIES = Listing(

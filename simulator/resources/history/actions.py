@@ -41,7 +41,9 @@ def show_order(call: Call) -> JsonObject:
 
 def list_orders(call: Call) -> Page[Shown]:
     """GET /orders."""
-    return page_of(call.query, transactions(call.world, call.environment), lambda row: render_item(call.world, row))
+    return page_of(
+        call.query, transactions(call.world, call.environment).values(), lambda row: render_item(call.world, row)
+    )
 
 
 def show_transaction(call: Call) -> Shown:
@@ -51,4 +53,4 @@ def show_transaction(call: Call) -> Shown:
 
 def list_transactions(call: Call) -> Page[Shown]:
     """GET /transactions."""
-    return page_of(call.query, transactions(call.world, call.environment), lambda row: render(call.world, row))
+    return page_of(call.query, transactions(call.world, call.environment).values(), lambda row: render(call.world, row))

@@ -253,14 +253,14 @@ def show(call: Call) -> JsonObject:
 def list_recurring(call: Call) -> Page[Shown]:
     """GET /recurring-payments; deleted ones are not listed (decision L6)."""
     world = call.world
-    return page_of(call.query, rows(world, call.environment, TABLE), lambda row: render_recurring(world, row))
+    return page_of(call.query, rows(world, call.environment, TABLE).values(), lambda row: render_recurring(world, row))
 
 
 def list_transactions(call: Call) -> Page[Shown]:
     """GET /recurring-payments/{id}/transactions: what its runs made."""
     world, payment_id = call.world, call.resource.id
     query = replace(call.query, tests=(lambda row: row.recurring_payment_id == payment_id, *call.query.tests))
-    return page_of(query, transactions(world, call.environment), lambda row: render(world, row))
+    return page_of(query, transactions(world, call.environment).values(), lambda row: render(world, row))
 
 
 def _require(payment: RecurringPayment, *statuses: str) -> None:

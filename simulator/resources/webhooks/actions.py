@@ -10,11 +10,10 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.kernel.journal import Event
-from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.resources.webhooks.queue import cancel_planned, deliveries_of, endpoints, silence
-from simulator.resources.webhooks.records import ALL_EVENTS, Delivery, Webhook
+from simulator.resources.webhooks.records import ALL_EVENTS, Webhook
 from simulator.resources.webhooks.shapes import render_delivery, render_webhook
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
@@ -112,15 +111,14 @@ def show(call: Call) -> JsonObject:
 
 def list_webhooks(call: Call) -> Page[Shown]:
     """GET /webhooks."""
-    table = endpoints(call.world, call.environment)
-    return page_of(call.query, table, lambda endpoint: render_webhook(call.world, endpoint))
+    own = endpoints(call.world, call.environment).values()
+    return page_of(call.query, own, lambda endpoint: render_webhook(call.world, endpoint))
 
 
 def list_deliveries(call: Call) -> Page[Shown]:
     """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
     made = deliveries_of(call.world, call.resource.id)
-    ordered: Table[Delivery] = Table(call.world.store, made.name)
-    ordered.rows = {row.id: row for row in sorted(made.values(), key=lambda row: row.sequence)}
+    ordered = sorted(made.values(), key=lambda row: row.sequence)
     return page_of(call.query, ordered, lambda delivery: render_delivery(call.world, delivery))
 
 
