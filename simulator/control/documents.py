@@ -37,7 +37,16 @@ from simulator.resources.recurring.schedule import Schedule
 from simulator.resources.reference.rates import Rate
 from simulator.resources.reference.records import Network
 from simulator.resources.transactions.records import Side, Transaction
-from simulator.resources.webhooks.records import Attempt, Delivery, DeliveryPlan, Due, Email, Line, Planned, Webhook
+from simulator.resources.webhooks.records import (
+    Attempt,
+    Delivery,
+    DeliveryPlan,
+    Email,
+    EndpointQueue,
+    PendingAttempt,
+    Planned,
+    Webhook,
+)
 from simulator.scenario.holding import Held
 from simulator.server.idempotency import Stored
 from simulator.wire.errors import ControlError
@@ -106,9 +115,9 @@ TABLES: Mapping[str, Any] = {
     "wallets": Wallet,
     "webhook_in_flight": Attempt,
     "webhook_keys": str,
-    "webhook_lines": Line,
+    "webhook_lines": EndpointQueue,
     "webhook_planned": Planned,
-    "webhook_ready": Due,
+    "webhook_ready": PendingAttempt,
     "webhook_tests": str,
     "webhook_waiting": str,
     "webhooks": Webhook,
@@ -125,13 +134,10 @@ CLASSES: tuple[type[Any], ...] = (
 )
 """Every class that a document may name."""
 
-SAVED_AS: Mapping[type[Any], str] = {JournalEntry: "Exchange"}
-"""Classes that documents know by an older name: what was saved before stays readable, and is written the same."""
-
 
 @cache
 def codec() -> Codec:
-    return Codec(CLASSES, SAVED_AS)
+    return Codec(CLASSES)
 
 
 def base_name(table: str) -> str:

@@ -262,7 +262,7 @@ class Courier:
 
     async def _send(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
         try:
-            plan = attempt.due.plan
+            plan = attempt.pending.plan
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 from simulator.kernel.store import Store, Table
 
@@ -84,6 +84,9 @@ class JournalEntry:
     operation: str = ""
     answer_headers: tuple[tuple[str, str], ...] = ()
     wall_ms: float = 0.0
+
+    saved_as: ClassVar[str] = "Exchange"
+    """The name in documents of a world, which it keeps."""
 
     @property
     def size(self) -> int:

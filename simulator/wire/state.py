@@ -3,6 +3,9 @@
 A value that JSON has no word for is an object whose member `$` says what it is: the name of a record class, `decimal`,
 `text` or `base64` (bytes), `tuple`. Only the classes that a codec was given are ever made, and every field is checked
 against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
+
+A class or field that has been renamed keeps its name in documents, so that what was saved before stays readable and is
+written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing_extensions import is_typeddict
 
 TAG = "$"
 MAX_DEPTH = 100
+_SAVED_AS = "saved_as"
 LAST_TIMESTAMP_MS = 253_402_300_799_999
 """The end of the year 9999, the last moment that can be written."""
 
@@ -40,24 +44,22 @@ class StateError(ValueError):
 
 @dataclass(frozen=True)
 class _Shape:
-    """A class and its fields: what each may hold, and which must be given."""
+    """A class and its fields by their names in documents: how the class calls each, what it may hold, which must be."""
 
     make: type[Any]
+    attributes: Mapping[str, str]
     checks: Mapping[str, Check]
     required: frozenset[str]
 
 
 class Codec:
-    """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses.
+    """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses."""
 
-    `saved_as`: the names that documents have for classes which are called otherwise by now.
-    """
-
-    def __init__(self, classes: Iterable[type[Any]], saved_as: Mapping[type[Any], str] | None = None) -> None:
+    def __init__(self, classes: Iterable[type[Any]]) -> None:
         self._shapes: dict[str, _Shape] = {}
         self._names: dict[type[Any], str] = {}
         for made in classes:
-            name = self._names[made] = (saved_as or {}).get(made, made.__name__)
+            name = self._names[made] = getattr(made, _SAVED_AS, made.__name__)
             if name in self._shapes:
                 raise ValueError(f"two record classes are called {name}")
             self._shapes[name] = _shape(made)
@@ -83,8 +85,8 @@ class Codec:
             return value if isfinite(value) else {TAG: "float", "value": repr(value)}
         if kind in self._names:
             name = self._names[kind]
-            members = self._shapes[name].checks
-            return {TAG: name} | {name: self.encode(getattr(value, name)) for name in members}
+            members = self._shapes[name].attributes
+            return {TAG: name} | {member: self.encode(getattr(value, own)) for member, own in members.items()}
         raise TypeError(f"no row may hold a {kind.__name__}")
 
     def _encode_dict(self, value: dict[Any, Any]) -> Any:
@@ -133,15 +135,16 @@ class Codec:
         given = {
             name: self.decode(item, f"{path}.{name}", depth + 1) for name, item in value.items() if name != TAG
         }  # fmt: skip
+        made = value[TAG]
         for name in sorted(shape.required - given.keys()):
-            raise StateError(f"{path}.{name}", f"a {shape.make.__name__} needs it")
+            raise StateError(f"{path}.{name}", f"a {made} needs it")
         for name, item in given.items():
             check = shape.checks.get(name)
             if check is None:
-                raise StateError(f"{path}.{name}", f"a {shape.make.__name__} has no such member")
+                raise StateError(f"{path}.{name}", f"a {made} has no such member")
             if not check(item):
-                raise StateError(f"{path}.{name}", f"a {shape.make.__name__} cannot hold this value here")
-        return shape.make(**given)
+                raise StateError(f"{path}.{name}", f"a {made} cannot hold this value here")
+        return shape.make(**{shape.attributes[name]: item for name, item in given.items()})
 
 
 def _member(value: dict[str, Any], name: str, kind: type[Any], path: str) -> Any:
@@ -187,13 +190,14 @@ _SCALARS: dict[str, Callable[[str], Any]] = {
 def _shape(made: type[Any]) -> _Shape:
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not a dataclass")
-    hints, checks, required = get_type_hints(made), {}, set()
-    for field in fields(made):
-        check = checker(hints[field.name])
-        checks[field.name] = _named(field.name, check)
-        if field.default is MISSING and field.default_factory is MISSING:
-            required.add(field.name)
-    return _Shape(made, checks, frozenset(required))
+    hints, attributes, checks, required = get_type_hints(made), {}, {}, set()
+    for one in fields(made):
+        name = one.metadata.get(_SAVED_AS, one.name)
+        attributes[name] = one.name
+        checks[name] = _named(one.name, checker(hints[one.name]))
+        if one.default is MISSING and one.default_factory is MISSING:
+            required.add(name)
+    return _Shape(made, attributes, checks, frozenset(required))
 
 
 def _named(name: str, check: Check) -> Check:

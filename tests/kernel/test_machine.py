@@ -61,7 +61,7 @@ def test_a_move_without_a_cell_raises_and_names_what_is_allowed(
     with pytest.raises(IllegalMove, match=f"lamp: {trigger} is not legal in state '{state}'") as caught:
         LAMP.next(state, trigger, when)
     error = caught.value
-    assert (error.machine, error.state, error.trigger, error.allowed) == ("lamp", state, trigger, allowed)
+    assert (error.machine, error.state, error.on, error.allowed) == ("lamp", state, trigger, allowed)
 
 
 @pytest.mark.parametrize(("trigger", "when"), [("switch", ""), ("mount", "polished")])

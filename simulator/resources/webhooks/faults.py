@@ -11,7 +11,7 @@ from typing import Any
 from simulator.kernel.clock import parse_duration
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
-from simulator.resources.webhooks.records import UNDISTURBED, DeliveryPlan, Webhook
+from simulator.resources.webhooks.records import NO_FAULT, DeliveryPlan, Webhook
 from simulator.wire.faults import LONGEST_SLOWNESS_MS
 
 TABLE = "faults"
@@ -20,11 +20,11 @@ TABLE = "faults"
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
     """What the first matching fault makes of the next attempt of this event here; the fault counts it as a hit.
 
-    Inside a change. `UNDISTURBED` when no fault matches.
+    Inside a change. `NO_FAULT` when no fault matches.
     """
     table = world.store.table(TABLE)
     if not table.rows:
-        return UNDISTURBED
+        return NO_FAULT
     for fault in list(table.values()):
         if not _fits(fault, event, endpoint):
             continue
@@ -35,7 +35,7 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
         hits = {"hits": fault.get("hits", 0) + 1, "times_left": None if left is None else left - 1}
         table.put(fault["id"], fault | hits)
         return _plan(fault["id"], fault.get("deliver") or {})
-    return UNDISTURBED
+    return NO_FAULT
 
 
 def _fits(fault: dict[str, Any], event: Event, endpoint: Webhook) -> bool:

@@ -80,7 +80,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> Message:
     event = world.journal.event(attempt.event_id)
     if event is None:
         raise LookupError(f"the event {attempt.event_id} is gone")
-    raw, plan = event.raw, attempt.due.plan
+    raw, plan = event.raw, attempt.pending.plan
     timestamp_ms = sending_time_ms(world, wall_ms)
     if plan is not None and plan.stale_timestamp:
         timestamp_ms -= STALE_MS

@@ -1,4 +1,4 @@
-"""Who gets what, and when: lines of first attempts, retries, resends (decisions W5, W6, W9 and W11).
+"""Who gets what, and when: queues of first attempts, retries, resends (decisions W5, W6, W9 and W11).
 
 All of it is rows of the store, so it is part of every change, snapshot and restore. The courier takes what may go now
 (`take`) and reports what came back (`report`). Per event the work depends on the endpoints alone, never on how much
@@ -20,17 +20,17 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks.emails import tell_owner_disabled
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.records import (
+    NO_FAULT,
     TABLE,
-    UNDISTURBED,
     Attempt,
     Delivery,
-    Due,
-    Line,
+    EndpointQueue,
     Outcome,
+    PendingAttempt,
     Planned,
     Webhook,
     delivery_id,
-    served,
+    without,
 )
 from simulator.wire.records import find, move, rows
 
@@ -40,7 +40,7 @@ RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HO
 RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
 
-_NEW_LINE = Line()
+_EMPTY = EndpointQueue()
 
 
 def endpoints(world: World, environment: str) -> Table[Webhook]:
@@ -48,16 +48,16 @@ def endpoints(world: World, environment: str) -> Table[Webhook]:
     return rows(world, environment, TABLE)
 
 
-def _lines(world: World) -> Table[Line]:
+def _queues(world: World) -> Table[EndpointQueue]:
     return world.store.table("webhook_lines")
 
 
 def _waiting(world: World) -> Table[str]:
-    """Ids of events whose first attempt waits, by `<endpoint>:<place in line>`."""
+    """Ids of events whose first attempt waits, by `<endpoint>:<place>`."""
     return world.store.table("webhook_waiting")
 
 
-def _ready(world: World) -> Table[Due]:
+def _ready(world: World) -> Table[PendingAttempt]:
     """What may start now, in that order."""
     return world.store.table("webhook_ready")
 
@@ -81,11 +81,11 @@ def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
 def on_event(world: World, event: Event, _subject: Any) -> None:
     """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
     for endpoint in recipients(world, event):
-        line = _lines(world).get(endpoint.id) or _NEW_LINE
-        _waiting(world).put(f"{endpoint.id}:{line.tail}", event.id)
-        _lines(world).put(endpoint.id, replace(line, tail=line.tail + 1))
-        if not line.busy:
-            _go_on(world, endpoint)
+        queue = _queues(world).get(endpoint.id) or _EMPTY
+        _waiting(world).put(f"{endpoint.id}:{queue.waiting_to}", event.id)
+        _queues(world).put(endpoint.id, replace(queue, waiting_to=queue.waiting_to + 1))
+        if not queue.active:
+            _start_next(world, endpoint)
 
 
 def recipients(world: World, event: Event) -> list[Webhook]:
@@ -109,12 +109,12 @@ def resend(world: World, event_id: str) -> int:
     chosen = recipients(world, event)
     place = _place_now(world)
     for endpoint in chosen:
-        _route(world, event, endpoint, Due(event.id, endpoint.id, stage=None, place=place))
+        _route(world, event, endpoint, PendingAttempt(event.id, endpoint.id, stage=None, place=place))
     return len(chosen)
 
 
 def _place_now(world: World) -> tuple[int, int, int]:
-    """The place of an attempt that goes now, after the events that are there (see `Due.place`)."""
+    """The place of an attempt that goes now, after the events that are there (see `PendingAttempt.place`)."""
     newest = next(iter(world.journal.events_newest_first()), None)
     return (0 if newest is None else newest.sequence, world.next_sequence("webhook_place"), 0)
 
@@ -124,86 +124,92 @@ def on_timer(world: World, timer: Timer) -> None:
     planned = _planned(world, timer.target)
     row = planned[timer.arguments["row"]]
     planned.delete(timer.arguments["row"])
-    event, endpoint = world.journal.event(row.due.event_id), find(world, timer.target)
+    event, endpoint = world.journal.event(row.pending.event_id), find(world, timer.target)
     if event is not None and endpoint is not None:
-        _route(world, event, endpoint, replace(row.due, place=_place_now(world)))
+        _route(world, event, endpoint, replace(row.pending, place=_place_now(world)))
 
 
 # --- the way of an attempt until it may start ---------------------------------------------------------------------
 
 
-def _go_on(world: World, endpoint: Webhook) -> None:
-    """Let the next first attempt of an idle line go; those that a fault holds or drops step aside."""
+def _start_next(world: World, endpoint: Webhook) -> None:
+    """Start the next queued first attempt of an idle endpoint; delayed, held or dropped ones are skipped."""
     while True:
-        line = _lines(world).get(endpoint.id) or _NEW_LINE
-        if line.busy:
+        queue = _queues(world).get(endpoint.id) or _EMPTY
+        if queue.active:
             return
-        if line.front:
-            due = line.front[0]
-            _lines(world).put(endpoint.id, replace(line, front=line.front[1:]))
-        elif line.head < line.tail:
-            place = f"{endpoint.id}:{line.head}"
-            due = Due(_waiting(world)[place], endpoint.id)
+        if queue.ahead:
+            pending = queue.ahead[0]
+            _queues(world).put(endpoint.id, replace(queue, ahead=queue.ahead[1:]))
+        elif queue.waiting_from < queue.waiting_to:
+            place = f"{endpoint.id}:{queue.waiting_from}"
+            pending = PendingAttempt(_waiting(world)[place], endpoint.id)
             _waiting(world).delete(place)
-            _lines(world).put(endpoint.id, replace(line, head=line.head + 1))
+            _queues(world).put(endpoint.id, replace(queue, waiting_from=queue.waiting_from + 1))
         else:
             return
-        event = world.journal.event(due.event_id)
+        event = world.journal.event(pending.event_id)
         if event is not None:
-            _route(world, event, endpoint, due, in_line=True)
+            _route(world, event, endpoint, pending, queued=True)
 
 
-def _route(world: World, event: Event, endpoint: Webhook, due: Due, *, in_line: bool = False) -> None:
-    """Bring one attempt on its way, or aside when a fault says so. `in_line`: its line waits for the answer."""
-    plan = due.plan
+def _route(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, *, queued: bool = False) -> None:
+    """Bring one attempt on its way, or aside when a fault says so. `queued`: its queue waits for the answer."""
+    plan = pending.plan
     if plan is None:
         plan = deliver_plan(world, event, endpoint)
-        due = replace(due, plan=None if plan is UNDISTURBED else plan)
+        pending = replace(pending, plan=None if plan is NO_FAULT else plan)
     if plan.delay_ms and endpoint.status == "deleted":
-        return  # it would have been cancelled had the line come to it before the endpoint was deleted
-    line = _lines(world).get(endpoint.id) or _NEW_LINE
+        return  # it would have been cancelled had the queue come to it before the endpoint was deleted
+    queue = _queues(world).get(endpoint.id) or _EMPTY
     if plan.delay_ms:
-        due = replace(due, since=line.gone if plan.reorder else None)
+        pending = replace(pending, delayed_after=queue.answered if plan.reorder else None)
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
-        _plan_timer(world, DELAYED, due_at_ms, served(due, delay_ms=0), event, endpoint)
+        _plan_timer(world, DELAYED, due_at_ms, without(pending, delay_ms=0), event, endpoint)
         return
-    if plan.reorder and (due.since is None or line.gone == due.since):
-        _lines(world).put(endpoint.id, replace(line, held=(*line.held, served(due, reorder=False))))
+    if plan.reorder and (pending.delayed_after is None or queue.answered == pending.delayed_after):
+        _queues(world).put(endpoint.id, replace(queue, reordered=(*queue.reordered, without(pending, reorder=False))))
         return
     if plan.drop:
-        _record_drop(world, event, endpoint, due)
+        _record_drop(world, event, endpoint, pending)
         return
     extra = plan.copies - 1
-    due = served(due, copies=1) if extra else due
-    copies = extra * (replace(due, stage=None),)
-    key = _make_ready(world, due)
-    if in_line:
-        line = _lines(world).get(endpoint.id) or _NEW_LINE
-        _lines(world).put(endpoint.id, replace(line, busy=key, front=(*copies, *line.front)))
+    pending = without(pending, copies=1) if extra else pending
+    copies = extra * (replace(pending, stage=None),)
+    key = _make_ready(world, pending)
+    if queued:
+        queue = _queues(world).get(endpoint.id) or _EMPTY
+        _queues(world).put(endpoint.id, replace(queue, active=key, ahead=(*copies, *queue.ahead)))
         return
     for copy in copies:
         _make_ready(world, copy)
 
 
-def _make_ready(world: World, due: Due) -> str:
+def _make_ready(world: World, pending: PendingAttempt) -> str:
     key = str(world.next_sequence("webhook_attempt"))
-    _ready(world).put(key, due)
+    _ready(world).put(key, pending)
     return key
 
 
 def _plan_timer(
-    world: World, kind: str, due_at_ms: int, due: Due, event: Event, endpoint: Webhook, announced_by: str | None = None
+    world: World,
+    kind: str,
+    due_at_ms: int,
+    pending: PendingAttempt,
+    event: Event,
+    endpoint: Webhook,
+    announced_by: str | None = None,
 ) -> None:
     """A timer of its own rank, so that the order of timers never tells which receiver answered first."""
     row = str(world.next_sequence("webhook_planned"))
     rank = event.sequence << 30 | endpoint.sequence
-    timer = world.agenda.plan_another(due_at_ms, kind, due.endpoint_id, rank=rank, row=row)
-    _planned(world, due.endpoint_id).put(row, Planned(due, timer, announced_by))
+    timer = world.agenda.plan_another(due_at_ms, kind, pending.endpoint_id, rank=rank, row=row)
+    _planned(world, pending.endpoint_id).put(row, Planned(pending, timer, announced_by))
 
 
-def _record_drop(world: World, event: Event, endpoint: Webhook, due: Due) -> None:
-    attempt = _numbered(world, "", due, event, endpoint)
-    fault = due.plan.fault_id if due.plan else ""
+def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
+    attempt = _numbered(world, "", pending, event, endpoint)
+    fault = pending.plan.fault_id if pending.plan else ""
     _record(world, attempt, event, Outcome(None, f"dropped by the fault {fault}"), None)
 
 
@@ -216,12 +222,12 @@ def take(world: World) -> list[Attempt]:
     if not ready.rows:
         return []
     attempts = []
-    for key, due in list(ready.items()):
+    for key, pending in list(ready.items()):
         ready.delete(key)
-        event, endpoint = world.journal.event(due.event_id), find(world, due.endpoint_id)
+        event, endpoint = world.journal.event(pending.event_id), find(world, pending.endpoint_id)
         if event is None or endpoint is None:
             continue
-        attempt = _numbered(world, key, due, event, endpoint)
+        attempt = _numbered(world, key, pending, event, endpoint)
         _in_flight(world).put(attempt.id, attempt)
         attempts.append(attempt)
     return attempts
@@ -241,21 +247,21 @@ def put_back(world: World, attempt: Attempt) -> None:
     """An attempt that was taken but never sent may start again; inside a change."""
     if attempt.id in _in_flight(world):
         _in_flight(world).delete(attempt.id)
-        _ready(world).put(attempt.key, attempt.due)
+        _ready(world).put(attempt.key, attempt.pending)
 
 
-def _numbered(world: World, key: str, due: Due, event: Event, endpoint: Webhook) -> Attempt:
+def _numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
     made, flying = deliveries_of(world, endpoint.id), _in_flight(world)
-    number = due.after + 1
+    number = pending.after + 1
     while (identifier := delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
         number += 1
     return Attempt(
-        identifier, key, due, number, endpoint.url, event.sequence, endpoint.sequence, started_at_ms=world.now_ms
+        identifier, key, pending, number, endpoint.url, event.sequence, endpoint.sequence, started_at_ms=world.now_ms
     )
 
 
 def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
-    """What came back from an attempt: record it, plan the retry or give up, let the next of the line go.
+    """What came back from an attempt: record it, plan the retry or give up, start the next one queued.
 
     Inside a change. None for an attempt the world knows nothing of (it was restored or reset meanwhile).
     """
@@ -265,42 +271,42 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
         return None
     _in_flight(world).delete(attempt.id)
     retry_at_ms = None
-    due = attempt.due
-    if not outcome.succeeded and due.stage is not None and endpoint.status == "enabled":
-        if due.stage < len(RETRY_DELAYS_MS):
-            retry_at_ms = world.now_ms + RETRY_DELAYS_MS[due.stage]
-            retry = Due(due.event_id, due.endpoint_id, due.stage + 1, attempt.number)
+    pending = attempt.pending
+    if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
+        if pending.stage < len(RETRY_DELAYS_MS):
+            retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
+            retry = PendingAttempt(pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number)
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
         else:
             _give_up(world, endpoint)
     delivery = _record(world, attempt, event, outcome, retry_at_ms)
-    _leave_line(world, attempt)
+    _release(world, attempt)
     return delivery
 
 
-def _leave_line(world: World, attempt: Attempt) -> None:
-    line = _lines(world).get(attempt.endpoint_id)
-    if line is None:
+def _release(world: World, attempt: Attempt) -> None:
+    queue = _queues(world).get(attempt.endpoint_id)
+    if queue is None:
         return
-    if line.busy == attempt.key:
-        line = replace(line, busy="")
-    if attempt.due.is_first:
-        line = replace(line, gone=line.gone + 1)
-    if attempt.due.is_first and line.held:
+    if queue.active == attempt.key:
+        queue = replace(queue, active="")
+    if attempt.pending.is_first:
+        queue = replace(queue, answered=queue.answered + 1)
+    if attempt.pending.is_first and queue.reordered:
         newest, number, step = attempt.place
-        held = (replace(due, place=(newest, number, step + 1)) for due in line.held)
-        line = replace(line, front=(*line.front, *held), held=())
-    _lines(world).put(attempt.endpoint_id, line)
+        held = (replace(pending, place=(newest, number, step + 1)) for pending in queue.reordered)
+        queue = replace(queue, ahead=(*queue.ahead, *held), reordered=())
+    _queues(world).put(attempt.endpoint_id, queue)
     endpoint: Webhook | None = find(world, attempt.endpoint_id)
     if endpoint is not None and endpoint.status != "disabled":
-        _go_on(world, endpoint)
+        _start_next(world, endpoint)
 
 
 def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_attempt_at_ms: int | None) -> Delivery:
     error = outcome.error
     if error is None and not outcome.succeeded:
         error = f"the receiver answered {outcome.status} instead of 2xx"
-    plan = attempt.due.plan or UNDISTURBED
+    plan = attempt.pending.plan or NO_FAULT
     delivery = Delivery(
         id=attempt.id,
         sequence=(
@@ -343,15 +349,15 @@ def _give_up(world: World, endpoint: Webhook) -> None:
 
 def silence(world: World, endpoint_id: str) -> None:
     """Drop everything that a disabled endpoint was still to get (W9); attempts on their way end by themselves."""
-    lines, waiting, ready = _lines(world), _waiting(world), _ready(world)
-    line = lines.get(endpoint_id)
-    if line is not None:
-        for place in range(line.head, line.tail):
+    queues, waiting, ready = _queues(world), _waiting(world), _ready(world)
+    queue = queues.get(endpoint_id)
+    if queue is not None:
+        for place in range(queue.waiting_from, queue.waiting_to):
             waiting.delete(f"{endpoint_id}:{place}")
-        started = any(attempt.key == line.busy for attempt in _in_flight(world).values())
-        lines.put(endpoint_id, Line(busy=line.busy if started else "", gone=line.gone))
-    for key, due in list(ready.items()):
-        if due.endpoint_id == endpoint_id:
+        started = any(attempt.key == queue.active for attempt in _in_flight(world).values())
+        queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))
+    for key, pending in list(ready.items()):
+        if pending.endpoint_id == endpoint_id:
             ready.delete(key)
     cancel_planned(world, endpoint_id)
 

@@ -5,7 +5,8 @@ Chapter "Events" of the specification, decisions W1 to W12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar
 
 from simulator.kernel.ids import derive, text_of
 from simulator.wire.records import Record
@@ -32,7 +33,7 @@ class Webhook(Record):
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been served.
+    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been carried out.
 
     `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
     """
@@ -48,18 +49,19 @@ class DeliveryPlan:
     slow_ms: int = 0
 
 
-UNDISTURBED = DeliveryPlan()
+NO_FAULT = DeliveryPlan()
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class PendingAttempt:
     """One attempt that is still to be made of one event at one endpoint.
 
     `stage` is its place in the retry schedule (0 the first attempt), None for copies and resends, after which
     nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
     `place` is where it goes among the first attempts of its instant, () for one that goes by its own event: (the newest
     event there was when it was resent or fell due, its number, 0); a held one goes right after the one it waited for.
-    `since`: how many first attempts its endpoint had answered when a fault that also holds it began to delay it.
+    `delayed_after`: how many first attempts its endpoint had answered when a fault that also reorders it began to delay
+    it.
     """
 
     event_id: str
@@ -68,7 +70,9 @@ class Due:
     after: int = 0
     plan: DeliveryPlan | None = None
     place: tuple[int, ...] = ()
-    since: int | None = None
+    delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
+
+    saved_as: ClassVar[str] = "Due"
 
     @property
     def is_first(self) -> bool:
@@ -76,37 +80,40 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    """The first attempts of one endpoint: entries `head` to `tail` wait, `front` goes before them.
+class EndpointQueue:
+    """The first attempts of one endpoint, which go out one after another.
 
-    `busy` is the key of the attempt that is on its way or about to be; `held` waits for the next first attempt to be
-    answered, `gone` counts those that were.
+    The places from `waiting_from` to before `waiting_to` wait in a table of their own, `ahead` goes before them.
+    `active` is the key of the attempt that is on its way or about to be ("" for none). `reordered` waits until the next
+    first attempt has been answered; `answered` counts those that were.
     """
 
-    head: int = 0
-    tail: int = 0
-    busy: str = ""
-    front: tuple[Due, ...] = ()
-    held: tuple[Due, ...] = ()
-    gone: int = 0
+    waiting_from: int = field(default=0, metadata={"saved_as": "head"})
+    waiting_to: int = field(default=0, metadata={"saved_as": "tail"})
+    active: str = field(default="", metadata={"saved_as": "busy"})
+    ahead: tuple[PendingAttempt, ...] = field(default=(), metadata={"saved_as": "front"})
+    reordered: tuple[PendingAttempt, ...] = field(default=(), metadata={"saved_as": "held"})
+    answered: int = field(default=0, metadata={"saved_as": "gone"})
+
+    saved_as: ClassVar[str] = "Line"
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """A retry or a delayed attempt on the agenda, and the delivery that announces it (None: none does)."""
 
-    due: Due
+    pending: PendingAttempt = field(metadata={"saved_as": "due"})
     timer: str
     delivery_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt on its way. `id` is the id of the delivery it will become; `key` its place in the line."""
+    """An attempt on its way. `id` is the id of the delivery it will become; `key` its place in the queue."""
 
     id: str
     key: str
-    due: Due
+    pending: PendingAttempt = field(metadata={"saved_as": "due"})
     number: int
     url: str
     event_sequence: int
@@ -115,16 +122,16 @@ class Attempt:
 
     @property
     def event_id(self) -> str:
-        return self.due.event_id
+        return self.pending.event_id
 
     @property
     def place(self) -> tuple[int, ...]:
         """Where it went among the attempts that started at the same instant, however fast receivers answer."""
-        return self.due.place or (self.event_sequence, 0, 0)
+        return self.pending.place or (self.event_sequence, 0, 0)
 
     @property
     def endpoint_id(self) -> str:
-        return self.due.endpoint_id
+        return self.pending.endpoint_id
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +206,6 @@ def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:
     return "dlv_" + text_of(derive(event_id, endpoint_id, number))
 
 
-def served(due: Due, **changes: bool | int) -> Due:
-    """The same attempt with parts of its plan cleared."""
-    return replace(due, plan=replace(due.plan or UNDISTURBED, **changes))  # type: ignore[arg-type]
+def without(pending: PendingAttempt, **cleared: Any) -> PendingAttempt:
+    """The same attempt with the named members of its plan set to these values: what faults still ask of it."""
+    return replace(pending, plan=replace(pending.plan or NO_FAULT, **cleared))

@@ -59,7 +59,11 @@ def test_times_counts_attempts_retries_included() -> None:
     add_fault(world, deliver={"corrupt_signature": True}, times=2)
     happen(world)
     made = deliver_all_until(world, world.now_ms + 6 * MINUTE_MS, BROKEN)
-    assert [bool(attempt.due.plan and attempt.due.plan.corrupt_signature) for attempt in made] == [True, True, False]
+    assert [bool(attempt.pending.plan and attempt.pending.plan.corrupt_signature) for attempt in made] == [
+        True,
+        True,
+        False,
+    ]
     assert (fault(world)["times_left"], fault(world)["hits"]) == (0, 2)
 
 
@@ -179,8 +183,8 @@ def test_only_the_matching_event_and_endpoint_are_disturbed_and_the_first_fault_
     made = drain(world)
     assert [attempt.endpoint_id for attempt in made].count(one) == 2
     (disturbed,) = [attempt for attempt in made if attempt.endpoint_id == two]
-    assert disturbed.due.plan is not None
-    assert disturbed.due.plan.stale_timestamp
+    assert disturbed.pending.plan is not None
+    assert disturbed.pending.plan.stale_timestamp
 
 
 def test_faults_of_interface_calls_are_left_alone() -> None:
