@@ -30,18 +30,6 @@ from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of,
 
 STEPS = ("scenario.step", "scenario.timeline")
 
-_UNMET: Mapping[tuple[str, str], str] = {
-    ("refund", "onramp"): "no funds were received, so there is nothing to give back",
-    ("refund", "offramp"): "no funds were received, so there is nothing to give back",
-    ("complete", "send"): "a transfer inside the service completes by itself",
-    ("fail", "send"): "a transfer inside the service completes by itself",
-    ("fail", "buy"): "what was credited is already spent",
-    ("confirmation_arrives", "deposit"): "confirmations are counted one by one on bitcoin only",
-    ("invoice_paid", "invoice"): "its wallet is disabled",
-    ("lightning_payment_arrives", "lightning_address"): "its wallet is disabled",
-}
-"""Why an action is refused although the state table has a cell for it."""
-
 
 def find_any(world: World, identifier: str) -> Any | None:
     """A resource by its id, a transaction also by its public order number."""
@@ -141,18 +129,18 @@ class _Story:
 
     def refused(self) -> Iterator[JsonObject]:
         """The actions on this kind that are not legal now, each with its reason."""
-        kind, state = self._record.kind, self._record.status
-        machine = kind_of(self._world, self._record).machine
+        record = self._record
+        machine = kind_of(self._world, record).machine
         for name, rows in self._actions.rows.items():
-            if name in self.allowed or not any(kind in row.kinds for row in rows):
+            row = next((row for row in rows if record.kind in row.kinds), None)
+            if name in self.allowed or row is None:
                 continue
-            legal_in = [other for other in machine.rows if machine.permits(other, name)]
-            if state in legal_in:
-                reason = _UNMET.get((name, kind), f"the {kind} does not fulfil what it needs")
-            elif legal_in:
-                reason = f"not legal in the state {state!r}, only in {', '.join(legal_in)}"
+            legal_in = row.states(machine)
+            if record.status in legal_in:
+                reason = row.guard(self._world, record)
             else:
-                reason = f"not legal in the state {state!r}"
+                reason = f"not legal in the state {record.status!r}"
+                reason += f", only in {', '.join(legal_in)}" if legal_in else ""
             yield {"action": name, "reason": reason}
 
     def related(self) -> Iterator[JsonObject]:

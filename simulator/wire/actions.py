@@ -14,6 +14,7 @@ from typing import Any, Generic
 from typing_extensions import TypeVar
 
 from simulator.kernel.journal import Cause, Event
+from simulator.kernel.machine import IllegalMove, Machine
 from simulator.kernel.world import Origin, World
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
@@ -42,14 +43,21 @@ def _nothing_wrong(parameters: Any) -> Iterable[Wrong]:
     return ()
 
 
+def _nothing_unmet(world: World, record: Any) -> str | None:
+    return None
+
+
 @dataclass(frozen=True)
 class Action(Generic[TargetT, ParametersT]):
     """One row of the action table.
 
-    `act` answers the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
+    `act` returns the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
     parameters in any world and on any target, beyond what their model says: so a scenario hears of it when it is read,
-    and `act` gets only what passed. `legal` decides whether the action is allowed on a record now; by default its
-    state table does.
+    and `act` gets only what passed.
+
+    Whether the action is legal on a record is a matter of its state table. `guard` is asked after the table and
+    returns why the action is refused all the same, or None. An action with `makes` moves nothing: it makes a new
+    resource of that kind by an initial move, so its target may be in any state.
     """
 
     name: str
@@ -57,13 +65,21 @@ class Action(Generic[TargetT, ParametersT]):
     act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
     kinds: tuple[str, ...] = ()
     parameters: type[ParametersT] = Nothing  # type: ignore[assignment]  # where none is named, nobody reads them
-    legal: Callable[[World, TargetT], bool] | None = None
+    guard: Callable[[World, TargetT], str | None] = _nothing_unmet
     check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
+    makes: str = ""
 
-    def is_legal(self, world: World, record: Any) -> bool:
-        if self.legal is not None:
-            return self.legal(world, record)
-        return kind_of(world, record).machine.permits(record.status, self.name)
+    def states(self, machine: Machine) -> list[str]:
+        """The states in which the table has this action, whatever the guard says."""
+        return [state for state in machine.rows if self.makes or machine.permits(state, self.name)]
+
+    def refusal(self, world: World, record: Any) -> str | None:
+        """Why the action is not legal on a record now; None when it is."""
+        refused = f"not legal in the state {record.status!r}"
+        if record.status not in self.states(kind_of(world, record).machine):
+            return refused
+        unmet = self.guard(world, record)
+        return None if unmet is None else f"{refused}: {unmet}"
 
 
 class ActionTable:
@@ -79,7 +95,7 @@ class ActionTable:
         return [
             name
             for name, rows in self.rows.items()
-            if any(record.kind in row.kinds and row.is_legal(world, record) for row in rows)
+            if any(record.kind in row.kinds and row.refusal(world, record) is None for row in rows)
         ]
 
     def kinds(self, name: str) -> list[str]:
@@ -137,17 +153,20 @@ class ActionTable:
                 raise refusal_of(found)
         except ApiError as error:
             raise ControlError(error.status, error.code, error.message, error.param) from None
-        if record is not None and not row.is_legal(world, record):
-            raise self._illegal(world, record, f"The action {name} is not legal in the state {record.status!r}.")
+        refusal = None if record is None else row.refusal(world, record)
+        if refusal is not None:
+            raise self._illegal(world, record, f"The action {name} is {refusal}.")
         before = world.journal.event_count
         where = record.environment if record is not None else environment
-        with world.change(cause, origin or Origin({})):
-            try:
+        try:
+            with world.change(cause, origin or Origin({})):
                 after = row.act(ActionCall(world, where, record, values))
-            except ApiError as error:
-                raise ControlError(
-                    error.status if error.status < 409 else 400, error.code, error.message, error.param
-                ) from None
+        except ApiError as error:
+            status = error.status if error.status < 409 else 400
+            raise ControlError(status, error.code, error.message, error.param) from None
+        except IllegalMove as error:
+            # A row that its state table knows under another condition only: refused like any illegal move.
+            raise ControlError(409, "invalid_transition", f"The action {name} is refused: {error}.") from None
         resource = render(world, after) if isinstance(after, Record) else after
         shown = after.id if isinstance(after, Record) and target is None else target
         return Performed(name, shown, world.now_ms, resource, events_since(world, before))

@@ -53,11 +53,15 @@ def silence(call: ActionCall) -> None:
     return None
 
 
+def is_dark(world: World, lamp: Any) -> str | None:
+    return None if lamp.status == "off" else "it shines"
+
+
 TABLE = ActionTable(
     (
         Action("switch", "turns it", switch, ("lamp",)),
         Action("burn_out", "breaks it", lambda call: move(call.world, call.target, "burn_out"), ("lamp", "sun")),
-        Action("paint", "paints it", paint, ("lamp",), Paint, legal=lambda world, lamp: lamp.status == "off"),
+        Action("paint", "paints it", paint, ("lamp",), Paint, guard=is_dark, makes="lamp"),
         Action("mount", "hangs one", mount),
         Action("storm", "blows everywhere", storm),
         Action(
@@ -65,7 +69,8 @@ TABLE = ActionTable(
             "blows one out",
             lambda call: move(call.world, call.target, "burn_out"),
             ("lamp",),
-            legal=lambda world, lamp: lamp.status == "on",
+            guard=lambda world, lamp: None if lamp.status == "on" else "it is dark",
+            makes="lamp",
         ),
         Action("silence", "does nothing", silence),
         Action("polish", "acts on suns", silence, ("sun",)),
@@ -123,13 +128,9 @@ def test_an_action_on_a_resource_acts_in_the_environment_of_the_resource() -> No
     world = toy.make()
     lamp = toy.mount(world, environment="production")
     seen: list[str] = []
-    table = ActionTable((Action("look", "looks", lambda call: seen.append(call.environment), ("lamp",), legal=_yes),))
+    table = ActionTable((Action("look", "looks", lambda call: seen.append(call.environment), ("lamp",), makes="lamp"),))
     table.perform(world, "look", lamp.id, {}, "sandbox", BY_ACTION)
     assert seen == ["production"]
-
-
-def _yes(world: World, record: Any) -> bool:
-    return True
 
 
 def test_an_action_carries_the_origin_it_was_given() -> None:
@@ -267,3 +268,38 @@ def test_the_events_since_a_count_are_the_newest_oldest_first() -> None:
     assert events_since(world, 4) == []
     assert events_since(world, 2) == every[2:]
     assert events_since(world, 0) == every
+
+
+def test_a_guard_that_refuses_says_why_and_nothing_changes() -> None:
+    world = toy.make()
+    lamp = toy.mount(world)
+    perform(world, "switch", lamp.id)
+    error = refusal(world, "paint", lamp.id, colour="red")
+    assert error.message == "The action paint is not legal in the state 'on': it shines."
+    assert world.store.table("sandbox:lamps")[lamp.id].colour == lamp.colour
+
+
+def test_a_guard_is_not_asked_where_the_state_table_has_no_cell() -> None:
+    world = toy.make()
+    lamp = toy.mount(world)
+    asked: list[str] = []
+    table = ActionTable(
+        (Action("burn_out", "breaks it", silence, ("lamp",), guard=lambda world, lamp: asked.append(lamp.id)),)
+    )
+    with pytest.raises(ControlError, match="not legal in the state 'off'"):
+        table.perform(world, "burn_out", lamp.id, {}, "sandbox", BY_ACTION)
+    assert asked == []
+
+
+def test_an_action_that_its_table_knows_under_another_condition_only_is_refused_and_undone() -> None:
+    world = toy.make()
+    lamp = toy.mount(world)
+
+    def switch_twice(call: ActionCall[Any, Body]) -> Record:
+        return move(call.world, save(call.world, call.target, colour="red"), "switch", "no such condition")
+
+    table = ActionTable((Action("switch", "turns it", switch_twice, ("lamp",)),))
+    with pytest.raises(ControlError) as caught:
+        table.perform(world, "switch", lamp.id, {}, "sandbox", BY_ACTION)
+    assert (caught.value.status, caught.value.code) == (409, "invalid_transition")
+    assert world.store.table("sandbox:lamps")[lamp.id].colour == lamp.colour

@@ -10,7 +10,7 @@ from typing import Any
 
 from simulator.kernel.clock import DAY_MS, HOUR_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.auth.bodies import NewKey
+from simulator.resources.auth.bodies import NewKey, RevokedKey
 from simulator.resources.auth.records import (
     PERMISSIONS,
     PREFIXES,
@@ -173,14 +173,14 @@ def check_key(wanted: NewKey) -> Iterator[Wrong]:
             yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
 
 
-def create_key(call: ActionCall) -> JsonObject:
+def create_key(call: ActionCall[None, NewKey]) -> JsonObject:
     """The action create_key: a further pair in the environment, working beside the others."""
     wanted: list[str] | None = call.parameters.permissions
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
 
 
-def revoke_key(call: ActionCall) -> JsonObject:
+def revoke_key(call: ActionCall[None, RevokedKey]) -> JsonObject:
     """The action revoke_key: the pair and every token issued to it stop working at once."""
     pair = key_pair(call.world, call.environment, call.parameters.public_key)
     if pair is None:

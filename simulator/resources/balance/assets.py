@@ -86,7 +86,7 @@ def check_balance(values: NewBalance) -> Iterator[Wrong]:
         yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def set_balance(call: ActionCall) -> JsonObject:
+def set_balance(call: ActionCall[None, NewBalance]) -> JsonObject:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]

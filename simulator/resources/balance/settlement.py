@@ -20,7 +20,7 @@ from simulator.resources.transactions import Transaction, holder
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
 from simulator.wire.errors import invalid
-from simulator.wire.fields import Wrong
+from simulator.wire.fields import Nothing, Wrong
 from simulator.wire.records import move
 
 
@@ -48,7 +48,7 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
     )
 
 
-def _move(call: ActionCall, trigger: str, when: str = "", **changes: Any) -> Transaction:
+def _move(call: ActionCall[Transaction, Any], trigger: str, when: str = "", **changes: Any) -> Transaction:
     transaction: Transaction = call.target
     return move(call.world, transaction, trigger, when, **changes)
 
@@ -56,7 +56,7 @@ def _move(call: ActionCall, trigger: str, when: str = "", **changes: Any) -> Tra
 # --- buy -------------------------------------------------------------------------------------------------
 
 
-def payment_arrives(call: ActionCall) -> Transaction:
+def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
     """The payer's fiat: in full or over, and the quoted crypto is credited; short, and the buy fails (decision S6)."""
     world, buy = call.world, call.target
     amount = _payment(call.parameters.amount, _paid(buy), buy.paid.amount)
@@ -82,25 +82,24 @@ def _payment(text: str | None, money: Currency, default: Decimal) -> Decimal:
     return Decimal(text)
 
 
-def payment_declined(call: ActionCall) -> Transaction:
+def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The payer's provider declines (decision S3)."""
     give_back(call.world, call.environment, call.target.counted)
     return _move(call, "payment_declined", failure_code="payment_failed", counted=None)
 
 
-def complete_buy(call: ActionCall) -> Transaction:
+def complete_buy(call: ActionCall[Transaction, Completion]) -> Transaction:
     return _move(call, "complete")
 
 
-def may_fail_buy(world: World, buy: Transaction) -> bool:
-    """An unpaid buy, or a paid one whose credit is still there to be taken back (decision S7)."""
-    if buy.status == "pending":
-        return True
+def credit_is_there(world: World, buy: Transaction) -> str | None:
+    """A buy that is paid fails only while its credit is there to be taken back (decision S7)."""
     balance = world.ledger.balance(available(holder(buy.environment)), _received(buy).key)
-    return buy.status == "processing" and balance >= buy.received.amount
+    spent = buy.status == "processing" and balance < buy.received.amount
+    return "what was credited is already spent" if spent else None
 
 
-def fail_buy(call: ActionCall) -> Transaction:
+def fail_buy(call: ActionCall[Transaction, Failure]) -> Transaction:
     """It cannot finish: what was credited is taken back, and the account limits get it back."""
     world, buy = call.world, call.target
     if buy.status == "processing":
@@ -112,18 +111,18 @@ def fail_buy(call: ActionCall) -> Transaction:
 # --- send ------------------------------------------------------------------------------------------------
 
 
-def broadcast(call: ActionCall) -> Transaction:
+def broadcast(call: ActionCall[Transaction, Broadcast]) -> Transaction:
     """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
-    return _move(call, "broadcast", tx_hash=_send_hash(call))
+    return _move(call, "broadcast", tx_hash=_send_hash(call.world, call.target, call.parameters.tx_hash))
 
 
-def complete_send(call: ActionCall) -> Transaction:
+def complete_send(call: ActionCall[Transaction, Completion]) -> Transaction:
     """The chain has confirmed: what was held is spent, and arrives where this world receives (decision S9).
 
     The hash is that of the broadcast unless another is given.
     """
-    world, send = call.world, call.target
-    tx_hash = send.tx_hash if call.parameters.tx_hash is None else _send_hash(call)
+    world, send, given = call.world, call.target, call.parameters.tx_hash
+    tx_hash = send.tx_hash if given is None else _send_hash(world, send, given)
     world.ledger.post_hold(world.now_ms, send.id, send.fee.total)
     send = _move(call, "complete", tx_hash=tx_hash)
     network = LIGHTNING if send.lightning is not None else send.received.network or ""
@@ -133,22 +132,18 @@ def complete_send(call: ActionCall) -> Transaction:
     return send
 
 
-def may_complete_send(world: World, send: Transaction) -> bool:
-    """A send that is on its way; a transfer inside the service completes by law."""
-    return send.status == "processing" and send.counterparty is None
+def leaves_the_service(world: World, send: Transaction) -> str | None:
+    """The outside world decides only about what leaves the service (decision S9)."""
+    return None if send.counterparty is None else "a transfer inside the service completes by itself"
 
 
-def may_fail_send(world: World, send: Transaction) -> bool:
-    return send.status in ("pending", "processing") and send.counterparty is None
-
-
-def _send_hash(call: ActionCall) -> str | None:
-    if call.target.lightning is not None:
+def _send_hash(world: World, send: Transaction, given: str | None) -> str | None:
+    if send.lightning is not None:
         return None
-    return _tx_hash(call, call.target.paid.network)
+    return _tx_hash(world, send.paid.network or "", given)
 
 
-def fail_held(call: ActionCall) -> Transaction:
+def fail_held(call: ActionCall[Transaction, Failure]) -> Transaction:
     """A send or swap cannot finish: what is held goes back at once (decision M11)."""
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
@@ -158,11 +153,11 @@ def fail_held(call: ActionCall) -> Transaction:
 # --- swap ------------------------------------------------------------------------------------------------
 
 
-def complete_swap(call: ActionCall) -> Transaction:
+def complete_swap(call: ActionCall[Transaction, Completion]) -> Transaction:
     """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
     world, swap = call.world, call.target
-    tx_hash = _tx_hash(call, swap.received.network)
-    source = swap.paid.network
+    tx_hash = _tx_hash(world, swap.received.network or "", call.parameters.tx_hash)
+    source = swap.paid.network or ""
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
     world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total)
     pot = available(holder(swap.environment))
@@ -173,19 +168,19 @@ def complete_swap(call: ActionCall) -> Transaction:
 # --- withdraw --------------------------------------------------------------------------------------------
 
 
-def complete_withdraw(call: ActionCall) -> Transaction:
+def complete_withdraw(call: ActionCall[Transaction, Completion]) -> Transaction:
     """The beneficiary has the fiat; what was held is spent (decision S10)."""
     call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total)
     return _move(call, "complete")
 
 
-def fail_withdraw(call: ActionCall) -> Transaction:
+def fail_withdraw(call: ActionCall[Transaction, Failure]) -> Transaction:
     """The payout bounced: its amount stays held until it is refunded (decision M11)."""
     give_back(call.world, call.environment, call.target.counted)
     return _move(call, "fail", failure_code=call.parameters.failure_code, counted=None)
 
 
-def refund_withdraw(call: ActionCall) -> Transaction:
+def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The full amount, fee included, goes back to the balance (decision S5)."""
     world, withdrawal = call.world, call.target
     if withdrawal.status == "completed":
@@ -207,11 +202,10 @@ def refund_withdraw(call: ActionCall) -> Transaction:
 # --- hashes ----------------------------------------------------------------------------------------------
 
 
-def _tx_hash(call: ActionCall, network: str) -> str:
-    given: str | None = call.parameters.tx_hash
+def _tx_hash(world: World, network: str, given: str | None) -> str:
     if given is not None and not is_tx_hash(network, given):
         raise invalid("tx_hash", f"it is not a transaction hash of {network}")
-    return given or new_tx_hash(call.world, network)
+    return given or new_tx_hash(world, network)
 
 
 def _check_hash(values: Broadcast | Completion) -> Iterator[Wrong]:
@@ -228,15 +222,15 @@ ACTIONS = (
         complete_send,
         ("send",),
         Completion,
-        legal=may_complete_send,
+        guard=leaves_the_service,
         check=_check_hash,
     ),
     Action("complete", "the swap is executed", complete_swap, ("swap",), Completion, check=_check_hash),
     Action("complete", "the purchase is final", complete_buy, ("buy",), Completion, check=_check_hash),
     Action("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), Completion, check=_check_hash),
-    Action("fail", "it cannot finish", fail_held, ("send",), Failure, legal=may_fail_send),
+    Action("fail", "it cannot finish", fail_held, ("send",), Failure, guard=leaves_the_service),
     Action("fail", "it cannot finish", fail_held, ("swap",), Failure),
-    Action("fail", "it cannot finish", fail_buy, ("buy",), Failure, legal=may_fail_buy),
+    Action("fail", "it cannot finish", fail_buy, ("buy",), Failure, guard=credit_is_there),
     Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), Failure),
     Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
 )

@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import TypeVar
 
 from simulator.kernel.world import World
+from simulator.resources.deposit_wallets.bodies import ArrivingDeposit, Confirmations, Reason
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import (
     Deposit,
@@ -31,6 +32,7 @@ from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject, Shown
 from simulator.wire.listing import Records, page_of
 from simulator.wire.operation import Call
@@ -120,7 +122,7 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
     return next((wallet for wallet in own if wallet.network == network and wallet.status == "active"), None)
 
 
-def deposit_arrives(call: ActionCall) -> Deposit:
+def deposit_arrives(call: ActionCall[Wallet, ArrivingDeposit]) -> Deposit:
     """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
     world, values = call.world, call.parameters
     wallet: Wallet = call.target
@@ -172,14 +174,14 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
     return "wrong_memo" if memo else "missing_memo"
 
 
-def deposit_confirms(call: ActionCall) -> Deposit:
+def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
     """The required confirmations are reached."""
     deposit: Deposit = call.target
     count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
-def confirmation_arrives(call: ActionCall) -> Deposit:
+def confirmation_arrives(call: ActionCall[Deposit, Confirmations]) -> Deposit:
     """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
     deposit: Deposit = call.target
     before = deposit.confirmations or 0
@@ -191,12 +193,12 @@ def confirmation_arrives(call: ActionCall) -> Deposit:
     return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
 
 
-def climbs(world: World, deposit: Deposit) -> bool:
-    """Whether confirmations are counted one by one: a bitcoin deposit that waits for them."""
-    return deposit.status == "detected" and deposit.network == "bitcoin"
+def climbs(world: World, deposit: Deposit) -> str | None:
+    """Only bitcoin shows a deposit before it is final (decision S12)."""
+    return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
-def deposit_fails(call: ActionCall) -> Deposit:
+def deposit_fails(call: ActionCall[Deposit, Reason]) -> Deposit:
     """The deposit cannot be credited after all."""
     deposit: Deposit = call.target
     return move(call.world, deposit, "deposit_fails", reason=call.parameters.reason or "rejected")

@@ -7,12 +7,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from hashlib import sha256
-from typing import cast
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.bodies import DEFAULT_EXPIRY_SECONDS
+from simulator.resources.deposit_wallets.bodies import DEFAULT_EXPIRY_SECONDS, LightningPayment
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
     Deposit,
@@ -31,6 +30,7 @@ from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import LIGHTNING, Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import create, find, kind_of, move, new_fields
@@ -134,22 +134,22 @@ def expire_invoice(world: World, timer: Timer) -> None:
 
 
 def is_payable(world: World, entry: LightningEntry) -> bool:
-    """Whether a payment can arrive: the entry still takes one, and its wallet is active.
+    """Whether a payment can arrive: the entry still takes one, and nothing stands in its way."""
+    action = "invoice_paid" if isinstance(entry, Invoice) else "lightning_payment_arrives"
+    return kind_of(world, entry).machine.permits(entry.status, action) and unpayable(world, entry) is None
 
-    An invoice that the account itself is paying takes no second payment (decision S14).
-    """
-    if entry.kind == "invoice":
-        payment = payment_of(world, entry.environment, cast(Invoice, entry).payment_request)
+
+def unpayable(world: World, entry: LightningEntry) -> str | None:
+    """Why an entry that takes payments takes none now; an invoice is paid once (decision S14)."""
+    if isinstance(entry, Invoice):
+        payment = payment_of(world, entry.environment, entry.payment_request)
         if payment is not None and payment.status in IN_FLIGHT:
-            return False
-    machine = kind_of(world, entry).machine
-    trigger = "invoice_paid" if entry.kind == "invoice" else "lightning_payment_arrives"
-    return (
-        machine.permits(entry.status, trigger) and wallets(world, entry.environment)[entry.wallet_id].status == "active"
-    )
+            return "the account itself is paying it"
+    active = wallets(world, entry.environment)[entry.wallet_id].status == "active"
+    return None if active else "its wallet is disabled"
 
 
-def invoice_paid(call: ActionCall) -> Invoice:
+def invoice_paid(call: ActionCall[Invoice, Nothing]) -> Invoice:
     """An invoice is paid and credited at once: lightning.invoice_paid, then deposit.confirmed."""
     return _pay_invoice(call.world, call.target)
 
@@ -163,7 +163,7 @@ def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
     return invoice
 
 
-def payment_arrives(call: ActionCall) -> LightningAddress:
+def payment_arrives(call: ActionCall[LightningAddress, LightningPayment]) -> LightningAddress:
     """A payment to a Lightning address, credited at once: deposit.confirmed."""
     return _pay_address(call.world, call.target, call.parameters.amount_sats)
 

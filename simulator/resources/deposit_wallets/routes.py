@@ -191,7 +191,7 @@ ACTIONS = (
         actions.deposit_arrives,
         ("wallet",),
         ArrivingDeposit,
-        legal=lambda world, wallet: True,
+        makes="deposit",
         check=_check_deposit,
     ),
     Action(
@@ -206,16 +206,16 @@ ACTIONS = (
         actions.confirmation_arrives,
         ("deposit",),
         Confirmations,
-        legal=actions.climbs,
+        guard=actions.climbs,
     ),
     Action("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), Reason),
-    Action("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), legal=lightning.is_payable),
+    Action("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), guard=lightning.unpayable),
     Action(
         "lightning_payment_arrives",
         "paid and credited",
         lightning.payment_arrives,
         ("lightning_address",),
         LightningPayment,
-        legal=lightning.is_payable,
+        guard=lightning.unpayable,
     ),
 )

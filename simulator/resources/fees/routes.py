@@ -134,9 +134,8 @@ def _is_currency(code: str) -> bool:
     return reference.fiat(code) is not None or first_network(code) is not None
 
 
-def _set_fee_product(call: ActionCall) -> FeeProduct:
-    wanted: SetFeeProduct = call.parameters
-    old: FeeProduct = call.target
+def _set_fee_product(call: ActionCall[FeeProduct, SetFeeProduct]) -> FeeProduct:
+    wanted, old = call.parameters, call.target
     given = wanted.model_fields_set
     plain = {"product", "name", "asset", "fiat_currency", "payment_method"} & given
     changes: dict[str, Any] = {name: getattr(wanted, name) for name in sorted(plain)}

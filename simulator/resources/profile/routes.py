@@ -18,6 +18,7 @@ from simulator.resources.profile.bodies import (
 from simulator.resources.profile.records import RequiredAction, profile_of
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.errors import ControlError, invalid
+from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 
@@ -95,7 +96,7 @@ OPERATIONS = (
 )
 
 
-def _set_kyc(call: ActionCall) -> JsonObject:
+def _set_kyc(call: ActionCall[None, SetKyc]) -> JsonObject:
     wanted: SetKyc = call.parameters
     needed = wanted.required_actions
     return shapes.show_kyc(
@@ -108,22 +109,22 @@ def _set_kyc(call: ActionCall) -> JsonObject:
     )
 
 
-def _set_profile(call: ActionCall) -> JsonObject:
+def _set_profile(call: ActionCall[None, SetProfile]) -> JsonObject:
     return shapes.show_profile(actions.set_status(call.world, call.parameters.status), call.environment)
 
 
-def _set_limits(call: ActionCall) -> JsonObject:
+def _set_limits(call: ActionCall[None, SetLimits]) -> JsonObject:
     given = call.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
     actions.set_limits(call.world, call.environment, {name: Decimal(text) for name, text in given.items()})
     return shapes.show_limits(call.world, call.environment)
 
 
-def _set_production_access(call: ActionCall) -> JsonObject:
+def _set_production_access(call: ActionCall[None, SetProductionAccess]) -> JsonObject:
     profile = actions.set_production_access(call.world, call.parameters.granted)
     return shapes.show_profile(profile, call.environment) | {"production_access": profile.production_access}
 
 
-def _verify_phone(call: ActionCall) -> JsonObject:
+def _verify_phone(call: ActionCall[None, Nothing]) -> JsonObject:
     try:
         profile = actions.verify_phone(call.world)
     except LookupError as error:

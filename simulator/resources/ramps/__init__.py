@@ -74,7 +74,7 @@ ROOM = Room(
             check=lambda values: check_tx_hash(values.tx_hash),
         ),
         Action("fail", "it cannot finish", actions.fail, _RAMPS, Failure),
-        Action("refund", "funds go back", actions.refund, _RAMPS, legal=actions.may_refund),
+        Action("refund", "funds go back", actions.refund, _RAMPS, guard=actions.has_funds),
     ),
     timers={actions.DEADLINE: actions.lapse},
     kinds=(

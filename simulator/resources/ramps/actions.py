@@ -15,6 +15,7 @@ from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import Priced, check_limits, price, require_in_force, solve_source
 from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
+from simulator.resources.ramps.bodies import ArrivingDeposit, Completion, Failure, Payment
 from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
 from simulator.resources.ramps.records import TABLE, RampQuote
 from simulator.resources.ramps.shapes import render_quote, render_ramp
@@ -50,6 +51,7 @@ from simulator.wire.actions import ActionCall
 from simulator.wire.advice import advise
 from simulator.wire.arrivals import Arrival, deliver, expect
 from simulator.wire.errors import ApiError, invalid
+from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import move
@@ -275,17 +277,17 @@ def lapse(world: World, timer: Timer) -> None:
     move(world, ramp, "expire", counted=None)
 
 
-def payment_arrives(call: ActionCall) -> Transaction:
+def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
     """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
-    ramp: Transaction = call.target
+    ramp = call.target
     amount = _positive(call.parameters.amount, currency_of(ramp.paid.code, None), ramp.paid.amount)
     return _receive(call.world, ramp, "payment_arrives", amount, "insufficient_payment")
 
 
-def deposit_arrives(call: ActionCall) -> Transaction:
+def deposit_arrives(call: ActionCall[Transaction, ArrivingDeposit]) -> Transaction:
     """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
     world, values = call.world, call.parameters
-    ramp: Transaction = call.target
+    ramp = call.target
     network = ramp.paid.network or ""
     amount = _positive(values.amount, currency_of(ramp.paid.code, network), ramp.paid.amount)
     _check_tx_hash(network, values.tx_hash)
@@ -346,18 +348,18 @@ def _receive(
     return move(world, ramp, trigger, "short", failure_code=shortage, counted=None, **changes)
 
 
-def payment_declined(call: ActionCall) -> Transaction:
+def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The payer's provider declines (decision S3)."""
     call.world.agenda.cancel(DEADLINE, call.target.id)
-    ramp: Transaction = call.target
+    ramp = call.target
     give_back(call.world, call.environment, ramp.counted)
     return move(call.world, ramp, "payment_declined", failure_code="payment_failed", counted=None)
 
 
-def complete(call: ActionCall) -> Transaction:
+def complete(call: ActionCall[Transaction, Completion]) -> Transaction:
     """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
     world, given = call.world, call.parameters.tx_hash
-    ramp: Transaction = call.target
+    ramp = call.target
     changes: dict[str, Any] = {}
     if ramp.type == "onramp":
         network = ramp.received.network or ""
@@ -380,17 +382,17 @@ def complete(call: ActionCall) -> Transaction:
     return ramp
 
 
-def fail(call: ActionCall) -> Transaction:
+def fail(call: ActionCall[Transaction, Failure]) -> Transaction:
     """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
-    ramp: Transaction = call.target
+    ramp = call.target
     give_back(call.world, call.environment, ramp.counted)
     return move(call.world, ramp, "fail", failure_code=call.parameters.failure_code, counted=None)
 
 
-def refund(call: ActionCall) -> Transaction:
+def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """All that was received goes back, fee included, to the payer or the refund_address (decision S5)."""
     world = call.world
-    ramp: Transaction = call.target
+    ramp = call.target
     key, received = _paid(ramp).key, ramp.funds_received or ZERO
     if ramp.status == "completed":
         fee = ramp.fee.total
@@ -407,9 +409,9 @@ def refund(call: ActionCall) -> Transaction:
     return move(world, ramp, "refund", counted=None)
 
 
-def may_refund(world: World, ramp: Transaction) -> bool:
-    """From failed only when funds were received (decision S5)."""
-    return ramp.funds_received is not None and ramp.status in ("failed", "processing", "completed")
+def has_funds(world: World, ramp: Transaction) -> str | None:
+    """Only what was received can go back (decision S5)."""
+    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
 
 
 def _paid(ramp: Transaction) -> Currency:

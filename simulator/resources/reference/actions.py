@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from simulator.kernel.money import Currency, rate_of
 from simulator.resources.reference import networks, rates
-from simulator.resources.reference.bodies import AssetOnNetwork, PinnedRate, RateMove
+from simulator.resources.reference.bodies import AssetOnNetwork, NetworkStatus, PinnedRate, RateMove
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -54,7 +54,7 @@ def show_rate(call: Call) -> JsonObject:
     return render_rate(call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency)
 
 
-def set_network(call: ActionCall) -> JsonObject:
+def set_network(call: ActionCall[None, NetworkStatus]) -> JsonObject:
     """The network stats entry after its status was set."""
     wanted = call.parameters
     record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
@@ -96,16 +96,17 @@ def _check_swap_rate(wanted: PinnedRate) -> Iterator[Wrong]:
         yield wrong("to", "it is the same asset and network as `from`")
 
 
-def set_rate(call: ActionCall) -> JsonObject:
+def set_rate(call: ActionCall[None, PinnedRate]) -> JsonObject:
     """Pin the rate of an asset and a fiat currency, or of one swap direction."""
     wanted = call.parameters
     rate = _pinned(wanted.rate)
-    if wanted.source is not None:
+    if wanted.source is not None and wanted.target is not None:
         source, target = _listed(wanted.source), _listed(wanted.target)
         rates.pin_swap(call.world, call.environment, source, target, rate)
         return render_swap_rate(call.world, call.environment, source, target)
-    rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
-    return render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
+    code, fiat_code = wanted.asset or "", wanted.fiat_currency or ""  # `check_rate` made sure that both are given
+    rates.pin(call.world, call.environment, code, fiat_code, rate, wanted.type)
+    return render_pair(call.world, call.environment, code, fiat_code)
 
 
 def _listed(wanted: AssetOnNetwork) -> Currency:
@@ -124,7 +125,7 @@ def check_move(wanted: RateMove) -> Iterator[Wrong]:
         yield wrong("percent", "it must be above -100, every rate must stay positive")
 
 
-def move_rates(call: ActionCall) -> JsonObject:
+def move_rates(call: ActionCall[None, RateMove]) -> JsonObject:
     """Multiply every rate of the environment by 1 + percent/100."""
     percent = Decimal(str(call.parameters.percent))
     try:

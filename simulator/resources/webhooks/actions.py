@@ -20,6 +20,7 @@ from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this
 from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, not_found
 from simulator.wire.events import EVENT_TYPES, make, publish
+from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject, Shown, loads
 from simulator.wire.listing import page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
@@ -139,7 +140,7 @@ def _envelope(event: Event) -> JsonObject:
     return envelope
 
 
-def rotate(call: ActionCall) -> JsonObject:
+def rotate(call: ActionCall[None, Nothing]) -> JsonObject:
     """The action rotate_webhook_key."""
     return {"webhook_key": rotate_key(call.world, call.environment)}
 

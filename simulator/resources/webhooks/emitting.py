@@ -36,7 +36,7 @@ def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:
         yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
 
 
-def emit_example(call: ActionCall) -> JsonObject:
+def emit_example(call: ActionCall[None, EmitParameters]) -> JsonObject:
     """The action emit; answers the object that was sent."""
     world, environment, event_type = call.world, call.environment, call.parameters.type
     subject, object_id = _subject(world, environment, event_type)

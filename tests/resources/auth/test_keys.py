@@ -141,9 +141,7 @@ def test_keys_emit_no_events(world: World) -> None:
 def test_the_state_table_begins_active_and_ends_revoked() -> None:
     begun = KEY_PAIR.begin("create_key")
     assert (begun.target, begun.events) == ("active", ())
-    assert [(cell.trigger, cell.target, cell.events) for cell in KEY_PAIR.rows["active"]] == [
-        ("revoke_key", "revoked", ())
-    ]
+    assert [(cell.on, cell.target, cell.events) for cell in KEY_PAIR.rows["active"]] == [("revoke_key", "revoked", ())]
     assert KEY_PAIR.rows["revoked"] == ()
 
 

@@ -158,7 +158,7 @@ def test_creating_and_deleting_emit_their_events_in_order(world: World) -> None:
 def test_the_state_table_cell_by_cell() -> None:
     begun = BENEFICIARY.begin("create")
     assert (begun.target, begun.events) == ("active", ("beneficiary.created",))
-    assert [(cell.trigger, cell.target, cell.events) for cell in BENEFICIARY.rows["active"]] == [
+    assert [(cell.on, cell.target, cell.events) for cell in BENEFICIARY.rows["active"]] == [
         ("delete", "deleted", ("beneficiary.deleted",))
     ]
     assert BENEFICIARY.rows["deleted"] == ()

@@ -300,7 +300,7 @@ def test_nothing_can_happen_to_a_deposit_that_has_ended(status, action):
 
 def test_the_table_covers_every_cell_of_the_machine():
     machine = next(kind.machine for kind in ROOM.kinds if kind.name == "deposit")
-    cells = {(status, cell.trigger, cell.when) for status, row in machine.rows.items() for cell in row}
+    cells = {(status, cell.on, cell.when) for status, row in machine.rows.items() for cell in row}
     assert cells == set(LEGAL)
     assert tuple(machine.rows) == STATUSES
 

@@ -502,6 +502,6 @@ def test_each_cell_of_the_lightning_tables(cell):
 @pytest.mark.parametrize("kind", ["lightning_address", "invoice"])
 def test_the_tables_cover_every_cell_of_the_machines(kind):
     machine = next(row.machine for row in ROOM.kinds if row.name == kind)
-    cells = {(status, cell.trigger) for status, row in machine.rows.items() for cell in row}
+    cells = {(status, cell.on) for status, row in machine.rows.items() for cell in row}
     assert cells == set(TABLES[kind])
     assert tuple(machine.rows) == STATUSES[kind]

@@ -44,7 +44,7 @@ def in_state(state: str) -> tuple[World, Any]:
 
 
 def test_the_table_has_these_cells_and_no_others() -> None:
-    cells = {(state, cell.trigger) for state, row in RECURRING_PAYMENT.rows.items() for cell in row}
+    cells = {(state, cell.on) for state, row in RECURRING_PAYMENT.rows.items() for cell in row}
     assert cells == set(LEGAL)
     assert [cell.target for cell in RECURRING_PAYMENT.initial] == ["draft"]
 
