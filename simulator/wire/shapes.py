@@ -59,6 +59,8 @@ class Format:
 
 FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]
+Direction = Literal["onramp", "offramp"]
+RampNetwork = Literal["stellar", "celo"]
 FIAT_CODES: tuple[str, ...] = get_args(FiatCode)
 ASSET_CODES = ("XLM", "USDC", "CELO", "USDT", "CUSD", "BTC")
 

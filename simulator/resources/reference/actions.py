@@ -10,7 +10,14 @@ from decimal import Decimal
 
 from simulator.kernel.money import Currency, rate_of
 from simulator.resources.reference import networks, rates
-from simulator.resources.reference.bodies import AssetOnNetwork, NetworkStatus, PinnedRate, RateMove
+from simulator.resources.reference.bodies import (
+    AssetOnNetwork,
+    NetworkStatsQuery,
+    NetworkStatus,
+    PinnedRate,
+    RateMove,
+    RateQuery,
+)
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -21,6 +28,9 @@ from simulator.resources.reference.records import (
     asset,
 )
 from simulator.resources.reference.shapes import (
+    NetworkObject,
+    NetworkStats,
+    RateAnswer,
     render_network,
     render_pair,
     render_rate,
@@ -36,14 +46,14 @@ from simulator.wire.spelling import upper
 SIGNIFICANT_DIGITS = 10
 
 
-def show_network_stats(call: Call) -> JsonObject:
+def show_network_stats(call: Call[None, NetworkStatsQuery, None]) -> NetworkStats:
     """{networks}: the ramp networks, or the one asked for."""
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
     return {"networks": [render_network(call.world, record) for record in records]}
 
 
-def show_rate(call: Call) -> JsonObject:
+def show_rate(call: Call[None, RateQuery, None]) -> RateAnswer:
     """The indicative rate, which a quote made now would lock (decision M1); ApiError unsupported_pair."""
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
@@ -54,7 +64,7 @@ def show_rate(call: Call) -> JsonObject:
     return render_rate(call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency)
 
 
-def set_network(call: ActionCall[None, NetworkStatus]) -> JsonObject:
+def set_network(call: ActionCall[None, NetworkStatus]) -> NetworkObject:
     """The network stats entry after its status was set."""
     wanted = call.parameters
     record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
@@ -104,9 +114,10 @@ def set_rate(call: ActionCall[None, PinnedRate]) -> JsonObject:
         source, target = _listed(wanted.source), _listed(wanted.target)
         rates.pin_swap(call.world, call.environment, source, target, rate)
         return render_swap_rate(call.world, call.environment, source, target)
-    code, fiat_code = wanted.asset or "", wanted.fiat_currency or ""  # `check_rate` made sure that both are given
-    rates.pin(call.world, call.environment, code, fiat_code, rate, wanted.type)
-    return render_pair(call.world, call.environment, code, fiat_code)
+    assert wanted.asset is not None  # `check_rate` refuses what names neither
+    assert wanted.fiat_currency is not None
+    rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
+    return render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
 
 
 def _listed(wanted: AssetOnNetwork) -> Currency:

@@ -7,15 +7,16 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from simulator.wire.fields import Amount, Body, Text
+from simulator.wire.shapes import Direction, RampNetwork
 
 
 class NetworkStatsQuery(Body):
-    network: Literal["stellar", "celo"] | None = None
+    network: RampNetwork | None = None
 
 
 class RateQuery(Body):
-    type: Literal["onramp", "offramp"]
-    network: Literal["stellar", "celo"]
+    type: Direction
+    network: RampNetwork
     asset: Text
     fiat_currency: Text
 
@@ -35,7 +36,7 @@ class PinnedRate(Body):
 
     asset: Text | None = None
     fiat_currency: Text | None = None
-    type: Literal["onramp", "offramp"] | None = None
+    type: Direction | None = None
     source: Annotated[AssetOnNetwork | None, Field(alias="from")] = None
     target: Annotated[AssetOnNetwork | None, Field(alias="to")] = None
     rate: Amount

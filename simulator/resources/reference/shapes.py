@@ -5,7 +5,7 @@ Subsections "Network stats entry" and "Rate" of the specification.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
@@ -31,11 +31,26 @@ from simulator.resources.reference.records import (
     LISTINGS,
     NETWORK_ASSETS,
     NETWORK_FACTS,
+    NETWORKS,
     PROVIDERS,
+    RAMP_NETWORKS,
     Network,
 )
+from simulator.resources.reference.states import STATUSES
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, FiatCode, Format, RateText, Timestamp
+from simulator.wire.shapes import (
+    AmountText,
+    AssetText,
+    Assumed,
+    Count,
+    Direction,
+    FiatText,
+    Format,
+    OneOf,
+    RampNetwork,
+    RateText,
+    Timestamp,
+)
 from simulator.wire.spelling import upper
 
 
@@ -45,7 +60,7 @@ class NetworkFeeShape(TypedDict):
 
 
 class _NetworkFigures(TypedDict):
-    status: Literal["operational", "degraded", "down"]
+    status: Annotated[str, OneOf(STATUSES)]
     latest_block: Annotated[str, Format(pattern="^[0-9]+$")]
     avg_confirmation_seconds: Count
     network_fee: NetworkFeeShape
@@ -56,13 +71,13 @@ class _NetworkFigures(TypedDict):
 class NetworkStatsEntry(_NetworkFigures):
     """An entry of `GET /network/stats`."""
 
-    network: Literal["stellar", "celo"]
+    network: Annotated[str, OneOf(RAMP_NETWORKS)]
 
 
 class NetworkObject(_NetworkFigures):
     """The object of network.status_changed, which tells of bitcoin too (decision S22)."""
 
-    network: Annotated[Literal["stellar", "celo", "bitcoin"], Assumed("S22")]
+    network: Annotated[str, OneOf(NETWORKS), Assumed("S22")]
 
 
 class NetworkStats(TypedDict):
@@ -70,42 +85,42 @@ class NetworkStats(TypedDict):
 
 
 class RateAnswer(TypedDict):
-    type: Literal["onramp", "offramp"]
-    network: Literal["stellar", "celo"]
+    type: Direction
+    network: RampNetwork
     asset: AssetText
-    fiat_currency: FiatCode
+    fiat_currency: FiatText
     rate: RateText
     inverse_rate: RateText
     updated_at: Timestamp
 
 
-def render_network(world: World, record: Network) -> JsonObject:
+def render_network(world: World, record: Network) -> NetworkObject:
     """The network stats entry at this instant; it is taken anew for every answer, so updated_at is now."""
     facts = NETWORK_FACTS[record.name]
-    shape: NetworkObject = {
-        "network": cast(Any, record.name),
-        "status": cast(Any, record.status),
+    return {
+        "network": record.name,
+        "status": record.status,
         "latest_block": str(latest_block(record.name, world.now_ms)),
         "avg_confirmation_seconds": confirmation_seconds(record),
         "network_fee": {"amount": format_decimal(facts.native_fee), "currency": facts.native_asset},
         "assets": list(NETWORK_ASSETS[record.name]),
         "updated_at": format_timestamp(world.now_ms),
     }
-    return cast(JsonObject, shape)
 
 
-def render_rate(world: World, environment: str, type: str, network: str, asset: str, fiat_currency: str) -> JsonObject:
+def render_rate(
+    world: World, environment: str, type: Direction, network: RampNetwork, asset: str, fiat_currency: str
+) -> RateAnswer:
     rate = ramp_rate(world, environment, type, asset, fiat_currency)
-    shape: RateAnswer = {
-        "type": cast(Any, type),
-        "network": cast(Any, network),
+    return {
+        "type": type,
+        "network": network,
         "asset": asset,
-        "fiat_currency": cast(Any, fiat_currency),
+        "fiat_currency": fiat_currency,
         "rate": format_rate(rate),
         "inverse_rate": format_rate(inverse_of(rate)),
         "updated_at": format_timestamp(changed_at_ms(world, environment, type, asset, fiat_currency)),
     }
-    return cast(JsonObject, shape)
 
 
 def _side(currency: Currency) -> JsonObject:
