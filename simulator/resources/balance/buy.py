@@ -13,7 +13,7 @@ from simulator.resources.balance.quotes import from_quote, open_wallet_quote
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.resources.balance.shapes import render_buy_quote, render_transaction
 from simulator.resources.fees import require_in_force
-from simulator.resources.profile import check_amount, check_usage, count_usage
+from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.ramps import check_payer, collection_account, require_payers_bank
 from simulator.resources.reference import COUNTRY_OF, fiat, is_phone, require_network
 from simulator.resources.transactions import Transaction, begin, new_order_fields, use_quote
@@ -79,9 +79,9 @@ def buy(call: Call) -> JsonObject:
     if not by_phone and body.payer is not None:
         require_payers_bank(body.payer, quote.paid.code)
     require_in_force(world, environment, quote.product_id, "quote_id")
-    check_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
+    check_limits_left(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     require_network(world, environment, quote.received.network or "")
-    counted = count_usage(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
+    limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     use_quote(world, quote)
     members = new_order_fields(world, environment)
     target = {"phone_number": phone_number} if by_phone else collection_account(world, quote.paid.code)
@@ -93,7 +93,7 @@ def buy(call: Call) -> JsonObject:
         country=country,
         account_number=phone_number if by_phone else getattr(body.payer, "account_number", None),
         payment_instructions={"method": quote.method, **target, "reference": members["order_id"]},
-        counted=counted,
+        limit_charge=limit_charge,
         reference=body.reference,
     )
     return render_transaction(world, begin(world, transaction, "buy"))

@@ -13,7 +13,7 @@ from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance.bodies import Broadcast, Completion, Failure, Payment
-from simulator.resources.profile import give_back
+from simulator.resources.profile import release_limits
 from simulator.resources.ramps import check_payment
 from simulator.resources.reference import check_tx_hash, currency_of, is_tx_hash, new_tx_hash
 from simulator.resources.transactions import Transaction, holder
@@ -61,14 +61,14 @@ def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
     world, buy = call.world, call.target
     amount = _payment(call.parameters.amount, _paid(buy), buy.paid.amount)
     if amount < buy.paid.amount:
-        give_back(world, buy.environment, buy.counted)
+        release_limits(world, buy.environment, buy.limit_charge)
         return _move(
             call,
             "payment_arrives",
             "short",
             failure_code="insufficient_payment",
             funds_received=amount,
-            counted=None,
+            limit_charge=None,
         )
     _credit(world, buy, "purchase", 1)
     return _move(call, "payment_arrives", "in full", funds_received=amount)
@@ -84,8 +84,8 @@ def _payment(text: str | None, money: Currency, default: Decimal) -> Decimal:
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The payer's provider declines (decision S3)."""
-    give_back(call.world, call.environment, call.target.counted)
-    return _move(call, "payment_declined", failure_code="payment_failed", counted=None)
+    release_limits(call.world, call.environment, call.target.limit_charge)
+    return _move(call, "payment_declined", failure_code="payment_failed", limit_charge=None)
 
 
 def complete_buy(call: ActionCall[Transaction, Completion]) -> Transaction:
@@ -104,8 +104,8 @@ def fail_buy(call: ActionCall[Transaction, Failure]) -> Transaction:
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
-    give_back(world, buy.environment, buy.counted)
-    return _move(call, "fail", failure_code=call.parameters.failure_code, counted=None)
+    release_limits(world, buy.environment, buy.limit_charge)
+    return _move(call, "fail", failure_code=call.parameters.failure_code, limit_charge=None)
 
 
 # --- send ------------------------------------------------------------------------------------------------
@@ -176,8 +176,8 @@ def complete_withdraw(call: ActionCall[Transaction, Completion]) -> Transaction:
 
 def fail_withdraw(call: ActionCall[Transaction, Failure]) -> Transaction:
     """The payout bounced: its amount stays held until it is refunded (decision M11)."""
-    give_back(call.world, call.environment, call.target.counted)
-    return _move(call, "fail", failure_code=call.parameters.failure_code, counted=None)
+    release_limits(call.world, call.environment, call.target.limit_charge)
+    return _move(call, "fail", failure_code=call.parameters.failure_code, limit_charge=None)
 
 
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
@@ -195,8 +195,8 @@ def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
         )
     else:
         world.ledger.void_hold(world.now_ms, withdrawal.id)
-    give_back(world, withdrawal.environment, withdrawal.counted)
-    return _move(call, "refund", counted=None)
+    release_limits(world, withdrawal.environment, withdrawal.limit_charge)
+    return _move(call, "refund", limit_charge=None)
 
 
 # --- hashes ----------------------------------------------------------------------------------------------

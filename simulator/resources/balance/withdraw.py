@@ -24,7 +24,7 @@ from simulator.resources.balance.shapes import (
 )
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
 from simulator.resources.fees import require_in_force
-from simulator.resources.profile import check_amount, check_usage, count_usage
+from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.reference import (
     COUNTRY_OF,
     currency_of,
@@ -134,7 +134,7 @@ def execute_withdraw(
     recurring_payment_id: str | None = None,
     run_number: int | None = None,
 ) -> Transaction:
-    """Use a withdraw quote: the limits are counted, its amount is held, the payout is on its way.
+    """Use a withdraw quote: the limits are charged, its amount is held, the payout is on its way.
 
     The quote is usable. ApiError 404 not_found (the beneficiary is gone), 422 insufficient_balance, amount_too_high,
     503 network_unavailable.
@@ -144,9 +144,9 @@ def execute_withdraw(
     recipient = beneficiary(world, environment, quote.beneficiary_id or "")
     require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, currency, quote.paid.amount, "quote_id")
-    check_usage(world, environment, quote.received.amount, quote.received.code, "quote_id")
+    check_limits_left(world, environment, quote.received.amount, quote.received.code, "quote_id")
     require_network(world, environment, quote.paid.network or "")
-    counted = count_usage(world, environment, quote.received.amount, quote.received.code, "quote_id")
+    limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
     use_quote(world, quote)
     transaction = Transaction(
         **new_order_fields(world, environment),
@@ -156,7 +156,7 @@ def execute_withdraw(
         country=COUNTRY_OF[quote.received.code],
         beneficiary_id=recipient.id,
         account_number=recipient.account,
-        counted=counted,
+        limit_charge=limit_charge,
         reference=reference,
         description=description,
         recurring_payment_id=recurring_payment_id,

@@ -8,11 +8,11 @@ from __future__ import annotations
 from simulator.resources.profile.actions import lay
 from simulator.resources.profile.gates import require_active, require_kyc, require_production_access
 from simulator.resources.profile.limits import (
-    Counted,
+    LimitCharge,
+    charge_limits,
     check_amount,
-    check_usage,
-    count_usage,
-    give_back,
+    check_limits_left,
+    release_limits,
     would_exceed_monthly,
 )
 from simulator.resources.profile.records import (
@@ -49,18 +49,18 @@ __all__ = [
     "MACHINES",
     "PROFILE",
     "ROOM",
-    "Counted",
     "KycDetail",
+    "LimitCharge",
     "PlatformUser",
     "Profile",
+    "charge_limits",
     "check_amount",
-    "check_usage",
-    "count_usage",
-    "give_back",
+    "check_limits_left",
     "is_oneself",
     "platform_user",
     "platform_users",
     "profile_of",
+    "release_limits",
     "require_active",
     "require_kyc",
     "require_production_access",

@@ -18,7 +18,7 @@ from simulator.resources import reference
 from simulator.resources.profile.records import profile_of
 from simulator.wire.errors import ApiError
 
-Counted: TypeAlias = tuple[str, Decimal, str, str]
+LimitCharge: TypeAlias = tuple[str, Decimal, str, str]
 """What was charged to the limits: currency, amount, day (2026-01-05) and month (2026-01)."""
 
 LEVEL_CURRENCY = "KES"
@@ -87,32 +87,34 @@ def resets_at_ms(world: World) -> tuple[int, int]:
 
 def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount") -> None:
     """Refuse an amount of fiat above the maximum per transaction; ApiError amount_too_high."""
-    counted = _in_default(world, environment, amount, fiat_code)
-    _within(world, environment, "per_transaction", counted, param)
+    charged = _in_default(world, environment, amount, fiat_code)
+    _within(world, environment, "per_transaction", charged, param)
 
 
-def check_usage(world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount") -> None:
-    """Refuse an amount of fiat above any of the three limits, counting nothing; ApiError amount_too_high."""
-    counted = _in_default(world, environment, amount, fiat_code)
-    _within(world, environment, "per_transaction", counted, param)
-    for period in ("daily", "monthly"):
-        _within(world, environment, period, add(used(world, environment, period), counted), param)
-
-
-def count_usage(
+def check_limits_left(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount"
-) -> Counted:
-    """Check all three limits and count an amount of fiat; ApiError amount_too_high with nothing counted.
+) -> None:
+    """Refuse an amount of fiat above any of the three limits, counting nothing; ApiError amount_too_high."""
+    charged = _in_default(world, environment, amount, fiat_code)
+    _within(world, environment, "per_transaction", charged, param)
+    for period in ("daily", "monthly"):
+        _within(world, environment, period, add(used(world, environment, period), charged), param)
 
-    Answers what was counted, to be handed to `give_back` when the transaction comes to nothing.
+
+def charge_limits(
+    world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount"
+) -> LimitCharge:
+    """Check all three limits and charge them with an amount of fiat; ApiError amount_too_high with nothing charged.
+
+    Returns what was charged, to be handed to `release_limits` when the transaction comes to nothing.
     """
-    check_usage(world, environment, amount, fiat_code, param)
-    counted = _in_default(world, environment, amount, fiat_code)
+    check_limits_left(world, environment, amount, fiat_code, param)
+    charged = _in_default(world, environment, amount, fiat_code)
     currency = profile_of(world).default_currency
     day, month = _periods(world)
-    _add(world, environment, day, currency, counted)
-    _add(world, environment, month, currency, counted)
-    return currency, counted, day, month
+    _add(world, environment, day, currency, charged)
+    _add(world, environment, month, currency, charged)
+    return currency, charged, day, month
 
 
 def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_code: str) -> bool:
@@ -120,11 +122,11 @@ def would_exceed_monthly(world: World, environment: str, amount: Decimal, fiat_c
     return _in_default(world, environment, amount, fiat_code) > remaining(world, environment, "monthly")
 
 
-def give_back(world: World, environment: str, counted: Counted | None) -> None:
-    """Undo a count, in the day and month in which it was made; None is nothing to undo."""
-    if counted is None:
+def release_limits(world: World, environment: str, charge: LimitCharge | None) -> None:
+    """Undo a charge, in the day and month in which it was made; None is nothing to undo."""
+    if charge is None:
         return
-    currency, amount, day, month = counted
+    currency, amount, day, month = charge
     _add(world, environment, day, currency, -amount)
     _add(world, environment, month, currency, -amount)
 

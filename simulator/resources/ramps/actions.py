@@ -14,7 +14,7 @@ from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtra
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import Priced, check_limits, price, require_in_force, solve_source
-from simulator.resources.profile import check_amount, check_usage, count_usage, give_back
+from simulator.resources.profile import LimitCharge, charge_limits, check_amount, check_limits_left, release_limits
 from simulator.resources.ramps.bodies import ArrivingDeposit, Completion, Failure, Payment
 from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
 from simulator.resources.ramps.records import TABLE, RampQuote
@@ -239,17 +239,17 @@ def _bad_address(param: str, network: str) -> ApiError:
     return ApiError("invalid_wallet_address", f"`{param}` is not a valid {network} address.", param)
 
 
-def _use(world: World, quote: RampQuote) -> tuple[str, Decimal, str, str]:
-    """The last checks, then the first changes: limits counted, quote used."""
+def _use(world: World, quote: RampQuote) -> LimitCharge:
+    """The last checks, then the first changes: limits charged, quote used."""
     require_in_force(world, quote.environment, quote.product_id)
-    check_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
+    check_limits_left(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
     require_network(world, quote.environment, quote.network)
-    counted = count_usage(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
+    limit_charge = charge_limits(world, quote.environment, quote.fiat_amount, quote.fiat_currency)
     use_quote(world, quote)
-    return counted
+    return limit_charge
 
 
-def _from_quote(world: World, quote: RampQuote, counted: tuple[str, Decimal, str, str]) -> dict[str, Any]:
+def _from_quote(world: World, quote: RampQuote, limit_charge: LimitCharge) -> dict[str, Any]:
     return {
         "type": quote.type,
         "quote_id": quote.id,
@@ -260,7 +260,7 @@ def _from_quote(world: World, quote: RampQuote, counted: tuple[str, Decimal, str
         "method": quote.method,
         "country": COUNTRY_OF[quote.fiat_currency],
         "expires_at_ms": quote.expires_at_ms,
-        "counted": counted,
+        "limit_charge": limit_charge,
     }
 
 
@@ -273,8 +273,8 @@ def _start(world: World, ramp: Transaction) -> JsonObject:
 def lapse(world: World, timer: Timer) -> None:
     """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
     ramp = require_transaction(world, timer.target)
-    give_back(world, ramp.environment, ramp.counted)
-    move(world, ramp, "expire", counted=None)
+    release_limits(world, ramp.environment, ramp.limit_charge)
+    move(world, ramp, "expire", limit_charge=None)
 
 
 def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
@@ -344,16 +344,16 @@ def _receive(
     changes["funds_received"] = amount
     if amount >= ramp.paid.amount:
         return move(world, ramp, trigger, "in full", **changes)
-    give_back(world, ramp.environment, ramp.counted)
-    return move(world, ramp, trigger, "short", failure_code=shortage, counted=None, **changes)
+    release_limits(world, ramp.environment, ramp.limit_charge)
+    return move(world, ramp, trigger, "short", failure_code=shortage, limit_charge=None, **changes)
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The payer's provider declines (decision S3)."""
     call.world.agenda.cancel(DEADLINE, call.target.id)
     ramp = call.target
-    give_back(call.world, call.environment, ramp.counted)
-    return move(call.world, ramp, "payment_declined", failure_code="payment_failed", counted=None)
+    release_limits(call.world, call.environment, ramp.limit_charge)
+    return move(call.world, ramp, "payment_declined", failure_code="payment_failed", limit_charge=None)
 
 
 def complete(call: ActionCall[Transaction, Completion]) -> Transaction:
@@ -385,8 +385,8 @@ def complete(call: ActionCall[Transaction, Completion]) -> Transaction:
 def fail(call: ActionCall[Transaction, Failure]) -> Transaction:
     """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
     ramp = call.target
-    give_back(call.world, call.environment, ramp.counted)
-    return move(call.world, ramp, "fail", failure_code=call.parameters.failure_code, counted=None)
+    release_limits(call.world, call.environment, ramp.limit_charge)
+    return move(call.world, ramp, "fail", failure_code=call.parameters.failure_code, limit_charge=None)
 
 
 def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
@@ -405,8 +405,8 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
             Posting(CLEARING, key, received),
         )
     world.ledger.move(world.now_ms, "refund", ramp.id, key, received, CLEARING, OUTSIDE)
-    give_back(world, ramp.environment, ramp.counted)
-    return move(world, ramp, "refund", counted=None)
+    release_limits(world, ramp.environment, ramp.limit_charge)
+    return move(world, ramp, "refund", limit_charge=None)
 
 
 def has_funds(world: World, ramp: Transaction) -> str | None:

@@ -6,12 +6,13 @@ An order is the same record seen as an order (decision S18), so its number and i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
 from simulator.kernel.world import World
 from simulator.resources.fees import Fee
+from simulator.resources.profile import LimitCharge
 from simulator.wire.records import NewFields, Record, new_fields
 
 TABLE = "transactions"
@@ -33,7 +34,7 @@ class Transaction(Record):
     """A movement of money. `paid` is what the customer gives in all, `received` what is delivered after fees.
 
     `amount` is the figure that lists sort and filter by (decision L3). Networks are canonical names.
-    `counted` is what the account limits were charged with: (currency, amount, day, month), None when nothing.
+    `limit_charge` is what the account limits were charged with, None when nothing.
     `source_tx_hash` is that of the network swapped from, where a swap leads to another one.
     """
 
@@ -63,7 +64,7 @@ class Transaction(Record):
     source_tx_hash: str | None = None
     failure_code: str | None = None
     funds_received: Decimal | None = None
-    counted: tuple[str, Decimal, str, str] | None = None
+    limit_charge: LimitCharge | None = field(default=None, metadata={"saved_as": "counted"})
     counterparty: str | None = None
     lightning: str | None = None
     deposit_id: str | None = None

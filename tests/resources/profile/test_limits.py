@@ -27,14 +27,14 @@ def usage(world: World, period: str, environment: str = "sandbox") -> tuple[str,
     return shown["used"], shown["remaining"]
 
 
-def count(world: World, amount: str, fiat: str = "KES", environment: str = "sandbox") -> profile.Counted:
+def count(world: World, amount: str, fiat: str = "KES", environment: str = "sandbox") -> profile.LimitCharge:
     with world.change(Cause("request", "test")):
-        return profile.count_usage(world, environment, Decimal(amount), fiat)
+        return profile.charge_limits(world, environment, Decimal(amount), fiat)
 
 
-def give_back(world: World, counted: profile.Counted | None) -> None:
+def release_limits(world: World, charged: profile.LimitCharge | None) -> None:
     with world.change(Cause("request", "test")):
-        profile.give_back(world, "sandbox", counted)
+        profile.release_limits(world, "sandbox", charged)
 
 
 def at(world: World, moment: str) -> None:
@@ -106,7 +106,7 @@ def test_maxima_are_shown_in_the_default_currency_at_mid() -> None:
     assert maxima(world) == (worth(1_000_000), worth(3_000_000), worth(777))
 
 
-def test_what_is_counted_is_used_up_until_the_day_and_the_month_end() -> None:
+def test_what_is_charged_is_used_up_until_the_day_and_the_month_end() -> None:
     world = fresh()
     count(world, "1000")
     count(world, "250.50")
@@ -131,11 +131,11 @@ def test_the_year_ends_like_any_month() -> None:
     }
 
 
-def test_other_currencies_are_counted_at_mid() -> None:
+def test_other_currencies_are_charged_at_mid() -> None:
     world = fresh()
-    counted = count(world, "24650", "TZS")
+    charged = count(world, "24650", "TZS")
     expected = KES.round_down(reference.convert_mid(world, "sandbox", Decimal(24650), TZS, KES))
-    assert counted == ("KES", expected, "2026-01-05", "2026-01")
+    assert charged == ("KES", expected, "2026-01-05", "2026-01")
     assert usage(world, "daily")[0] == KES.format(expected)
 
 
@@ -171,8 +171,8 @@ def test_daily_and_monthly_limits_look_at_what_is_used(period: str) -> None:
     count(world, "60")
     profile.check_amount(world, "sandbox", Decimal("60"), "KES")
     with pytest.raises(ApiError):
-        profile.check_usage(world, "sandbox", Decimal("40.01"), "KES")
-    profile.check_usage(world, "sandbox", Decimal("40"), "KES")
+        profile.check_limits_left(world, "sandbox", Decimal("40.01"), "KES")
+    profile.check_limits_left(world, "sandbox", Decimal("40"), "KES")
     count(world, "40")
     assert usage(world, period) == ("100.00", "0.00")
 
@@ -205,13 +205,13 @@ def test_remaining_is_never_negative() -> None:
 def test_what_came_to_nothing_is_given_back_to_its_day_and_month() -> None:
     world = fresh()
     kept, undone = count(world, "300"), count(world, "200")
-    give_back(world, undone)
+    release_limits(world, undone)
     assert usage(world, "daily")[0] == usage(world, "monthly")[0] == "300.00"
-    give_back(world, None)
+    release_limits(world, None)
     assert usage(world, "daily")[0] == "300.00"
     at(world, "2026-01-06T08:00:00.000Z")
     count(world, "50")
-    give_back(world, kept)
+    release_limits(world, kept)
     assert usage(world, "daily")[0] == "50.00"
     assert usage(world, "monthly")[0] == "50.00"
 
