@@ -1,6 +1,6 @@
 """The state of a world as tables of immutable rows, changed all or nothing.
 
-Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo
+A table is declared once, by the module that owns it, as a `TableKey`, and reached by it: `store[KEY]`. Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo
 log is a list of old rows, a snapshot is a shallow copy, and a reader can never see half a change.
 """
 
@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+from dataclasses import dataclass
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from _collections_abc import dict_values
@@ -17,6 +19,65 @@ ABSENT: Any = object()
 """What stands for the old row of a key that had none."""
 
 Row = TypeVar("Row")
+
+ENVIRONMENTS = ("sandbox", "production")
+
+_DELETED = ":deleted"
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class TableKey(Generic[Row]):
+    """The declaration of a table: the name that documents write it by, and what its rows are.
+
+    `row` is a class or a typing form. `check(key, row)` raises ValueError for a row of that type which cannot be one
+    of this table all the same; rows that come from outside are held against it. A table `per_environment` is there
+    twice; a table `per_owner` once for the account, if it has one there, and once for each other owner.
+
+    Keys are compared by identity, so finding a table hashes no text.
+    """
+
+    name: str
+    row: type[Row] | UnionType
+    per_environment: bool = False
+    per_owner: bool = False
+    check: Callable[[str, Row], None] | None = None
+
+    def of(self, environment: str = "", owner: str = "") -> Address[Row]:
+        """The table of one environment, and of one owner ("" for the account itself)."""
+        return Address(self, environment, owner, False)
+
+
+class Address(NamedTuple, Generic[Row]):
+    """One table of those that a key declares; `deleted` for the table of the rows that were deleted from it."""
+
+    key: TableKey[Row]
+    environment: str
+    owner: str
+    deleted: bool
+
+    @property
+    def text(self) -> str:
+        """The address as documents write it: `sandbox:wallets@usr_1:deleted`; `address_of` reads it."""
+        environment = f"{self.environment}:" if self.environment else ""
+        owner = f"@{self.owner}" if self.owner else ""
+        return f"{environment}{self.key.name}{owner}{_DELETED if self.deleted else ''}"
+
+    @property
+    def of_deleted(self) -> Address[Row]:
+        """Where the rows lie that were deleted from here."""
+        return self._replace(deleted=True)
+
+
+def address_of(text: str, keys: Mapping[str, TableKey[Any]]) -> Address[Any] | None:
+    """The address that was written so, None when none of these keys (by name) has such a table."""
+    place = text.removesuffix(_DELETED)
+    place, _, owner = place.partition("@")
+    environment, _, name = place.rpartition(":")
+    key = keys.get(name)
+    if key is None or environment not in (ENVIRONMENTS if key.per_environment else ("",)):
+        return None
+    return Address(key, environment, owner, text.endswith(_DELETED)) if key.per_owner or not owner else None
+
 
 Write: TypeAlias = "tuple[Table[Any], str, Any]"
 """One write of a change: the table, the key, and the row that was there before."""
@@ -87,14 +148,37 @@ class Store:
     `on_commit`, if set, gets the writes of every change once it is made, in their order; it must not raise.
     """
 
-    __slots__ = ("_buried", "_place", "_tables", "_undo", "on_commit")
+    __slots__ = ("_at", "_buried", "_keys", "_place", "_tables", "_undo", "on_commit")
 
     def __init__(self) -> None:
         self._tables: dict[str, Table[Any]] = {}
+        self._at: dict[TableKey[Any] | Address[Any], Table[Any]] = {}
+        self._keys: dict[str, TableKey[Any]] = {}
         self._undo: list[Write] | None = None
         self._buried: list[int] = []
         self._place = 0
         self.on_commit: Callable[[list[Write]], None] | None = None
+
+    def __getitem__(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
+        """The table of a key that is there once, or at an address; ValueError for an address that the key lacks."""
+        # One look-up by identity. Which table a new address means is decided by its text, once: a snapshot or a
+        # document may have filled it before anyone asked for it by its key.
+        table = self._at.get(at)
+        return self._open(at) if table is None else table
+
+    def _open(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
+        address = at if isinstance(at, Address) else at.of()
+        key = address.key
+        if (address.environment != "") != key.per_environment or (address.owner and not key.per_owner):
+            raise ValueError(f"there is no table {address.text!r}")
+        if self._keys.setdefault(key.name, key) is not key:
+            raise ValueError(f"two tables are called {key.name!r}")
+        table = self._at[at] = self.table(address.text)
+        return table
+
+    def written(self, text: str) -> Table[Any]:
+        """The table whose address is written so in an index; it need not have been asked for by its key yet."""
+        return self.table(text)
 
     def table(self, name: str) -> Table[Any]:
         """The table of that name, made when first asked for."""

@@ -17,9 +17,8 @@ from simulator.kernel.clock import Clock
 from simulator.kernel.ids import Streams
 from simulator.kernel.journal import Cause, Event, Journal, shared_cause
 from simulator.kernel.ledger import Ledger
+from simulator.kernel.store import ENVIRONMENTS as ENVIRONMENTS
 from simulator.kernel.store import Store
-
-ENVIRONMENTS = ("sandbox", "production")
 
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
 FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
