@@ -12,7 +12,7 @@ from collections.abc import Iterable, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
-from simulator.kernel.store import Store, Table
+from simulator.kernel.store import Store, Table, TableKey
 
 _STALE_ENTRIES_KEPT = 64
 """How many entries without a row the index may have before it is made anew (besides one for each row)."""
@@ -33,6 +33,11 @@ class Timer:
     arguments: dict[str, Any] = field(default_factory=dict)
 
 
+TIMERS = TableKey("timers", Timer)
+SEQUENCES = TableKey("sequences", int)
+"""The last number of every named count of a world; `World.next_sequence` gives the next."""
+
+
 class Agenda:
     """The timers of one world."""
 
@@ -40,8 +45,8 @@ class Agenda:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._rows: Table[Timer] = store.table("timers")
-        self._sequences: Table[int] = store.table("sequences")
+        self._rows: Table[Timer] = store[TIMERS]
+        self._sequences: Table[int] = store[SEQUENCES]
         self._heap: list[tuple[int, int, str]] = []
 
     def plan(self, due_at_ms: int, kind: str, target: str, **arguments: Any) -> None:

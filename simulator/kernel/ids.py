@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import hashlib
 
-from simulator.kernel.store import Store
+from simulator.kernel.store import Store, TableKey
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 ID_LENGTH = 20
+
+STREAMS = TableKey("streams", int)
+"""How many draws were made from each stream of chance."""
 
 
 def text_of(raw: bytes, length: int = ID_LENGTH) -> str:
@@ -32,11 +35,11 @@ class Streams:
     def __init__(self, store: Store, seed: int) -> None:
         self.seed = seed
         self._key = hashlib.sha256(str(seed).encode()).digest()
-        self._counts = store.table("streams")
+        self._counts = store[STREAMS]
 
     def draw(self, stream: str) -> bytes:
         """The next 32 bytes of a stream."""
-        count: int = self._counts.get(stream) or 0
+        count = self._counts.get(stream) or 0
         self._counts.put(stream, count + 1)
         return hashlib.blake2b(f"{stream}/{count}".encode(), digest_size=32, key=self._key).digest()
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from simulator.kernel.store import Store, Table
+from simulator.kernel.store import Store, TableKey
 
 DEFAULT_REQUESTS_KEPT = 10_000
 DEFAULT_BYTES_KEPT = 64 * 1024 * 1024
@@ -98,6 +98,10 @@ class JournalEntry:
 STEPS_A_ROW = 64
 """How many moves one row of histories holds: a move costs a copy of at most so many, however many there were before."""
 
+EVENTS = TableKey("events", Event)
+HISTORIES = TableKey("histories", tuple[Step, ...])
+HISTORY_LENGTHS = TableKey("history_lengths", int)
+
 
 class Journal:
     """The journal of one world.
@@ -109,9 +113,9 @@ class Journal:
     __slots__ = ("_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "requests", "requests_dropped")
 
     def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
-        self._events: Table[Event] = store.table("events")
-        self._histories: Table[tuple[Step, ...]] = store.table("histories")
-        self._lengths: Table[int] = store.table("history_lengths")
+        self._events = store[EVENTS]
+        self._histories = store[HISTORIES]
+        self._lengths = store[HISTORY_LENGTHS]
         self.requests: deque[JournalEntry] = deque(maxlen=requests_kept)
         self.requests_dropped = 0
         self._bytes = 0

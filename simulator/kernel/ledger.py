@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from simulator.kernel.money import ZERO, add, subtract
-from simulator.kernel.store import Store, Table
+from simulator.kernel.store import Store, TableKey
 
 OUTSIDE = "world"
 FEES = "fees"
@@ -57,6 +57,13 @@ class Hold:
     status: str
 
 
+BALANCES = TableKey("ledger.balances", Decimal)
+ENTRIES = TableKey("ledger.entries", Entry)
+HOLDS = TableKey("ledger.holds", Hold)
+TOUCHED = TableKey("ledger.touched", int)
+"""When an entry last changed a balance, by `account|currency` as the balances; milliseconds."""
+
+
 def available(owner: str) -> str:
     return f"{owner}/available"
 
@@ -71,10 +78,10 @@ class Ledger:
     __slots__ = ("_balances", "_entries", "_holds", "_touched")
 
     def __init__(self, store: Store) -> None:
-        self._balances: Table[Decimal] = store.table("ledger.balances")
-        self._entries: Table[Entry] = store.table("ledger.entries")
-        self._holds: Table[Hold] = store.table("ledger.holds")
-        self._touched: Table[int] = store.table("ledger.touched")
+        self._balances = store[BALANCES]
+        self._entries = store[ENTRIES]
+        self._holds = store[HOLDS]
+        self._touched = store[TOUCHED]
 
     def balance(self, account: str, currency: str) -> Decimal:
         return self._balances.get(f"{account}|{currency}") or ZERO

@@ -1,6 +1,8 @@
 """The state of a world as tables of immutable rows, changed all or nothing.
 
-A table is declared once, by the module that owns it, as a `TableKey`, and reached by it: `store[KEY]`. Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo
+A table is declared once, by the module that owns it, as a `TableKey`, and reached by it: `store[KEY]`.
+
+Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo
 log is a list of old rows, a snapshot is a shallow copy, and a reader can never see half a change.
 """
 

@@ -12,13 +12,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from simulator.kernel.agenda import Agenda, Timer
-from simulator.kernel.clock import Clock
-from simulator.kernel.ids import Streams
-from simulator.kernel.journal import Cause, Event, Journal, shared_cause
-from simulator.kernel.ledger import Ledger
+from simulator.kernel.agenda import SEQUENCES, TIMERS, Agenda, Timer
+from simulator.kernel.clock import HOUR_MS, Clock
+from simulator.kernel.ids import STREAMS, Streams
+from simulator.kernel.journal import EVENTS, HISTORIES, HISTORY_LENGTHS, Cause, Event, Journal, shared_cause
+from simulator.kernel.ledger import BALANCES, ENTRIES, HOLDS, TOUCHED, Ledger
 from simulator.kernel.store import ENVIRONMENTS as ENVIRONMENTS
-from simulator.kernel.store import Store
+from simulator.kernel.store import Store, TableKey
+
+TABLES: tuple[TableKey[Any], ...] = (
+    BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
+)  # fmt: skip
+"""The tables that every world has, whatever its rooms."""
 
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
 FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
@@ -107,10 +112,26 @@ class World:
 
     def next_sequence(self, name: str) -> int:
         """The next number of a named count, from 1."""
-        sequences = self.store.table("sequences")
-        number: int = (sequences.get(name) or 0) + 1
+        sequences = self.store[SEQUENCES]
+        number = (sequences.get(name) or 0) + 1
         sequences.put(name, number)
         return number
+
+    def last_sequence(self, name: str) -> int:
+        """The number that a named count has reached, 0 before its first."""
+        return self.store[SEQUENCES].get(name) or 0
+
+    def set_sequence(self, name: str, number: int) -> None:
+        """Let a named count go on after this number; inside a change."""
+        self.store[SEQUENCES].put(name, number)
+
+    def is_first_in_hour(self, name: str) -> bool:
+        """Whether nobody has asked so under this name in the present hour of simulated time; inside a change."""
+        hour, asked = self.now_ms // HOUR_MS, self.store[SEQUENCES]
+        if asked.get(name) == hour:
+            return False
+        asked.put(name, hour)
+        return True
 
     @contextmanager
     def change(self, cause: Cause, origin: Origin = _NO_ORIGIN) -> Iterator[None]:
