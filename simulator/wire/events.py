@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
-from simulator.wire.json import JsonObject, dumps
+from simulator.wire.json import Shown, dumps
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ _ROWS = (
 EVENT_TYPES = {row.name: row for row in _ROWS}
 
 
-def make(world: World, environment: str, event_type: str, subject: JsonObject, object_id: str) -> Event:
+def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
     """An event with its raw envelope, not yet in the journal; KeyError for a type outside the catalogue."""
     _ = EVENT_TYPES[event_type]
     event_id = world.streams.identifier("evt_", "ids.event")
@@ -83,14 +83,14 @@ def make(world: World, environment: str, event_type: str, subject: JsonObject, o
     )
 
 
-def emit(world: World, environment: str, event_type: str, subject: JsonObject, object_id: str) -> Event:
+def emit(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
     """Emit an event: into the journal, then to everything that listens (webhooks, scenarios); inside a change."""
     event = make(world, environment, event_type, subject, object_id)
     publish(world, event, subject)
     return event
 
 
-def publish(world: World, event: Event, subject: JsonObject) -> None:
+def publish(world: World, event: Event, subject: Shown) -> None:
     """Put an event that was made into the journal and tell everything that listens; inside a change."""
     world.journal.append(event)
     for listener in world.wiring.on_event:

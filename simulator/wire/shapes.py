@@ -69,6 +69,7 @@ Date = Annotated[str, Format("date", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
 AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$")]
 """An amount as printed: at least two decimals, no sign, no exponent (decision H8)."""
 RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$")]
+CountryText = Annotated[str, OneOf(get_args(Country))]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]
 CurrencyText = Annotated[str, OneOf((*FIAT_CODES, *ASSET_CODES))]

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Move
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
 from simulator.resources.profile import limits
+from simulator.resources.profile.bodies import PatchProfile
 from simulator.resources.profile.records import (
     FRESH_LEVEL,
     PlatformUser,
@@ -66,19 +66,24 @@ def lay(world: World) -> None:
         users.put(user.user_id, user)
 
 
-def patch(world: World, changes: dict[str, Any]) -> Profile:
+def patch(world: World, wanted: PatchProfile) -> Profile:
     """Change what the owner may change; a new phone number waits for its verification (decision S24).
 
     ApiError invalid_phone_number when the number is not a valid international one.
     """
-    profile = profile_of(world)
-    changes = dict(changes)
-    if "phone_number" in changes:
-        number = changes.pop("phone_number")
+    profile, given = profile_of(world), wanted.model_fields_set
+    if "phone_number" in given:
+        number = wanted.phone_number
         if not reference.is_phone(number):
             raise ApiError("invalid_phone_number", "The phone number is not a valid international one.", "phone_number")
-        changes["pending_phone_number"] = number if number != profile.phone_number else None
-    return write(world, replace(profile, **changes))
+        profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
+    if "first_name" in given:
+        profile = replace(profile, first_name=wanted.first_name)
+    if "last_name" in given:
+        profile = replace(profile, last_name=wanted.last_name)
+    if "default_currency" in given:
+        profile = replace(profile, default_currency=wanted.default_currency)
+    return write(world, profile)
 
 
 def verify_phone(world: World) -> Profile:

@@ -23,24 +23,22 @@ from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 
 
-def _get_profile(call: Call) -> JsonObject:
+def _get_profile(call: Call[None, None, None]) -> shapes.Profile:
     return shapes.show_profile(profile_of(call.world), call.environment)
 
 
-def _patch_profile(call: Call) -> JsonObject:
+def _patch_profile(call: Call[PatchProfile, None, None]) -> shapes.Profile:
     for name in call.body.model_extra or ():
         if name.startswith("business"):
             raise invalid(name, "it cannot be changed through the interface")
-    names = ("first_name", "last_name", "phone_number", "default_currency")
-    changes = {name: getattr(call.body, name) for name in names if name in call.body.model_fields_set}
-    return shapes.show_profile(actions.patch(call.world, changes), call.environment)
+    return shapes.show_profile(actions.patch(call.world, call.body), call.environment)
 
 
-def _get_kyc(call: Call) -> JsonObject:
+def _get_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
     return shapes.show_kyc(profile_of(call.world))
 
 
-def _get_limits(call: Call) -> JsonObject:
+def _get_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
     return shapes.show_limits(call.world, call.environment)
 
 
@@ -96,8 +94,8 @@ OPERATIONS = (
 )
 
 
-def _set_kyc(call: ActionCall[None, SetKyc]) -> JsonObject:
-    wanted: SetKyc = call.parameters
+def _set_kyc(call: ActionCall[None, SetKyc]) -> shapes.KycDetail:
+    wanted = call.parameters
     needed = wanted.required_actions
     return shapes.show_kyc(
         actions.set_kyc(
@@ -109,11 +107,11 @@ def _set_kyc(call: ActionCall[None, SetKyc]) -> JsonObject:
     )
 
 
-def _set_profile(call: ActionCall[None, SetProfile]) -> JsonObject:
+def _set_profile(call: ActionCall[None, SetProfile]) -> shapes.Profile:
     return shapes.show_profile(actions.set_status(call.world, call.parameters.status), call.environment)
 
 
-def _set_limits(call: ActionCall[None, SetLimits]) -> JsonObject:
+def _set_limits(call: ActionCall[None, SetLimits]) -> shapes.AccountLimits:
     given = call.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
     actions.set_limits(call.world, call.environment, {name: Decimal(text) for name, text in given.items()})
     return shapes.show_limits(call.world, call.environment)
@@ -121,10 +119,10 @@ def _set_limits(call: ActionCall[None, SetLimits]) -> JsonObject:
 
 def _set_production_access(call: ActionCall[None, SetProductionAccess]) -> JsonObject:
     profile = actions.set_production_access(call.world, call.parameters.granted)
-    return shapes.show_profile(profile, call.environment) | {"production_access": profile.production_access}
+    return {**shapes.show_profile(profile, call.environment), "production_access": profile.production_access}
 
 
-def _verify_phone(call: ActionCall[None, Nothing]) -> JsonObject:
+def _verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
     try:
         profile = actions.verify_phone(call.world)
     except LookupError as error:

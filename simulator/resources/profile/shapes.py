@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.world import World
+from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
 from simulator.resources.profile import limits, records
-from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, FiatCode, Format, PhoneText, Timestamp, Uuid
+from simulator.resources.profile.states import KYC_STATUSES, PROFILE_STATUSES
+from simulator.wire.shapes import AmountText, CountryText, FiatText, Format, OneOf, PhoneText, Timestamp, Uuid
 
 KycStatus = Literal["not_started", "pending", "action_required", "approved", "rejected"]
-AccountType = Literal["individual", "business"]
+AccountType = Annotated[str, OneOf(("individual", "business"))]
+KycText = Annotated[str, OneOf(KYC_STATUSES)]
 
 
 class Profile(TypedDict):
@@ -26,12 +27,12 @@ class Profile(TypedDict):
     business_name: str | None
     email: Annotated[str, Format("email")]
     phone_number: PhoneText
-    country: Literal["KE", "TZ", "NG", "ZA", "ZM"]
-    default_currency: FiatCode
-    kyc_status: KycStatus
+    country: CountryText
+    default_currency: FiatText
+    kyc_status: KycText
     two_factor_enabled: bool
-    environment: Literal["sandbox", "production"]
-    status: Literal["active", "suspended", "closed"]
+    environment: Annotated[str, OneOf(ENVIRONMENTS)]
+    status: Annotated[str, OneOf(PROFILE_STATUSES)]
     created_at: Timestamp
 
 
@@ -41,7 +42,7 @@ class RequiredAction(TypedDict):
 
 
 class KycDetail(TypedDict):
-    kyc_status: KycStatus
+    kyc_status: KycText
     account_type: AccountType
     level: Annotated[int, Field(ge=1, le=3)]
     submitted_at: Timestamp | None
@@ -71,45 +72,43 @@ class LimitResets(TypedDict):
 
 
 class AccountLimits(TypedDict):
-    currency: FiatCode
+    currency: FiatText
     limits: LimitSet
     resets_at: LimitResets
 
 
-def show_profile(profile: records.Profile, environment: str) -> JsonObject:
+def show_profile(profile: records.Profile, environment: str) -> Profile:
     """The profile as a key of this environment sees it."""
-    shape: Profile = {
+    return {
         "user_id": profile.user_id,
-        "account_type": cast(Any, profile.account_type),
+        "account_type": profile.account_type,
         "first_name": profile.first_name,
         "last_name": profile.last_name,
         "business_name": profile.business_name,
         "email": profile.email,
         "phone_number": profile.phone_number,
-        "country": cast(Any, profile.country),
-        "default_currency": cast(Any, profile.default_currency),
-        "kyc_status": cast(Any, profile.kyc_status),
+        "country": profile.country,
+        "default_currency": profile.default_currency,
+        "kyc_status": profile.kyc_status,
         "two_factor_enabled": profile.two_factor_enabled,
-        "environment": cast(Any, environment),
-        "status": cast(Any, profile.status),
+        "environment": environment,
+        "status": profile.status,
         "created_at": format_timestamp(profile.created_at_ms),
     }
-    return cast(JsonObject, shape)
 
 
-def show_kyc(profile: records.Profile) -> JsonObject:
-    shape: KycDetail = {
-        "kyc_status": cast(Any, profile.kyc_status),
-        "account_type": cast(Any, profile.account_type),
+def show_kyc(profile: records.Profile) -> KycDetail:
+    return {
+        "kyc_status": profile.kyc_status,
+        "account_type": profile.account_type,
         "level": profile.kyc_level,
         "submitted_at": _moment(profile.submitted_at_ms),
         "reviewed_at": _moment(profile.reviewed_at_ms),
         "required_actions": [{"code": item.code, "message": item.message} for item in profile.required_actions],
     }
-    return cast(JsonObject, shape)
 
 
-def show_limits(world: World, environment: str) -> JsonObject:
+def show_limits(world: World, environment: str) -> AccountLimits:
     """The limits of an environment in the profile's default currency, at this instant."""
     currency = reference.FIATS[records.profile_of(world).default_currency]
     daily_ms, monthly_ms = limits.resets_at_ms(world)
@@ -121,8 +120,8 @@ def show_limits(world: World, environment: str) -> JsonObject:
             "remaining": currency.format(limits.remaining(world, environment, name)),
         }
 
-    shape: AccountLimits = {
-        "currency": cast(Any, currency.code),
+    return {
+        "currency": currency.code,
         "limits": {
             "per_transaction": {"max": currency.format(limits.maximum(world, environment, "per_transaction"))},
             "daily": period("daily"),
@@ -130,7 +129,6 @@ def show_limits(world: World, environment: str) -> JsonObject:
         },
         "resets_at": {"daily": format_timestamp(daily_ms), "monthly": format_timestamp(monthly_ms)},
     }
-    return cast(JsonObject, shape)
 
 
 def _moment(at_ms: int | None) -> str | None:

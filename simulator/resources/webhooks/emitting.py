@@ -51,7 +51,7 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
     example = _example(world, event_type)
     if event_type.startswith("kyc."):
         profile = profile_of(world)
-        shown = show_kyc(profile)
+        shown: JsonObject = {**show_kyc(profile)}
         if shown["kyc_status"] != example["kyc_status"]:
             shown |= example | {"account_type": shown["account_type"], "level": shown["level"]}
         return shown, profile.user_id
