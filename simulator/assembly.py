@@ -18,7 +18,7 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, JournalEntry
-from simulator.kernel.world import Directory, Wiring, World
+from simulator.kernel.world import Directory, World
 from simulator.resources import (
     auth,
     balance,
@@ -36,11 +36,12 @@ from simulator.resources import (
 from simulator.scenario.catalogue import row_of
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import shipped_library
+from simulator.scenario.pending import KINDS
 from simulator.scenario.schema import Library, ScenarioFile
 from simulator.wire.actions import ActionTable
 from simulator.wire.advice import advise
 from simulator.wire.operation import Operation
-from simulator.wire.room import Room
+from simulator.wire.room import Room, by_name, wiring_of
 from simulator.wire.settings import MANUAL_START, Settings, bound_journal, shown
 
 _log = logging.getLogger(__name__)
@@ -142,15 +143,10 @@ class Simulator:
         self.library = library if library is not None else shipped_library(self.actions)
         self.shipped = frozenset(self.library)
         self.engine = Engine(self.actions, self.library)
-        self.operations: tuple[Operation, ...] = tuple(row for room in self.rooms for row in room.operations)
-        self.wiring = Wiring(
-            timers={kind: handler for room in self.rooms for kind, handler in room.timers.items()}
-            | dict(self.engine.timers),
-            on_event=(*(listener for room in self.rooms for listener in room.on_event), self.engine.on_event),
-            on_created=(*(listener for room in self.rooms for listener in room.on_created), self.engine.on_created),
-            kinds={kind.name: kind for room in self.rooms for kind in room.kinds},
-            on_failure=self._failed,
-        )
+        operations = (row for room in self.rooms for row in room.operations)
+        self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
+        engine = self.engine
+        self.wiring = wiring_of(self.rooms, engine.timers, (engine.on_event,), (engine.on_created,), self._failed)
         self.inherited = inherited or Inherited()
         self.worlds: dict[str, World] = {}
         self.blueprints: dict[str, Blueprint] = {}
@@ -161,7 +157,7 @@ class Simulator:
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
         """A timer broke: the scenario's business where it is a step of one, else the simulator's own defect."""
         _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
-        if timer.kind in self.engine.timers:
+        if timer.kind in KINDS:
             self.engine.on_failure(world, timer, error)
             return
         advise(

@@ -6,24 +6,18 @@ from typing import Any
 
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin, Wiring, World
+from simulator.kernel.world import Origin, World
 from simulator.wire import dispatch
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.operation import Call, Operation
-from simulator.wire.room import Room
+from simulator.wire.room import Room, wiring_of
 
 START = "2026-01-05T08:00:00.000Z"
 
 
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:
     """A world with a manual clock that knows exactly these rooms."""
-    wiring = Wiring(
-        timers={kind: handler for room in rooms for kind, handler in room.timers.items()},
-        on_event=tuple(listener for room in rooms for listener in room.on_event),
-        on_created=tuple(listener for room in rooms for listener in room.on_created),
-        kinds={kind.name: kind for room in rooms for kind in room.kinds},
-    )
-    world = World(world_id, seed, Clock(parse_timestamp(now)), wiring)
+    world = World(world_id, seed, Clock(parse_timestamp(now)), wiring_of(rooms))
     with world.change(Cause("start", "world")):
         for room in rooms:
             if room.lay is not None:

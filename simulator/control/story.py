@@ -21,14 +21,12 @@ from simulator.resources.transactions import Transaction, by_order_id
 from simulator.resources.webhooks import deliveries_about, render_recorded_delivery
 from simulator.scenario.activation import BINDINGS
 from simulator.scenario.holding import Held, held_steps
+from simulator.scenario.pending import KINDS
 from simulator.scenario.view import with_ancestors
-from simulator.scenario.walks import LAWS
 from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
 from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
-
-STEPS = ("scenario.step", "scenario.timeline")
 
 
 def find_any(world: World, identifier: str) -> Any | None:
@@ -69,7 +67,7 @@ def story(world: World, record: Record, actions: ActionTable, lookups: Lookups |
         ],
         "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
         "timers": [
-            *(show_timer(timer) for timer in timers_of(world, record.id)),
+            *(show_timer(world, timer) for timer in timers_of(world, record.id)),
             *(show_held(held) for held in held_steps(world, about=record.id)),
         ],
         "related": list(told.related()),
@@ -109,7 +107,7 @@ class _Story:
 
     def cause(self, cause: Cause) -> JsonObject:
         """{kind, name, reference, told}, and of a request, a call or a rule where to look it up."""
-        shown = show_cause(cause)
+        shown = show_cause(self._world, cause)
         if cause.kind == "request":
             row = self._request(cause.reference)
             if row is not None:
@@ -188,11 +186,11 @@ def timers_of(world: World, object_id: str) -> list[Timer]:
     return sorted(own, key=lambda timer: (timer.due_at_ms, timer.number))
 
 
-def show_timer(timer: Timer) -> JsonObject:
+def show_timer(world: World, timer: Timer) -> JsonObject:
     """A law with its words, or a step of a scenario with its rule, file and line."""
     shown: JsonObject = {"due_at": format_timestamp(timer.due_at_ms), "kind": timer.kind}
-    if timer.kind not in STEPS:
-        return shown | {"law": LAWS.get(timer.kind, timer.kind)}
+    if timer.kind not in KINDS:
+        return shown | {"law": _does(world, timer.kind)}
     return shown | _show_step(timer.arguments)
 
 
@@ -228,19 +226,30 @@ def show_entry(entry: Entry) -> JsonObject:
     }
 
 
-def show_cause(cause: Cause) -> JsonObject:
+def show_cause(world: World, cause: Cause) -> JsonObject:
     """Why: {kind: request | law | action | rule | start, name, reference, told}; a rule with its file and line."""
-    shown: JsonObject = {"kind": cause.kind, "name": cause.name, "reference": cause.reference, "told": _told(cause)}
+    shown: JsonObject = {
+        "kind": cause.kind,
+        "name": cause.name,
+        "reference": cause.reference,
+        "told": _told(world, cause),
+    }
     return shown | _place(cause.reference) if cause.kind == "rule" else shown
 
 
-def _told(cause: Cause) -> str:
+def _told(world: World, cause: Cause) -> str:
     if cause.kind == "request":
         return f"the request {cause.name} ({cause.reference})"
     if cause.kind == "law":
-        return f"the law: {LAWS.get(cause.name, cause.name)}"
+        return f"the law: {_does(world, cause.name)}"
     if cause.kind == "rule":
         return f"a rule of the scenario {cause.name}, {cause.reference}"
     if cause.kind == "action":
         return f"the control call {cause.name}" + (f" ({cause.reference})" if cause.reference else "")
     return "the beginning of the world"
+
+
+def _does(world: World, kind: str) -> str:
+    """What a timer does, in words; its kind where that is no timer's (an attempt that the courier reports)."""
+    row = world.wiring.timers.get(kind)
+    return kind if row is None else row.does

@@ -22,6 +22,7 @@ from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.reference import all_rates
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
 from simulator.scenario.holding import Held
+from simulator.scenario.pending import KINDS
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
@@ -82,7 +83,7 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
     elif isinstance(row, Timer):
         if row.kind not in simulator.wiring.timers or row.key != key:
             raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
-        if row.kind in simulator.engine.timers:
+        if row.kind in KINDS:
             check_step(row.arguments, f"{path}.arguments")
     elif isinstance(row, Held):
         check_step(row.arguments(), path)

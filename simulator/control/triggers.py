@@ -22,13 +22,14 @@ from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
 from simulator.resources.auth import require_access
 from simulator.resources.profile import profile_of, require_active, require_kyc
+from simulator.resources.recurring import RUN
 from simulator.resources.transactions import holder
 from simulator.scenario import holding
 from simulator.scenario.activation import BINDINGS
 from simulator.scenario.pending import STEP
 from simulator.scenario.runner import RunFailed, fill
 from simulator.scenario.trigger import paths_to
-from simulator.scenario.walks import LAWS, RUN, Act, Ask, Step, Wait, walk_to, walks_at
+from simulator.scenario.walks import Act, Ask, Step, Wait, walk_to, walks_at
 from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.actions import events_since
@@ -250,7 +251,9 @@ class Walker:
                 raise self._stopped(error.message) from None
             if world.now_ms > before:
                 self._moved_clock = True
-            self._tell(f"let the clock reach {format_timestamp(timer.due_at_ms)}: {LAWS[timer.kind]}")
+            self._tell(
+                f"let the clock reach {format_timestamp(timer.due_at_ms)}: {world.wiring.timers[timer.kind].does}"
+            )
             if self._reached() is not None:
                 return
         raise self._stopped("the law did not bring it about; meanwhile something else had happened")
@@ -322,7 +325,7 @@ class Walker:
                 world.clock.now_ms = max(now_ms, timer.due_at_ms)
                 with _either(self._emptied(timer.target) if wait.starved else None), world.change(self._cause):
                     world.agenda.take(timer)
-                    world.wiring.timers[timer.kind](world, timer)
+                    world.wiring.timers[timer.kind].handler(world, timer)
                 emitted = events_since(world, before)
                 raise _Undo
         except _Undo:

@@ -32,17 +32,30 @@ CreationListener: TypeAlias = "Callable[[World, str, Any, str], None]"
 
 
 @dataclass(frozen=True)
+class TimerRow:
+    """One kind of timer: its name, what is done when one is due, what that is in words.
+
+    `moves`: what the cells of state tables that it goes through wait for (`Move.on`): so ways to a state are found.
+    """
+
+    kind: str
+    handler: TimerHandler
+    does: str
+    moves: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Wiring:
     """What the composition root connects to every world.
 
-    `timers`: the handler of each kind of timer. `on_event`: called for every emitted event, with the object
+    `timers`: the row of each kind of timer. `on_event`: called for every emitted event, with the object
     it carries, inside the change that emitted it. `on_created`: called with environment, object and id of a
     resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name. `on_failure`:
     called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
     Without one the exception is raised to whoever fires.
     """
 
-    timers: Mapping[str, TimerHandler] = field(default_factory=dict)
+    timers: Mapping[str, TimerRow] = field(default_factory=dict)
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     kinds: Mapping[str, Any] = field(default_factory=dict)
@@ -158,7 +171,7 @@ class World:
             self.agenda.take(timer)
             try:
                 with self.store.attempt():
-                    self.wiring.timers[timer.kind](self, timer)
+                    self.wiring.timers[timer.kind].handler(self, timer)
             except Exception as error:
                 if on_failure is None:
                     raise

@@ -13,7 +13,7 @@ from typing import Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Event
-from simulator.kernel.world import TimerHandler, World
+from simulator.kernel.world import TimerRow, World
 from simulator.resources.reference import network_status
 from simulator.scenario import activation, holding, rules, slowing, steps
 from simulator.scenario.answers import Answer
@@ -34,7 +34,10 @@ class Engine:
         self._catalogue = Catalogue(library)
         self._context = Context(actions, self._catalogue, network_status)
         carry_out = partial(steps.carry_out, self._context)
-        self.timers: Mapping[str, TimerHandler] = {STEP: carry_out, TIMELINE: carry_out}
+        self.timers = (
+            TimerRow(STEP, carry_out, "a step that a rule of a scenario planned"),
+            TimerRow(TIMELINE, carry_out, "a step of the timeline of a scenario"),
+        )
 
     # What there is
 

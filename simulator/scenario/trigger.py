@@ -12,8 +12,9 @@ from typing import Any
 
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
+from simulator.resources.recurring import NOTICE, RUN
 from simulator.resources.reference import NETWORK_ASSETS, currency_of, listing
-from simulator.scenario.walks import EXPIRIES, NOTICE, RUN, Act, Ask, Step, Wait, activation, schedule_from
+from simulator.scenario.walks import Act, Ask, Step, Wait, activation, schedule_from
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
@@ -96,7 +97,7 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> tuple
     if kind == "network":
         return (Act("set_network", None, {"network": record.name, "status": move.when}),)
     if trigger == "expire":
-        return (Wait(record.id, EXPIRIES),)
+        return (Wait(record.id, tuple(row.kind for row in world.wiring.timers.values() if trigger in row.moves)),)
     if kind == "recurring_payment":
         return _recurring_steps(world, record, move)
     if kind == "beneficiary" and trigger == "delete":

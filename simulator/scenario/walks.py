@@ -16,27 +16,13 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.resources.profile import platform_users, profile_of
+from simulator.resources.recurring import RUN
 from simulator.resources.reference import ASSETS, listing, network_status
 from simulator.resources.transactions import holder
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import rows
 from simulator.wire.spelling import upper
-
-LAWS: Mapping[str, str] = {
-    "quote.expiry": "the quote passes its 30 minutes unused",
-    "ramp.deadline": "the time to pay or deposit lapses",
-    "invoice.expiry": "the invoice expires unpaid",
-    "recurring_payment.run": "a run is due",
-    "recurring_payment.run_upcoming": "the notice of a run is due",
-    "webhook.retry": "a webhook attempt is repeated",
-    "webhook.delayed": "a webhook attempt that a fault holds back goes out",
-}
-"""What each law's timer does, in words."""
-
-RUN = "recurring_payment.run"
-NOTICE = "recurring_payment.run_upcoming"
-EXPIRIES = ("quote.expiry", "ramp.deadline", "invoice.expiry")
 
 PAYER = "+254722000000"
 ADDRESSES = {

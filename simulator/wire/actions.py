@@ -88,7 +88,10 @@ class ActionTable:
     def __init__(self, actions: Iterable[Action]) -> None:
         self.rows: dict[str, list[Action]] = {}
         for row in actions:
-            self.rows.setdefault(row.name, []).append(row)
+            known = self.rows.setdefault(row.name, [])
+            if any(set(row.kinds) & set(other.kinds) or row.kinds == other.kinds for other in known):
+                raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
+            known.append(row)
 
     def allowed(self, world: World, record: Any) -> list[str]:
         """The names of the actions that are legal on a resource now."""

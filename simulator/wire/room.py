@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
 
-from simulator.kernel.world import CreationListener, EventListener, TimerHandler, World
+from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
@@ -21,8 +22,41 @@ class Room:
     name: str
     operations: tuple[Operation, ...] = ()
     actions: tuple[Action, ...] = ()
-    timers: Mapping[str, TimerHandler] = field(default_factory=dict)
+    timers: tuple[TimerRow, ...] = ()
     kinds: tuple[Kind, ...] = ()
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     lay: Callable[[World], None] | None = None
+
+
+Row = TypeVar("Row")
+
+
+def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
+    """Rows by their names, in their order; ValueError for two of one name, of which one would never be heard of."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        name = name_of(row)
+        if name in found:
+            raise ValueError(f"there are two {what} of the name {name!r}")
+        found[name] = row
+    return found
+
+
+def wiring_of(
+    rooms: Iterable[Room],
+    timers: Iterable[TimerRow] = (),
+    on_event: tuple[EventListener, ...] = (),
+    on_created: tuple[CreationListener, ...] = (),
+    on_failure: FailureHandler | None = None,
+) -> Wiring:
+    """What rooms connect to a world, and after them what stands around them; ValueError for two rows of one name."""
+    rooms = tuple(rooms)
+    rows = (*(row for room in rooms for row in room.timers), *timers)
+    return Wiring(
+        timers=by_name("timers", rows, lambda row: row.kind),
+        on_event=(*(listener for room in rooms for listener in room.on_event), *on_event),
+        on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
+        kinds=by_name("kinds", (kind for room in rooms for kind in room.kinds), lambda kind: kind.name),
+        on_failure=on_failure,
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,12 +10,17 @@ import pytest
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import ENVIRONMENTS, Origin, Wiring, World
+from simulator.kernel.world import ENVIRONMENTS, Origin, TimerRow, Wiring, World
 from tests.kernel.breaking import Refused, broken_off
 
 BY_REQUEST = Cause("request", "quotes.create", "req_1")
 BY_ACTION = Cause("action", "payment_arrives")
 Fired = list[tuple[int, str, str]]
+
+
+def wiring(**handlers: Any) -> Wiring:
+    """Timers of these kinds and handlers."""
+    return Wiring(timers={kind: TimerRow(kind, handler, kind) for kind, handler in handlers.items()})
 
 
 def make(**handlers: Any) -> tuple[World, Fired]:
@@ -24,7 +30,7 @@ def make(**handlers: Any) -> tuple[World, Fired]:
     def note(world: World, timer: Timer) -> None:
         fired.append((world.now_ms, timer.target, f"{world.cause.kind} {world.cause.name}"))
 
-    return World("w", 7, Clock(1_000), Wiring(timers={"note": note, **handlers})), fired
+    return World("w", 7, Clock(1_000), wiring(note=note, **handlers)), fired
 
 
 def plan(world: World, *plans: tuple[int, str, str]) -> None:
@@ -191,8 +197,8 @@ def test_a_timer_that_fails_is_undone_removed_and_handed_to_whoever_records_it()
 
     failed: list[tuple[str, type[Exception]]] = []
     fired: Fired = []
-    timers = {"broken": break_off, "note": lambda world, timer: fired.append((world.now_ms, timer.target, ""))}
-    world = World("w", 7, Clock(1_000), Wiring(timers=timers, on_failure=record))
+    timers = wiring(broken=break_off, note=lambda world, timer: fired.append((world.now_ms, timer.target, "")))
+    world = World("w", 7, Clock(1_000), replace(timers, on_failure=record))
     plan(world, (2_000, "broken", "a"), (2_000, "note", "b"), (3_000, "broken", "c"))
     assert world.fire_due(9_000) == 3
     assert failed == [("a", Refused), ("c", Refused)]
@@ -206,7 +212,7 @@ def test_a_timer_that_fails_inside_a_larger_change_is_undone_alone() -> None:
         world.next_sequence("lost")
         raise Refused
 
-    world = World("w", 7, Clock(1_000), Wiring(timers={"broken": break_off}, on_failure=lambda *_: None))
+    world = World("w", 7, Clock(1_000), replace(wiring(broken=break_off), on_failure=lambda *_: None))
     plan(world, (1_000, "broken", "a"))
     with world.change(BY_REQUEST):
         world.next_sequence("kept")

@@ -13,7 +13,7 @@ from simulator.assembly import Blueprint, Simulator
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.scenario.trigger import Path, paths_to
-from simulator.scenario.walks import LAWS, WALKS, Act, Ask, Wait, schedule_from, walk_to
+from simulator.scenario.walks import WALKS, Act, Ask, Wait, schedule_from, walk_to
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 
@@ -100,7 +100,7 @@ def test_a_law_is_waited_for(world: World) -> None:
     (path,) = ways(world, Thing("ramp_quote", "active"), "quote.expired")
     (wait,) = path.steps
     assert isinstance(wait, Wait)
-    assert set(wait.kinds) <= set(LAWS)
+    assert set(wait.kinds) <= set(SIMULATOR.wiring.timers)
 
 
 def test_an_account_does_what_a_draft_lacks(world: World) -> None:

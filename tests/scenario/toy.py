@@ -206,7 +206,7 @@ def engine_of(*texts: str) -> Engine:
 
 def world_of(engine: Engine, seed: int = 1) -> World:
     wiring = Wiring(
-        timers=engine.timers,
+        timers={row.kind: row for row in engine.timers},
         on_event=(engine.on_event,),
         on_created=(engine.on_created,),
         kinds={name: Kind(name, name, _render, machine) for name, machine in MACHINES.items()},

@@ -13,7 +13,7 @@ from simulator.control.app import ControlApplication
 from simulator.control.rows import control_rows
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import World
+from simulator.kernel.world import TimerRow, World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.wire.room import Room
@@ -23,7 +23,7 @@ def break_off(world: World, timer: Timer) -> None:
     raise ZeroDivisionError(f"nothing for {timer.target}")
 
 
-BROKEN = Room("broken", timers={"broken": break_off})
+BROKEN = Room("broken", timers=(TimerRow("broken", break_off, "something breaks"),))
 
 
 def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest.LogCaptureFixture) -> None:

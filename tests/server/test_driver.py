@@ -15,8 +15,9 @@ from simulator.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Wiring, World
+from simulator.kernel.world import World
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Driver
+from tests.kernel.test_world import wiring
 from tests.resources.webhooks.house import happen, house, register
 
 CAUSE = Cause("start", "test")
@@ -38,7 +39,7 @@ class Bench:
         self.turns = 0
 
     def world(self, mode: str = "manual", rate: int = 1, **handlers: Any) -> World:
-        return World("w", 1, Clock(0, mode, Decimal(rate)), Wiring(timers={"note": self._take_time, **handlers}))
+        return World("w", 1, Clock(0, mode, Decimal(rate)), wiring(note=self._take_time, **handlers))
 
     def _take_time(self, world: World, timer: Timer) -> None:
         self.seconds += 0.001
@@ -164,7 +165,7 @@ def test_a_world_that_is_over_fires_no_more() -> None:
 def test_a_running_clock_ends_with_the_year_9998() -> None:
     async def scenario() -> None:
         bench = Bench()
-        world = World("w", 1, Clock(LAST_MS - 1_000, "scaled", Decimal(1_000_000)), Wiring(timers={"note": print}))
+        world = World("w", 1, Clock(LAST_MS - 1_000, "scaled", Decimal(1_000_000)), wiring(note=print))
         plan(world, 1, LAST_MS + 1)
         bench.driver.anchor(world)
         bench.seconds += 1e9

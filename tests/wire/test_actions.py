@@ -74,7 +74,7 @@ TABLE = ActionTable(
         ),
         Action("silence", "does nothing", silence),
         Action("polish", "acts on suns", silence, ("sun",)),
-        Action("polish", "acts on moons", silence, ("moon", "sun")),
+        Action("polish", "acts on moons", silence, ("moon",)),
     )
 )
 

@@ -5,6 +5,7 @@ Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The
 
 from __future__ import annotations
 
+from simulator.kernel.world import TimerRow
 from simulator.resources.deposit_wallets import actions, lightning
 from simulator.resources.deposit_wallets.actions import default_wallet
 from simulator.resources.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
@@ -40,7 +41,7 @@ ROOM = Room(
     "deposit_wallets",
     operations=OPERATIONS,
     actions=ACTIONS,
-    timers={lightning.EXPIRY: lightning.expire_invoice},
+    timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
     kinds=(
         Kind("wallet", WALLETS, render_wallet, WALLET, receives=actions.receive),
         Kind(

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
+from simulator.kernel.world import TimerRow
 from simulator.resources.ramps import actions
 from simulator.resources.ramps.bodies import ArrivingDeposit, Completion, Failure, Payment
 from simulator.resources.ramps.payers import check_payer, collection_account, require_payers_bank
@@ -76,7 +77,7 @@ ROOM = Room(
         Action("fail", "it cannot finish", actions.fail, _RAMPS, Failure),
         Action("refund", "funds go back", actions.refund, _RAMPS, guard=actions.has_funds),
     ),
-    timers={actions.DEADLINE: actions.lapse},
+    timers=(TimerRow(actions.DEADLINE, actions.lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
         Kind("ramp_quote", TABLE, render_quote, QUOTE),
         Kind("onramp", TRANSACTIONS, render_ramp, ONRAMP),

@@ -5,6 +5,7 @@ Chapter "Recurring payments" of the specification, decisions S4, S19 to S21, S23
 
 from __future__ import annotations
 
+from simulator.kernel.world import TimerRow
 from simulator.resources.recurring.records import TABLE, RecurringPayment
 from simulator.resources.recurring.routes import OPERATIONS
 from simulator.resources.recurring.runs import FAILURE_CODES, NOTICE, RUN, announce_run, run
@@ -16,7 +17,10 @@ from simulator.wire.room import Room
 ROOM = Room(
     "recurring",
     operations=OPERATIONS,
-    timers={RUN: run, NOTICE: announce_run},
+    timers=(
+        TimerRow(RUN, run, "a run is due", ("run_succeeds", "run_fails", "fail_repeatedly", "finish")),
+        TimerRow(NOTICE, announce_run, "the notice of a run is due", ("announce_run",)),
+    ),
     kinds=(Kind("recurring_payment", TABLE, render_recurring, RECURRING_PAYMENT),),
 )
 
@@ -54,8 +58,10 @@ ASSUMPTIONS = (
 __all__ = [
     "ASSUMPTIONS",
     "FAILURE_CODES",
+    "NOTICE",
     "RECURRING_PAYMENT",
     "ROOM",
+    "RUN",
     "RecurringPayment",
     "RecurringPaymentShape",
     "RecurringRunObject",

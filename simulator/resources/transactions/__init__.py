@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from simulator.kernel.world import TimerRow
 from simulator.resources.transactions.actions import (
     begin,
     by_order_id,
@@ -43,7 +44,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "transactions",
     kinds=(Kind("deposit_transaction", TABLE, render_deposit, DEPOSIT_TRANSACTION),),
-    timers={EXPIRY: expire_quote},
+    timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
 )
 
 ASSUMPTIONS = (("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),)

@@ -6,6 +6,7 @@ The room decides; the courier sends. It listens to every event, queues what is t
 
 from __future__ import annotations
 
+from simulator.kernel.world import TimerRow
 from simulator.resources.webhooks import actions, queue
 from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.resources.webhooks.emails import emails
@@ -59,7 +60,10 @@ ROOM = Room(
             check=check_emit,
         ),
     ),
-    timers={queue.RETRY: queue.on_timer, queue.DELAYED: queue.on_timer},
+    timers=(
+        TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
+        TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault holds back goes out"),
+    ),
     kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK),),
     on_event=(queue.on_event,),
     lay=lay_keys,

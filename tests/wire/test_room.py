@@ -1,0 +1,45 @@
+"""Rooms are collected as they are; two rows of one name are an error, for one of them would never be heard of."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from simulator.assembly import ROOMS, Simulator
+from simulator.kernel.world import TimerRow
+from simulator.scenario.schema import Library
+from simulator.wire.actions import Action, ActionCall
+from simulator.wire.operation import Operation
+from simulator.wire.room import Room, wiring_of
+from tests.wire.toy import LAMPS
+
+BLINK = TimerRow("lamp.blink", lambda world, timer: None, "a lamp blinks")
+
+
+def _nothing(call: ActionCall[Any, Any]) -> None:
+    return None
+
+
+def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
+    wiring = wiring_of((Room("lamps", kinds=(LAMPS,)), Room("blinking", timers=(BLINK,))))
+    assert (wiring.kinds, wiring.timers) == ({"lamp": LAMPS}, {"lamp.blink": BLINK})
+
+
+@pytest.mark.parametrize(
+    ("room", "message"),
+    [
+        (Room("more", kinds=(ROOMS[0].kinds[0],)), "two kinds of the name 'network'"),
+        (Room("more", timers=(TimerRow("quote.expiry", BLINK.handler, "again"),)), "two timers of the name"),
+        (Room("more", timers=(TimerRow("scenario.step", BLINK.handler, "again"),)), "two timers of the name"),
+        (Room("more", actions=(Action("refund", "again", _nothing, ("onramp",)),)), "two actions of the name 'refund'"),
+        (Room("more", actions=(Action("emit", "again", _nothing),)), "two actions of the name 'emit'"),
+        (
+            Room("more", operations=(Operation("GET", "/again", "get_profile", "", "", lambda call: {}),)),
+            "two operations of the name",
+        ),
+    ],
+)
+def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Simulator((*ROOMS, room), Library())
