@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, Protocol
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
@@ -128,6 +128,16 @@ class Snapshot:
     state: WorldState
 
 
+class Observer(Protocol):
+    """Whoever is told of worlds as they begin and cease to live."""
+
+    def attach(self, world: World) -> None:
+        """A world lives from now on: it was made, or put in place of another."""
+
+    def detach(self, world: World) -> None:
+        """A world lives no more: it was deleted, or another has taken its place."""
+
+
 class WorldExists(Exception):
     """A world with that id, or with one of those keys, lives already."""
 
@@ -153,6 +163,15 @@ class Simulator:
         self.directory = Directory()
         self.snapshots: dict[str, Snapshot] = {}
         self._snapshots_taken: dict[str, int] = {}
+        self._observers: list[Observer] = []
+
+    def observe(self, observer: Observer) -> None:
+        """Tell somebody of every world that begins or ceases to live from now on."""
+        self._observers.append(observer)
+
+    def lives(self, world: World) -> bool:
+        """Whether a world is one of this simulator's still, neither deleted nor replaced."""
+        return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
         """A timer broke: the scenario's business where it is a step of one, else the simulator's own defect."""
@@ -211,7 +230,7 @@ class Simulator:
         return world
 
     def register(self, world: World, blueprint: Blueprint) -> None:
-        """Let a world that was built aside live, in place of the one with its id.
+        """Register a world that was built aside, replacing the one with the same id.
 
         WorldExists, with nothing changed, when another living world holds one of its keys.
         """
@@ -226,6 +245,10 @@ class Simulator:
         auth.register(world)
         self.worlds[world.id] = world
         self.blueprints[world.id] = blueprint
+        for observer in self._observers:
+            if old is not None:
+                observer.detach(old)
+            observer.attach(world)
 
     def reset_world(self, world_id: str, wall_ms: int | None = None) -> World:
         """Make a world again as at its creation; uploaded scenarios stay. `wall_ms`: the present wall clock."""
@@ -242,6 +265,8 @@ class Simulator:
         del self.blueprints[world_id]
         self._forget_snapshots(world_id)
         auth.forget(world)
+        for observer in self._observers:
+            observer.detach(world)
 
     def _forget_snapshots(self, world_id: str) -> None:
         self.snapshots = {key: row for key, row in self.snapshots.items() if row.state.world_id != world_id}
@@ -308,6 +333,7 @@ class Simulator:
             auth.rekey(world)
             webhooks.lay_keys(world)
             prepare(world)
+        bound_journal(world)
         self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=""))
         return world
 

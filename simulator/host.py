@@ -23,6 +23,7 @@ from simulator.server.app import CONTROL_BASE, Application, Limits
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
+from simulator.server.runtime import Runtime
 from simulator.wire.errors import ControlError
 from simulator.wire.masking import Masker
 
@@ -50,9 +51,8 @@ def build(config: Config) -> Application:
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
     application = Application(
-        simulator,
+        Runtime(simulator, masker=Masker([config.control_token] if config.control_token else [])),
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
-        masker=Masker([config.control_token] if config.control_token else []),
         limits=Limits(config.idle_seconds, config.request_seconds),
     )
     rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *REFERENCE_PAGE_ROWS, *COVERAGE_PAGE_ROWS))

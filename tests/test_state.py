@@ -27,13 +27,13 @@ from simulator.control.documents import (
     read_document,
 )
 from simulator.control.rows import control_rows
-from simulator.courier.courier import Courier
 from simulator.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import STEPS_A_ROW
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
+from simulator.server.runtime import Runtime
 from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
 from simulator.wire.state import MAX_DEPTH, Codec, StateError, checker
@@ -50,7 +50,7 @@ class Inside(Remote):
         self.simulator = Simulator()
         self.simulator.create_world(Blueprint("default", 1))
         self.runner = asyncio.Runner()
-        self.application = Application(self.simulator, Courier(transport))
+        self.application = Application(Runtime(self.simulator, transport))
         self.application.control = ControlApplication(self.application, control_rows())
         self.client = AsgiClient(self.application)
         super().__init__("", httpx.Client())
@@ -67,7 +67,7 @@ class Inside(Remote):
 
     def close(self) -> None:
         self.http.close()
-        self.runner.run(self.application.close())
+        self.runner.run(self.application.runtime.close())
         self.runner.close()
 
 

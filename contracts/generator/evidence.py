@@ -24,6 +24,7 @@ from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.app import Application
 from simulator.server.process import serving
+from simulator.server.runtime import Runtime
 from simulator.wire.json import loads
 from simulator.wire.records import find
 
@@ -82,7 +83,7 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
     async def everything() -> dict[str, Evidence]:
         simulator = Simulator()
         simulator.create_world(Blueprint(DEFAULT_WORLD, SEED))
-        application = Application(simulator)
+        application = Application(Runtime(simulator))
         application.control = ControlApplication(application, control_rows())
         found: dict[str, Evidence] = {}
         async with serving(application) as origin, HttpClient(origin) as client:

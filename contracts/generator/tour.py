@@ -13,7 +13,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, ROOMS, Blueprint, Simulator
-from simulator.courier.courier import Courier
 from simulator.courier.transport import FakeTransport
 from simulator.kernel.clock import parse_duration
 from simulator.kernel.journal import Cause
@@ -22,6 +21,7 @@ from simulator.scenario.schema import Library
 from simulator.server.app import Application
 from simulator.server.endpoint import BASES
 from simulator.server.router import Router
+from simulator.server.runtime import Runtime
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Operation
@@ -71,8 +71,8 @@ class Guide:
         self.simulator = Simulator(library=_library())
         self.world = self.simulator.create_world(Blueprint(DEFAULT_WORLD, seed))
         self.transport = FakeTransport()
-        courier = Courier(self.transport, wall_clock_ms=lambda: _WALL_MS)
-        self.application = Application(self.simulator, courier)
+        self.runtime = Runtime(self.simulator, self.transport, wall_clock_ms=lambda: _WALL_MS)
+        self.application = Application(self.runtime)
         self.tour = Tour()
         self._router: Router[Operation] = Router(self.simulator.operations)
         self._tokens: dict[str, tuple[str, int]] = {}
@@ -156,15 +156,15 @@ class Guide:
         table = self.simulator.actions
         done = table.perform(self.world, action, target, values, environment, Cause("action", action))
         self.world.fire_due()
-        self.application.changed(self.world)
+        self.runtime.changed(self.world)
         return done
 
     async def advance(self, by: str) -> None:
-        await self.application.driver.advance(self.world, self.world.now_ms + parse_duration(by))
+        await self.runtime.driver.advance(self.world, self.world.now_ms + parse_duration(by))
 
     async def finish(self) -> Tour:
-        await self.application.courier.settle(self.world)
-        await self.application.close()
+        await self.runtime.courier.settle(self.world)
+        await self.runtime.close()
         self.tour.events = [loads(event.raw) for event in self.world.journal.events()]
         return self.tour
 

@@ -146,7 +146,7 @@ def _run(application: Any, host: str, port: int) -> None:
     from simulator.server.process import MaskingFormatter, open_socket, origin_of, server_of
 
     log = logging.StreamHandler()
-    log.setFormatter(MaskingFormatter(application.masker))
+    log.setFormatter(MaskingFormatter(application.runtime.masker))
     logging.basicConfig(level=logging.WARNING, handlers=[log])
     try:
         listener = open_socket(host, port)
@@ -160,7 +160,7 @@ def _run(application: Any, host: str, port: int) -> None:
         while not server.started and not task.done():
             await asyncio.sleep(0.005)
         if server.started:
-            click.echo("\n".join(banner(application.simulator.default, origin_of(listener))))
+            click.echo("\n".join(banner(application.runtime.simulator.default, origin_of(listener))))
             sys.stdout.flush()
         await task
 

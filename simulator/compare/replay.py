@@ -77,7 +77,7 @@ async def compare(
         for entry in entries:
             await replay.step(entry)
     finally:
-        await application.close()
+        await application.runtime.close()
     return replay.result
 
 
@@ -88,7 +88,7 @@ class _Replay:
         self.result = Comparison()
         self._application = application
         self._values = values
-        self._world = application.simulator.worlds[DEFAULT_WORLD]
+        self._world = application.runtime.simulator.worlds[DEFAULT_WORLD]
         self._names: dict[str, str] = {}
         self._environment = "sandbox"
         self._tokens: dict[str, str] = {}
@@ -105,7 +105,7 @@ class _Replay:
             )
             return
         if entry.at_ms > self._world.now_ms:
-            await self._application.driver.advance(self._world, entry.at_ms)
+            await self._application.runtime.driver.advance(self._world, entry.at_ms)
         simulated_status, simulated = await self._call(entry)
         if await self._walk(entry, simulated_status, simulated):
             simulated_status, simulated = await self._call(entry)
@@ -170,7 +170,7 @@ class _Replay:
 
     def _push(self, action: str, target: str) -> None:
         try:
-            self._application.simulator.actions.perform(
+            self._application.runtime.simulator.actions.perform(
                 self._world, action, target, {}, self._environment, Cause("action", action, "recording")
             )
         except ControlError:

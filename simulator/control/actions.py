@@ -31,7 +31,7 @@ _HIDDEN = ("api_key",)
 
 async def list_actions(call: ControlCall) -> JsonObject:
     """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
-    table: ActionTable = call.application.simulator.actions
+    table: ActionTable = call.simulator.actions
     return {
         "data": [
             {
@@ -66,11 +66,11 @@ async def perform(call: ControlCall) -> JsonObject:
     if target is not None and not isinstance(target, str):
         raise wrong("target", "it must be the id of a resource")
     name = call.path["action"]
-    table = call.application.simulator.actions
+    table = call.simulator.actions
     done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, call.id))
     call.shows_keys = name in _MAKE_KEYS
     answer = show_performed(done)
-    await call.application.follow_up(world)
+    await call.runtime.follow_up(world)
     return answer | call.stopped_scenarios(world)
 
 
@@ -132,7 +132,7 @@ async def get_resource(call: ControlCall) -> JsonObject:
     record = find_any(world, call.path["id"])
     if record is None:
         raise ControlError(404, "not_found", f"There is no resource with the id {call.path['id']!r}.")
-    return story(world, record, call.application.simulator.actions, call.lookups)
+    return story(world, record, call.simulator.actions, call.lookups)
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -59,6 +59,7 @@ class ControlApplication:
         mounted: Mounted | None = None,
     ) -> None:
         self._application = application
+        self._runtime = application.runtime
         self._router: Router[ControlOperation] = Router(rows)
         self._token = token
         self._mounted = mounted
@@ -94,11 +95,11 @@ class ControlApplication:
         except Gone:
             raise
         except Exception:
-            self._application.log_defect()
+            self._runtime.log_defect()
             failure = ControlError(500, "internal_error", DEFECT)
             status, content, media_type = 500, dumps(failure.envelope()), "application/json"
         if call is None or not call.shows_keys:
-            content = await in_pieces(content, self._application.masker.answer)
+            content = await in_pieces(content, self._runtime.masker.answer)
         raw_headers = [*_HEADERS, *((name.lower().encode(), value.encode()) for name, value in headers.items())]
         if media_type.startswith("text/html"):
             raw_headers.append((b"content-security-policy", PAGE_POLICY))
@@ -133,7 +134,7 @@ class ControlApplication:
         origin = f"{scope.get('scheme', 'http')}://{host}"
         opened_at = scope.get("extensions", {}).get(OPENED_AT, inf)
         return ControlCall(
-            self._application,
+            self._runtime,
             variables,
             query,
             incoming.headers,
@@ -165,9 +166,9 @@ class ControlApplication:
         """The answer of a call; what it changed is entered in its world's journal of control calls."""
         call.lookups = self._lookups
         world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
-        world = world or self._application.simulator.worlds.get(call.world_id)
+        world = world or self._runtime.simulator.worlds.get(call.world_id)
         if world is not None:
-            call.unanswered = self._application.courier.unanswered(world, call.connection_opened_at)
+            call.unanswered = self._runtime.courier.unanswered(world, call.connection_opened_at)
             call.last_entry = last_entry(world)
         call.id = self._journal.begin(world, row)
         if world is None or not call.id:
@@ -175,7 +176,7 @@ class ControlApplication:
         try:
             call.began_ms = world.now_ms
             answer = await row.handler(call)
-            if self._application.simulator.worlds.get(world.id) is world:
+            if self._runtime.simulator.lives(world):
                 self._journal.keep(world, call, row, answer)
             return answer
         finally:
@@ -183,11 +184,11 @@ class ControlApplication:
 
     async def _up_to_date(self, world_id: str) -> World | None:
         """The world of that id, at its present moment; one that took its place while timers fired, if one did."""
-        worlds, world = self._application.simulator.worlds, None
+        worlds, world = self._runtime.simulator.worlds, None
         while (present := worlds.get(world_id)) is not world:
             world = present
             if world is not None:
-                await self._application.driver.bring_up_to_date(world)
+                await self._runtime.driver.bring_up_to_date(world)
         return world
 
     def _admit(self, incoming: Incoming, scope: Scope) -> None:

@@ -83,7 +83,7 @@ async def get_clock(call: ControlCall) -> JsonObject:
 
 
 async def put_clock(call: ControlCall) -> JsonObject:
-    world, body, driver = call.world, call.body, call.application.driver
+    world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
         raise wrong("now", "the clock never moves back")
@@ -96,7 +96,7 @@ async def put_clock(call: ControlCall) -> JsonObject:
     if body.rate is not None:
         world.clock.rate = rate_of(body.rate)
     driver.anchor(world)
-    call.application.changed(world)
+    call.runtime.changed(world)
     return show_clock(world)
 
 
@@ -212,7 +212,7 @@ def _prefixed(model: Any, goal: JsonObject) -> Any:
 
 async def cancel_advance(call: ControlCall) -> JsonObject:
     """Call off the advance under way; 409 invalid_state when there is none."""
-    ended = call.application.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
+    ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:
         raise ControlError(409, "invalid_state", "The clock of this world is not being advanced.")
     return show_receipt(await asyncio.shield(ended)) | {"reached": False, "cancelled": True}

@@ -15,7 +15,7 @@ _CAUSE = Cause("action", "faults", "control")
 
 async def create(call: ControlCall) -> JsonObject:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
-    world, fault = call.world, check_fault(call.raw, call.application.simulator.operations)
+    world, fault = call.world, check_fault(call.raw, call.simulator.operations)
     delay = fault.get("deliver", {}).get("delay")
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")

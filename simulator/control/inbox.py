@@ -27,9 +27,9 @@ from simulator.control.seeing import wait_seconds
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
-from simulator.server.app import Application
 from simulator.server.driver import wall_now_ms
 from simulator.server.messages import WITHOUT_BODY
+from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
@@ -117,20 +117,20 @@ class Inbox:
         return bool(self.messages or self.set_in or self.waiting or self.dropped)
 
 
-class Inboxes:
+class Inboxes(Watcher):
     """All inboxes of a server. One that nobody has sent to or set up is as good as empty, and is not kept."""
 
     def __init__(self) -> None:
         self._inboxes: dict[str, Inbox] = {}
-        self._application: Application | None = None
+        self._runtime: Runtime | None = None
 
     def _of(self, call: ControlCall) -> Inbox:
         """The inbox of a call; with the header of a world that there is not: 404."""
         if WORLD_HEADER in call.headers:
             _ = call.world
-        if self._application is None:
-            self._application = call.application
-            self._application.on_end.append(self._ended)
+        if self._runtime is None:
+            self._runtime = call.runtime
+            self._runtime.watch(self)
         return self._inboxes.get(call.path["name"]) or Inbox()
 
     def _enter(self, call: ControlCall, inbox: Inbox) -> None:
@@ -139,7 +139,7 @@ class Inboxes:
     def _tidy(self) -> None:
         self._inboxes = {name: inbox for name, inbox in self._inboxes.items() if inbox.is_of_use}
 
-    def _ended(self, world: World) -> None:
+    def ended(self, world: World) -> None:
         for inbox in self._inboxes.values():
             inbox.clear(world.id)
         self._tidy()
@@ -159,15 +159,14 @@ class Inboxes:
     @staticmethod
     def _world_of(call: ControlCall) -> str | None:
         """The id of the world that a message belongs to, None when that world lives no more."""
-        was_sent, world = call.application.courier.sender_of(call.headers.get("x-signature", ""))
+        was_sent, world = call.runtime.courier.sender_of(call.headers.get("x-signature", ""))
         if not was_sent:
             return call.world_id
-        lives = world is not None and call.application.simulator.worlds.get(world.id) is world
-        return world.id if world is not None and lives else None
+        return world.id if world is not None and call.simulator.lives(world) else None
 
     @staticmethod
     def _message(call: ControlCall, world_id: str, status: int) -> Message:
-        masker = call.application.masker
+        masker = call.runtime.masker
         headers = masker.headers(call.headers)
         body = masker.raw(call.raw).decode("utf-8", "replace")
         shown: JsonObject = {

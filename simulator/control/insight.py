@@ -32,12 +32,12 @@ async def advice(call: ControlCall) -> JsonObject:
     severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
     if severity is not None and severity not in SEVERITIES:
         raise wrong("severity", f"it is one of {', '.join(SEVERITIES)}")
-    limit, operations = call.limit(), call.application.simulator.operations
+    limit, operations = call.limit(), call.simulator.operations
     worlds = await _worlds(call)
     if call.query.get("world") == EVERY_WORLD:
-        await call.application.remembered()
+        await call.runtime.remembered()
         living = (row for world in worlds for row in findings_with_world(world, operations))
-        found = [*call.application.ended_worlds.findings, *living]
+        found = [*call.runtime.ended_worlds.findings, *living]
     else:
         found = findings(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
@@ -46,26 +46,26 @@ async def advice(call: ControlCall) -> JsonObject:
 
 async def _worlds(call: ControlCall) -> list[World]:
     """The world of the header, or the one in `world`, or all that live (`*`); brought up to date."""
-    application, name = call.application, call.query.get("world") or ""
-    worlds = application.simulator.worlds
+    runtime, name = call.runtime, call.query.get("world") or ""
+    worlds = runtime.simulator.worlds
     if not name:
         return [call.world]
     if name != EVERY_WORLD and name not in worlds:
         raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
     found = list(worlds.values()) if name == EVERY_WORLD else [worlds[name]]
     for world in found:
-        await application.driver.bring_up_to_date(world)
+        await runtime.driver.bring_up_to_date(world)
     return found
 
 
 async def _report(call: ControlCall) -> JsonObject:
     """The coverage of the world of the header, of the one in `world`, or of all that this server ever had (`*`)."""
-    application = call.application
-    simulator, worlds = application.simulator, await _worlds(call)
+    runtime = call.runtime
+    simulator, worlds = runtime.simulator, await _worlds(call)
     if call.query.get("world") != EVERY_WORLD:
         return coverage_of(count_world(worlds[0]), simulator.operations, worlds[0], worlds[0].id)
-    await application.remembered()
-    counts = merged((application.ended_worlds.counts, *(count_world(world) for world in worlds)))
+    await runtime.remembered()
+    counts = merged((runtime.ended_worlds.counts, *(count_world(world) for world in worlds)))
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
 
 

@@ -59,7 +59,7 @@ class ControlJournal:
 
     def keep(self, world: World, call: ControlCall, operation: ControlOperation, answer: ControlAnswer) -> None:
         """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
-        number, masker = number_of(call.id), call.application.masker
+        number, masker = number_of(call.id), call.runtime.masker
         environment = call.headers.get(ENVIRONMENT_HEADER, "sandbox")
         named = isinstance(answer, dict) and operation.path.startswith(_ANSWERS_KEPT)
         row = {

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import Any, TypeAlias, TypeVar
 
+from simulator.assembly import Simulator
 from simulator.control.lookups import Lookups
 from simulator.courier.courier import Patience, Unanswered
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.scenario.stops import stopped_since
-from simulator.server.app import Application, Mounted
+from simulator.server.app import Mounted
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.server.messages import Gone
+from simulator.server.runtime import Runtime
 from simulator.server.slices import Content
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
@@ -49,7 +51,7 @@ class ControlCall:
     of the logbook of its world's scenarios when it came.
     """
 
-    application: Application
+    runtime: Runtime
     path: Mapping[str, str]
     query: Mapping[str, str]
     headers: Mapping[str, str]
@@ -82,9 +84,13 @@ class ControlCall:
                 await asyncio.wait((wait,))
 
     @property
+    def simulator(self) -> Simulator:
+        return self.runtime.simulator
+
+    @property
     def world(self) -> World:
         """The world of the header; 404 not_found when there is none of that id."""
-        world = self.application.simulator.worlds.get(self.world_id)
+        world = self.simulator.worlds.get(self.world_id)
         if world is None:
             raise ControlError(404, "not_found", f"There is no world {self.world_id!r}.")
         return world
@@ -110,7 +116,7 @@ class ControlCall:
 
         409 clock_busy during another advance and where `settle` answers so, advance_cancelled with the receipt.
         """
-        driver = self.application.driver
+        driver = self.runtime.driver
         try:
             with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
                 return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
@@ -130,7 +136,7 @@ class ControlCall:
         409 clock_busy when a receiver does not answer an attempt that had reached it before this call came: it may be
         the receiver itself that calls. With `wait=true` in the query the call waits however long it takes.
         """
-        courier = self.application.courier
+        courier = self.runtime.courier
         try:
             with self._leaving(lambda: courier.wake(world)):
                 made = await courier.settle(world, patience=self.patience(), called_off=self.gone.is_set)

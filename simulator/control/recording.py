@@ -57,7 +57,7 @@ async def recording(call: ControlCall) -> Raw:
     name = call.query.get("name") or "recording"
     if not is_name(name):
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
-    simulator, since = call.application.simulator, call.query.get("since") or ""
+    simulator, since = call.simulator, call.query.get("since") or ""
     # Written beside the loop from the world as it is now: the journals may be long.
     text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), since, name)
     return Raw(text, "application/yaml")

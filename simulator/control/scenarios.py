@@ -54,7 +54,7 @@ class ActiveScenarios(Body):
 
 
 def _engine(call: ControlCall) -> Engine:
-    return call.application.simulator.engine
+    return call.simulator.engine
 
 
 async def listing(call: ControlCall) -> JsonObject:
@@ -64,7 +64,7 @@ async def listing(call: ControlCall) -> JsonObject:
 async def upload(call: ControlCall) -> JsonObject:
     """Keep a scenario in the world; 400 invalid_scenario with every problem."""
     engine = _engine(call)
-    loader = Loader(call.application.simulator.actions)
+    loader = Loader(call.simulator.actions)
     try:
         # Beside the loop: a large file takes a while, and the other worlds go on.
         file = await asyncio.to_thread(loader.load, call.raw, known=engine.names(call.world))
@@ -73,7 +73,7 @@ async def upload(call: ControlCall) -> JsonObject:
     world = call.world
     with world.change(_CAUSE):
         engine.upload(world, file)
-    call.application.changed(world)
+    call.runtime.changed(world)
     warnings = {"warnings": list(file.warnings)} if file.warnings else {}
     return {**engine.summary(world, file.name), **warnings}
 
@@ -82,7 +82,7 @@ async def activate(call: ControlCall) -> JsonObject:
     world = call.world
     with world.change(_CAUSE):
         names = _engine(call).activate(world, call.body.names)
-    await call.application.follow_up(world)
+    await call.runtime.follow_up(world)
     return {"names": names} | call.stopped_scenarios(world)
 
 

@@ -30,6 +30,7 @@ from simulator.kernel.journal import Cause, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
 from simulator.server.endpoint import BASES
+from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
@@ -170,34 +171,41 @@ def wait_seconds(call: ControlCall) -> float:
     return float(text)
 
 
+class Waker(Watcher):
+    """Wakes who waits whenever something may have happened in a world."""
+
+    def __init__(self, world_id: str) -> None:
+        self._world_id = world_id
+        self.woken = asyncio.Event()
+
+    def changed(self, world: World) -> None:
+        if world.id == self._world_id:
+            self.woken.set()
+
+
 async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds: float) -> Any:
     """Wait, without polling, until `find` answers something else than None; None when the time is over.
 
     Gone when the client leaves first.
     """
-    world_id = call.world_id
-    changed = asyncio.Event()
-
-    def wake(changed_world: World) -> None:
-        if changed_world.id == world_id:
-            changed.set()
+    waker = Waker(call.world_id)
 
     async def wait() -> Any:
         while (found := find()) is None:
-            changed.clear()
-            await changed.wait()
+            waker.woken.clear()
+            await waker.woken.wait()
         return found
 
     if (found := find()) is not None:
         return found  # whatever time there is to wait
-    call.application.watchers.append(wake)
+    call.runtime.watch(waker)
     try:
         async with asyncio.timeout(timeout_seconds):
             return await call.while_here(wait())
     except TimeoutError:
         return find()
     finally:
-        call.application.watchers.remove(wake)
+        call.runtime.unwatch(waker)
 
 
 def _event(call: ControlCall) -> Event:
@@ -238,7 +246,7 @@ async def list_emails(call: ControlCall) -> JsonObject:
 async def settle(call: ControlCall) -> JsonObject:
     """Wait until no webhook attempt of the world is in flight; how many were finished meanwhile."""
     world = call.world
-    call.application.changed(world)
+    call.runtime.changed(world)
     return {"deliveries": await call.settle(world)}
 
 

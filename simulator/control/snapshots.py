@@ -11,7 +11,7 @@ from simulator.control.worlds import show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
-from simulator.server.app import Application
+from simulator.server.runtime import Runtime
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, FreeText
 from simulator.wire.json import JsonObject
@@ -60,17 +60,17 @@ class SnapshotBody(Body):
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
     """The state of the world once nothing is in flight; 409 clock_busy while its clock is being advanced."""
-    application, world = call.application, call.world
-    _require_idle(application, world)
+    runtime, world = call.runtime, call.world
+    _require_idle(runtime, world)
     await call.settle(world)
     if call.world is not world:
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
-    _require_idle(application, world)
-    return world, application.simulator.state_of(world)
+    _require_idle(runtime, world)
+    return world, runtime.simulator.state_of(world)
 
 
-def _require_idle(application: Application, world: World) -> None:
-    if application.driver.is_busy(world):
+def _require_idle(runtime: Runtime, world: World) -> None:
+    if runtime.driver.is_busy(world):
         raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
 
 
@@ -85,18 +85,18 @@ def _show(snapshot: Snapshot) -> JsonObject:
 
 async def take(call: ControlCall) -> JsonObject:
     _, state = await _state_at_rest(call)
-    return _show(call.application.simulator.keep_snapshot(state, call.body.name))
+    return _show(call.simulator.keep_snapshot(state, call.body.name))
 
 
 async def listing(call: ControlCall) -> JsonObject:
     world = call.world
-    own = [row for row in call.application.simulator.snapshots.values() if row.state.world_id == world.id]
+    own = [row for row in call.simulator.snapshots.values() if row.state.world_id == world.id]
     return {"data": newest([_show(row) for row in own], call.limit())}
 
 
 def _named(call: ControlCall) -> Snapshot:
     """The snapshot of the path; its world is the one of the header, where there is a header."""
-    snapshot = call.application.simulator.snapshots.get(call.path["id"])
+    snapshot = call.simulator.snapshots.get(call.path["id"])
     if snapshot is None or call.headers.get(WORLD_HEADER, snapshot.state.world_id) != snapshot.state.world_id:
         raise ControlError(404, "not_found", f"There is no snapshot {call.path['id']!r} of this world.")
     return snapshot
@@ -108,16 +108,16 @@ async def document(call: ControlCall) -> Raw:
 
 async def _written(call: ControlCall, state: WorldState) -> Raw:
     """A state as its document, written beside the loop: the state changes no more."""
-    return Raw(await asyncio.to_thread(document_text, call.application.simulator, state))
+    return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
 
 async def delete(call: ControlCall) -> None:
-    del call.application.simulator.snapshots[_named(call).id]
+    del call.simulator.snapshots[_named(call).id]
 
 
 async def restore(call: ControlCall) -> JsonObject:
     state = _named(call).state
-    return _replace_world(call, call.application.simulator.worlds[state.world_id], state)
+    return _replace_world(call, call.simulator.worlds[state.world_id], state)
 
 
 async def read_state(call: ControlCall) -> Raw:
@@ -127,21 +127,18 @@ async def read_state(call: ControlCall) -> Raw:
 async def write_state(call: ControlCall) -> JsonObject:
     """Replace the world of the header by a document; with one that is refused nothing changes."""
     world = call.world
-    state = await asyncio.to_thread(read_document, call.application.simulator, call.raw)
-    if call.application.simulator.worlds.get(world.id) is not world:
+    state = await asyncio.to_thread(read_document, call.simulator, call.raw)
+    if not call.simulator.lives(world):
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
     return _replace_world(call, world, state)
 
 
 def _replace_world(call: ControlCall, old: World, state: WorldState) -> JsonObject:
-    application = call.application
     try:
-        world = application.simulator.restore(state, old.id)
+        world = call.simulator.restore(state, old.id)
     except WorldExists as error:
         message = f"The world {error} holds one of these keys; delete it first."
         raise ControlError(409, "already_exists", message) from None
-    application.detach(old)
-    application.attach(world)
     return show_world(call, world)
 
 

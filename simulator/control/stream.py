@@ -19,9 +19,9 @@ from simulator.kernel.journal import Event, JournalEntry, Step, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
-from simulator.server.app import Application
 from simulator.server.messages import CUT, Receive, Scope, Send
 from simulator.server.publisher import Channel, Reader
+from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.masking import Masker
 from simulator.wire.records import find
@@ -144,13 +144,13 @@ def _show_move(world: World, row: str, moves: tuple[Step, ...], index: int) -> J
     }
 
 
-class Streams:
+class Streams(Watcher):
     """The feeds of all worlds that somebody reads, or read until lately."""
 
     def __init__(self) -> None:
         self._feeds: dict[str, Feed] = {}
         self._numbers = count(1)
-        self._application: Application | None = None
+        self._runtime: Runtime | None = None
 
     async def open(self, call: ControlCall) -> Streamed:
         """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send."""
@@ -163,7 +163,7 @@ class Streams:
     ) -> None:
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
-        feed = self._feed_of(call.application, world)
+        feed = self._feed_of(call.runtime, world)
         reader = Reader(drop=scope.get("extensions", {}).get(CUT) or (lambda: None))
         hello = _hello(feed.world) if after is None else b""
         feed.channel.join(reader, after)
@@ -173,21 +173,20 @@ class Streams:
         finally:
             feed.channel.leave(reader)
 
-    def _feed_of(self, application: Application, world: World) -> Feed:
-        if self._application is None:
-            self._application = application
-            application.watchers.append(self._changed)
-            application.closers.append(self.close)
+    def _feed_of(self, runtime: Runtime, world: World) -> Feed:
+        if self._runtime is None:
+            self._runtime = runtime
+            runtime.watch(self)
         feed = self._feeds.get(world.id)
         if feed is None:
-            feed = self._feeds[world.id] = Feed(world, self._numbers, application.masker)
+            feed = self._feeds[world.id] = Feed(world, self._numbers, runtime.masker)
         return feed
 
-    def _changed(self, world: World) -> None:
+    def changed(self, world: World) -> None:
         feed = self._feeds.get(world.id)
-        if feed is None or self._application is None:
+        if feed is None or self._runtime is None:
             return
-        present = self._application.simulator.worlds.get(world.id)
+        present = self._runtime.simulator.worlds.get(world.id)
         if present is None or not feed.channel.is_of_use:
             self._feeds.pop(world.id)
             feed.detach()
@@ -197,7 +196,7 @@ class Streams:
         else:
             feed.look()
 
-    def close(self) -> None:
+    def stopping(self) -> None:
         """The server stops: all streams come to their end."""
         for feed in self._feeds.values():
             feed.channel.close()

@@ -77,7 +77,7 @@ async def trigger(call: ControlCall) -> JsonObject:
     walks = walks_at(record, event)
     if walks:
         return await walker.go([(walk.steps, walk.subject) for walk in walks])
-    paths = paths_to(world, call.application.simulator.actions, record, event)
+    paths = paths_to(world, call.simulator.actions, record, event)
     return await walker.go([(path.steps, record.id) for path in paths])
 
 
@@ -101,7 +101,7 @@ class Walker:
 
     def __init__(self, call: ControlCall, world: World, environment: str, event: str) -> None:
         self._call = call
-        self._application = call.application
+        self._runtime = call.runtime
         self._world = world
         self._environment = environment
         self._event = event
@@ -147,7 +147,7 @@ class Walker:
 
     async def _walk(self, steps: list[Step]) -> None:
         """Steps of one instant in one change, then the wait that follows them, and so on."""
-        driver = self._application.driver
+        driver = self._runtime.driver
         while steps:
             group: list[Ask | Act] = []
             wait: Wait | None = None
@@ -160,7 +160,7 @@ class Walker:
             if wait is not None and driver.is_busy(self._world):
                 raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for its end.")
             self._together(group, wait)
-            await self._application.follow_up(self._world)
+            await self._runtime.follow_up(self._world)
             if wait is not None and self._reached() is None:
                 await self._wait(wait)
 
@@ -193,7 +193,7 @@ class Walker:
 
     def _allowed(self) -> list[str]:
         record = find(self._world, self._subject) if self._subject and "${" not in self._subject else None
-        return [] if record is None else self._application.simulator.actions.allowed(self._world, record)
+        return [] if record is None else self._runtime.simulator.actions.allowed(self._world, record)
 
     # Steps
 
@@ -211,7 +211,7 @@ class Walker:
     def _ask(self, step: Ask) -> Any:
         """A call of the interface as the account makes it, gates included, under the walk's own cause."""
         world, path, body = self._world, fill(step.path, self._answers), fill(step.body or {}, self._answers)
-        operation, variables = _operation(self._application.simulator.operations, step.method, path)
+        operation, variables = _operation(self._runtime.simulator.operations, step.method, path)
         if self._environment == "production":
             require_access(world, self._environment)
         if operation.profile_gate:
@@ -228,7 +228,7 @@ class Walker:
     def _act(self, step: Act) -> Any:
         target = None if step.target is None else fill(step.target, self._answers)
         parameters = fill(step.parameters, self._answers)
-        actions = self._application.simulator.actions
+        actions = self._runtime.simulator.actions
         done = actions.perform(self._world, step.action, target, parameters, self._environment, self._cause)
         return loads(dumps(done.resource))
 
@@ -275,12 +275,12 @@ class Walker:
             with world.store.change(), self._emptied(timer.target):
                 world.fire_next(timer.due_at_ms)
             self._tell("emptied the balance for this run alone (set_balance), and put it back")
-        self._application.driver.anchor(world)
-        self._application.changed(world)
+        self._runtime.driver.anchor(world)
+        self._runtime.changed(world)
 
     @contextmanager
     def _emptied(self, payment_id: str) -> Iterator[None]:
-        world, actions = self._world, self._application.simulator.actions
+        world, actions = self._world, self._runtime.simulator.actions
         payment: Any = find(world, payment_id)
         pot, source = available(holder(payment.environment)), payment.source
         balance = world.ledger.balance(pot, source.key)

@@ -118,7 +118,7 @@ def show_world(call: ControlCall, world: World) -> JsonObject:
             {"user_id": user.user_id, "email": user.email, "phone_number": user.phone_number}
             for user in platform_users(world)
         ],
-        "scenarios": call.application.simulator.engine.active(world),
+        "scenarios": call.simulator.engine.active(world),
         "settings": settings_of(world),
         "created_at": format_timestamp(world.started_at_ms),
     }
@@ -140,11 +140,11 @@ def rate_of(value: float | None) -> Decimal:
 
 
 async def health(call: ControlCall) -> JsonObject:
-    return {"status": "ok", "version": __version__, "worlds": len(call.application.simulator.worlds)}
+    return {"status": "ok", "version": __version__, "worlds": len(call.simulator.worlds)}
 
 
 async def create_world(call: ControlCall) -> JsonObject:
-    simulator, body = call.application.simulator, call.body
+    simulator, body = call.simulator, call.body
     if body.from_snapshot is not None:
         return await _fork(call)
     chosen = await _choose_scenarios(call)
@@ -160,14 +160,12 @@ async def create_world(call: ControlCall) -> JsonObject:
         settings={**inherited.settings, **_given(body.settings)},
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
-    old = _replaced(call)
     try:
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     except WorldExists as error:
         raise _exists(call, error) from None
     except CannotActivate as error:
         raise _not_active(call, error) from None
-    _succeed(call, old, world)
     return show_world(call, world)
 
 
@@ -193,17 +191,6 @@ def _not_active(call: ControlCall, error: CannotActivate) -> ControlError:
     return ControlError(400, "invalid_scenario", error.message, "scenarios", errors=[problem])
 
 
-def _replaced(call: ControlCall) -> World | None:
-    """The world that the new one is to replace."""
-    return call.application.simulator.worlds.get(call.body.id or "") if call.body.replace else None
-
-
-def _succeed(call: ControlCall, old: World | None, world: World) -> None:
-    if old is not None:
-        call.application.detach(old)
-    call.application.attach(world)
-
-
 @dataclass(frozen=True)
 class _Chosen:
     """Scenarios as a body names them: the active names, and the documents among them."""
@@ -220,7 +207,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
     given: list[str | JsonObject] | None = call.body.scenarios
     if given is None:
         return None
-    simulator = call.application.simulator
+    simulator = call.simulator
     written = [one["name"] for one in given if isinstance(one, dict) and isinstance(one.get("name"), str)]
     known = list(dict.fromkeys([*simulator.library, *uploaded, *written]))
     names: list[str] = []
@@ -253,7 +240,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
 
 async def _fork(call: ControlCall) -> JsonObject:
     """A new world in the state of a snapshot; what the call says of clock, scenarios and settings comes on top."""
-    simulator, body = call.application.simulator, call.body
+    simulator, body = call.simulator, call.body
     snapshot = simulator.snapshots.get(body.from_snapshot)
     if snapshot is None:
         raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
@@ -270,8 +257,9 @@ async def _fork(call: ControlCall) -> JsonObject:
             simulator.engine.activate(world, chosen.names)
         if body.settings is not None:
             change_settings(world, body.settings)
+        world.clock.mode = clock.mode or world.clock.mode
+        world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
 
-    old = _replaced(call)
     try:
         world = simulator.fork(
             snapshot.state, body.id or simulator.draw_world_id(), body.seed, prepare=prepare, replace=body.replace
@@ -280,17 +268,13 @@ async def _fork(call: ControlCall) -> JsonObject:
         raise _exists(call, error) from None
     except CannotActivate as error:
         raise _not_active(call, error) from None
-    bound_journal(world)
-    world.clock.mode = clock.mode or world.clock.mode
-    world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
-    _succeed(call, old, world)
     if target is not None:
         await call.advance(world, target)
     return show_world(call, world)
 
 
 async def list_worlds(call: ControlCall) -> JsonObject:
-    worlds = list(call.application.simulator.worlds.values())
+    worlds = list(call.simulator.worlds.values())
     limit = call.limit()
     return {
         "data": [show_world(call, world) for world in (worlds if limit is None else worlds[-limit or len(worlds) :])]
@@ -298,14 +282,14 @@ async def list_worlds(call: ControlCall) -> JsonObject:
 
 
 def _named(call: ControlCall) -> World:
-    world = call.application.simulator.worlds.get(call.path["id"])
+    world = call.simulator.worlds.get(call.path["id"])
     if world is None:
         raise ControlError(404, "not_found", f"There is no world {call.path['id']!r}.")
     return world
 
 
 async def get_world(call: ControlCall) -> JsonObject:
-    await call.application.driver.bring_up_to_date(_named(call))
+    await call.runtime.driver.bring_up_to_date(_named(call))
     return show_world(call, _named(call))
 
 
@@ -313,15 +297,11 @@ async def delete_world(call: ControlCall) -> None:
     world = _named(call)
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
-    call.application.simulator.delete_world(world.id)
-    call.application.detach(world)
+    call.simulator.delete_world(world.id)
 
 
 async def reset(call: ControlCall) -> JsonObject:
-    old = call.world
-    world = call.application.simulator.reset_world(old.id, wall_now_ms())
-    call.application.detach(old)
-    call.application.attach(world)
+    world = call.simulator.reset_world(call.world.id, wall_now_ms())
     return show_world(call, world)
 
 

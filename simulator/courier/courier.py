@@ -1,8 +1,8 @@
 """The courier: sends what the webhooks room hands out and reports what came back.
 
 It decides nothing: who gets what, and when it is tried again, is the room's. It stamps the moment of sending, signs,
-posts, and reports; a report is an input of the world like any other. One event loop, no threads; nothing here waits
-for time to pass.
+posts, and reports; a report is an input of the world like any other. One event loop, no threads. The one wait here is a
+fault's, in real milliseconds, between the sending of an attempt and its start; simulated time is the driver's.
 """
 
 from __future__ import annotations
@@ -10,16 +10,17 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
+from simulator.courier.port import Port
 from simulator.courier.transport import TIMEOUT_SECONDS, AiohttpTransport, Transport
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
-from simulator.resources.webhooks import Attempt, Delivery, Outcome
+from simulator.resources.webhooks import Attempt, Outcome
 from simulator.wire.operation import Probe, ProbeOutcome
 
 _CAUSE = Cause("law", "webhook")
@@ -53,7 +54,7 @@ class _Flight:
     """What is on its way for one world, and who waits for it to end.
 
     `sent` are the attempts that were handed to the transport and when (seconds of the event loop), `broken` those
-    whose report failed: they are not sent again and again.
+    whose report failed: they are not sent again and again. `over`: the world lives no more, nothing starts.
     """
 
     tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class _Flight:
     told: int = 0
     sent: dict[str, float] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
+    over: bool = False
 
 
 class _Signed:
@@ -83,33 +85,29 @@ class _Signed:
 
 
 class Courier:
-    """Delivers the webhooks of all worlds of a process.
-
-    `before_report(world)` is awaited before a report changes a world (to bring a running clock up to date),
-    `on_delivery(world, delivery)` with what was recorded, `on_change(world)` after it.
-    """
+    """Delivers the webhooks of all worlds of a process; `port` hears of every report."""
 
     def __init__(
         self,
+        port: Port,
         transport: Transport | None = None,
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,
-        on_change: Callable[[World], None] | None = None,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
+        self._port = port
         self._transport: Transport = transport or AiohttpTransport()
         self._wall_clock_ms = wall_clock_ms
         self._timeout_seconds = timeout_seconds
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
         self._closing = False
         self._signed = _Signed()
-        self.on_change = on_change
-        self.before_report: Callable[[World], Awaitable[None]] | None = None
-        self.on_delivery: Callable[[World, Delivery], None] | None = None
 
     def pump(self, world: World) -> None:
         """Start whatever may start now, without waiting for it; outside of a change of the world, in a running loop."""
         flight = self._flight(world)
+        if flight.over:
+            return
         flying = webhooks.in_flight(world)
         if len(flying) != len(flight.tasks) + len(flight.broken):
             self._resume(world, flight)
@@ -126,10 +124,6 @@ class Courier:
     def is_busy(self, world: World) -> bool:
         """Whether anything of the world is on its way or may start."""
         return bool(self._flight(world).tasks) or webhooks.may_take(world)
-
-    def attempts_made(self, world: World) -> int:
-        """How many attempts of the world this courier has finished so far."""
-        return self._flight(world).made
 
     async def settle(
         self,
@@ -191,7 +185,9 @@ class Courier:
 
     def forget(self, world: World) -> None:
         """Stop delivering for a world that is gone; what is on its way is cut off."""
-        for task in self._flight(world).tasks.values():
+        flight = self._flight(world)
+        flight.over = True
+        for task in flight.tasks.values():
             task.cancel()
 
     async def close(self) -> None:
@@ -235,27 +231,19 @@ class Courier:
         flight.sent.pop(attempt.id, None)
         try:
             if not task.cancelled():
-                self._tell(self.on_change, world)
-                self.pump(world)
+                self._port.reported(world)
+        except Exception:
+            _log.exception("a listener of the courier failed")
+            self.pump(world)  # whoever listens fails for himself: the next deliveries go out all the same
         finally:
             if not flight.tasks:
                 self.wake(world)
-
-    @staticmethod
-    def _tell(listener: Callable[..., None] | None, *arguments: object) -> None:
-        """A listener that fails must not stop deliveries."""
-        try:
-            if listener is not None:
-                listener(*arguments)
-        except Exception:
-            _log.exception("a listener of the courier failed")
 
     async def _carry(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
         """Send an attempt; when this ends, its world is ready for the report."""
         outcome = await self._send(world, flight, attempt)
         try:
-            if self.before_report is not None:
-                await self.before_report(world)
+            await self._port.catch_up(world)
         except Exception:
             _log.exception("a listener of the courier failed")
         return outcome
@@ -282,6 +270,4 @@ class Courier:
 
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
         with world.change(_CAUSE):
-            delivery = webhooks.report(world, attempt, outcome)
-        if delivery is not None:
-            self._tell(self.on_delivery, world, delivery)
+            webhooks.report(world, attempt, outcome)

@@ -6,27 +6,19 @@ Plain ASGI, no middleware: the one place where HTTP bytes come in and go out.
 from __future__ import annotations
 
 import asyncio
-import logging
-import traceback
-from collections.abc import Callable, MutableMapping
+from collections.abc import MutableMapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from simulator.assembly import Simulator
-from simulator.courier.courier import Courier
-from simulator.insight import EndedWorlds
-from simulator.kernel.world import World
-from simulator.server.driver import Driver
 from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, Gone, NoCut, Receive, Scope, Send, drop, head_of, read_body, write, write_raw
+from simulator.server.runtime import Runtime
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
-from simulator.wire.masking import Masker
 
 CONTROL_BASE = "/_simulator"
 _STOPPING = ApiError("service_unavailable", "The simulator is stopping.")
-_log = logging.getLogger(__name__)
 
 ASSUMPTIONS = (
     (
@@ -57,88 +49,20 @@ class Application:
 
     def __init__(
         self,
-        simulator: Simulator,
-        courier: Courier | None = None,
+        runtime: Runtime,
         *,
         hosts: Hosts | None = None,
-        masker: Masker | None = None,
         limits: Limits | None = None,
     ) -> None:
-        self.simulator = simulator
-        self.courier = courier or Courier()
+        self.runtime = runtime
         self.hosts = hosts or Hosts()
-        self.masker = masker or Masker()
         self.limits = limits or Limits()
-        self.watchers: list[Callable[[World], None]] = []
-        self.ended_worlds = EndedWorlds(simulator.operations)
-        self.on_end: list[Callable[[World], None]] = []
-        """Told of every world that lives no more: deleted, or replaced by another of its id."""
+        self.endpoint = Endpoint(runtime)
         self._calls: set[asyncio.Task[object]] = set()
-        self._remembering: asyncio.Task[None] | None = None
         self._stopping = False
-        self.driver = Driver(self.courier, self.changed)
-        self.closers: list[Callable[[], None]] = [self.driver.end_advances]
-        self.courier.on_change = self._reported
-        self.courier.before_report = self.driver.bring_up_to_date
-        self.endpoint = Endpoint(simulator, self.courier, self.driver, self.changed, self.masker)
         self.control: Mounted | None = None
         self.home: str | None = None
         """The page that a browser asking for / is sent to; without one, / is a path like any unknown one."""
-
-    def changed(self, world: World) -> None:
-        """Something happened in a world: tell the courier, the alarm of its clock, and whoever watches.
-
-        In a world that lives no more (a call was still under way when it was reset) nothing starts any more.
-        """
-        if self.simulator.worlds.get(world.id) is not world:
-            return
-        self.courier.pump(world)
-        if not self.driver.is_busy(world):
-            self.driver.set_alarm(world)
-        for watcher in self.watchers:
-            watcher(world)
-
-    async def follow_up(self, world: World) -> None:
-        """A call changed a world: what it planned without delay fires, then everybody is told."""
-        await self.driver.fire_due(world)
-        self.changed(world)
-
-    def attach(self, world: World) -> None:
-        """A world lives from now on: it was made, or put in place of another."""
-        self.driver.anchor(world)
-        self.changed(world)
-
-    def detach(self, world: World) -> None:
-        """A world lives no more: its clock stands still and what is on its way from it is cut off."""
-        self.driver.forget(world)
-        self.courier.forget(world)
-        self.ended_worlds.keep(world)
-        self._begin_to_remember()
-        for listener in (*self.on_end, *self.watchers):
-            listener(world)
-
-    async def remembered(self) -> None:
-        """Wait until what is known of all worlds that have ended is in `ended_worlds`."""
-        while not self.ended_worlds.is_complete:
-            await asyncio.wait({self._begin_to_remember()})
-
-    def _begin_to_remember(self) -> asyncio.Task[None]:
-        if self._remembering is None or self._remembering.done():
-            self._remembering = asyncio.get_running_loop().create_task(self._remember())
-        return self._remembering
-
-    async def _remember(self) -> None:
-        """Take in the worlds that have ended, one after another, beside the loop."""
-        while not self.ended_worlds.is_complete:
-            try:
-                await asyncio.to_thread(self.ended_worlds.take_in)
-            except Exception:
-                self.log_defect()
-
-    def _reported(self, world: World) -> None:
-        """The courier reported an attempt; while the clock is being moved, only that fires timers."""
-        self.driver.begin_firing(world)
-        self.changed(world)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
@@ -171,15 +95,11 @@ class Application:
         except NoCut:
             raise
         except Exception:
-            self.log_defect()
+            self.runtime.log_defect()
             await (_abandon(scope) if begun else _last_word(scope, send, ApiError("internal_error", DEFECT)))
         finally:
             if task is not None:
                 self._calls.discard(task)
-
-    def log_defect(self) -> None:
-        """Log the exception being handled, without the secrets its message may hold."""
-        _log.error("a defect of the simulator\n%s", self.masker.text(traceback.format_exc()))
 
     async def _route(self, scope: Scope, receive: Receive, send: Send) -> None:
         path: str = scope["path"]
@@ -196,29 +116,18 @@ class Application:
         while True:
             message = await receive()
             if message["type"] == "lifespan.startup":
-                for world in self.simulator.worlds.values():
-                    self.driver.anchor(world)
+                self.runtime.start()
                 await send({"type": "lifespan.startup.complete"})
             else:
-                await self.close()
+                await self.runtime.close()
                 await send({"type": "lifespan.shutdown.complete"})
                 return
-
-    def end_streams(self) -> None:
-        """End the answers that would go on for ever, so that the server can stop."""
-        for closer in self.closers:
-            closer()
 
     def end_calls(self) -> None:
         """End whatever is still being answered: 503, or a cut where the answer has begun."""
         self._stopping = True
         for task in tuple(self._calls):
             task.cancel()
-
-    async def close(self) -> None:
-        self.end_streams()
-        self.driver.close()
-        await self.courier.close()
 
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         incoming = head_of(scope)

@@ -1,6 +1,7 @@
 """Running clocks: maps real seconds to simulated ones in the modes `real` and `scaled`, and moves clocks on demand.
 
-The only place that waits for time to pass, and the only one that fires timers for calls. A manual clock moves only by
+The only place that waits for simulated time, and the only one that fires timers for calls (faults that slow a call or
+a delivery wait in real time, where they act). A manual clock moves only by
 `advance`; a running one is brought up to date before every call, and woken when its next timer falls due. However much
 is due, it is fired in slices of a few milliseconds, so that the server goes on answering meanwhile; of every world one
 run is under way at a time, and who comes meanwhile waits for its end.
@@ -18,6 +19,7 @@ from typing import TypeAlias
 from weakref import WeakKeyDictionary
 
 from simulator.courier.courier import Courier, Patience
+from simulator.courier.port import Port
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
 
@@ -113,7 +115,7 @@ class _Keeping:
 
 
 class Driver:
-    """Keeps the clocks of all worlds of a server; `changed` is told when timers of a world have fired.
+    """Keeps the clocks of all worlds of a server; `port` hears when timers of a world have fired.
 
     `seconds` tells real time, from any beginning.
     """
@@ -125,11 +127,9 @@ class Driver:
     most_events_awaiting = MOST_EVENTS_AWAITING
     most_timers_awaiting = MOST_TIMERS_AWAITING
 
-    def __init__(
-        self, courier: Courier, changed: Callable[[World], None], seconds: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, courier: Courier, port: Port, seconds: Callable[[], float] = time.monotonic) -> None:
         self._courier = courier
-        self._changed = changed
+        self._port = port
         self._seconds = seconds
         self._kept: WeakKeyDictionary[World, _Keeping] = WeakKeyDictionary()
 
@@ -169,7 +169,7 @@ class Driver:
         if not self._fire_slice(world, keeping, target_ms):
             keeping.firing = asyncio.get_running_loop().create_task(self._fire_on(world, keeping, target_ms))
         elif keeping.fired > before:
-            self._changed(world)
+            self._port.changed(world)
 
     def _fire_slice(self, world: World, keeping: _Keeping, target_ms: int) -> bool:
         """Fire for a few milliseconds; whether everything up to the moment has fired and the clock is there."""
@@ -194,7 +194,7 @@ class Driver:
                 await asyncio.sleep(0)
         finally:
             keeping.firing = None
-        self._changed(world)
+        self._port.changed(world)
 
     async def _fired(self, world: World, keeping: _Keeping) -> None:
         """Wait for the run under way; not for ever, where more may be due than can fire meanwhile."""
@@ -314,7 +314,7 @@ class Driver:
             ended.set_result(receipt)
             if not keeping.over:
                 self.anchor(world)
-            self._changed(world)
+            self._port.changed(world)
         if advance.called_off:
             raise AdvanceCancelled(advance.called_off, receipt)
         return receipt

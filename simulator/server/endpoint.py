@@ -6,16 +6,12 @@ It knows no resource. What it is given is an HTTP request already read; what it 
 from __future__ import annotations
 
 import asyncio
-import logging
-import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 from urllib.parse import parse_qsl
 
-from simulator.assembly import Simulator
-from simulator.courier.courier import Courier
 from simulator.insight import count_entry
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.machine import IllegalMove
@@ -23,15 +19,15 @@ from simulator.kernel.world import Origin, World
 from simulator.resources.auth import permits, require_access, token_holder
 from simulator.resources.profile import require_active, require_kyc
 from simulator.server import faults, idempotency
-from simulator.server.driver import Driver, wall_now_ms
+from simulator.server.driver import wall_now_ms
 from simulator.server.messages import Incoming, Outgoing
 from simulator.server.ratelimit import count_call
 from simulator.server.reading import body_of, public_key_of, token_of
 from simulator.server.router import Router
+from simulator.server.runtime import Runtime
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
-from simulator.wire.masking import Masker
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
 
@@ -43,7 +39,6 @@ DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
 )
 _REFUSED_KEPT_BYTES = 64 * 1024
-_log = logging.getLogger(__name__)
 
 ASSUMPTIONS = (
     (
@@ -86,21 +81,12 @@ class _Exchange:
 class Endpoint:
     """Answers interface calls for all worlds of a simulator."""
 
-    def __init__(
-        self,
-        simulator: Simulator,
-        courier: Courier,
-        driver: Driver,
-        changed: Callable[[World], None],
-        masker: Masker,
-    ) -> None:
-        self._simulator = simulator
-        self._courier = courier
-        self._driver = driver
-        self._changed = changed
-        self._masker = masker
-        self._router: Router[Operation] = Router(simulator.operations)
-        self._pending: dict[tuple[int, str, str], asyncio.Future[None]] = {}
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._simulator = runtime.simulator
+        self._masker = runtime.masker
+        self._router: Router[Operation] = Router(runtime.simulator.operations)
+        self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
 
     async def answer(self, incoming: Incoming) -> Outgoing:
         """Answer one call; never raises."""
@@ -137,40 +123,28 @@ class Endpoint:
         """
         try:
             self._journal(exchange, outgoing)
-            await self._follow_up(exchange.world)
+            await self._runtime.follow_up(exchange.world)
         except Exception:
-            self._log_defect()
+            self._runtime.log_defect()
         return outgoing
 
     def _fail(self, exchange: _Exchange) -> Outgoing:
         """500 for the exception being handled; its traceback goes to the log only."""
-        self._log_defect()
+        self._runtime.log_defect()
         with suppress(Exception):
             self._identify(exchange)
         envelope = ApiError("internal_error", DEFECT).envelope(exchange.request_id or None)
         headers = {"X-Request-Id": exchange.request_id} if exchange.request_id else {}
         return Outgoing(500, dumps(envelope), headers)
 
-    def _log_defect(self) -> None:
-        _log.error("a defect of the simulator\n%s", self._masker.text(traceback.format_exc()))
-
-    def _lives(self, world: World) -> bool:
-        return self._simulator.worlds.get(world.id) is world
-
     def _require_living(self, world: World) -> None:
         """503 when the world of a call that had to wait lives no more: what it would do now would be lost."""
-        if not self._lives(world):
+        if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",
                 "The world of this call was reset, restored, replaced or deleted while the call waited; "
                 "nothing was done.",
             )
-
-    async def _follow_up(self, world: World) -> None:
-        if not self._lives(world):
-            return
-        await self._driver.fire_due(world)
-        self._changed(world)
 
     async def _answer(self, exchange: _Exchange) -> Outgoing:
         found = self._router.find(exchange.path)
@@ -205,7 +179,7 @@ class Endpoint:
         """The world of a call, at its present moment; one that took its place while timers fired, if one did."""
         while True:
             world = exchange.world
-            await self._driver.bring_up_to_date(world)
+            await self._runtime.driver.bring_up_to_date(world)
             if ties:
                 exchange.world = self._world_of(exchange)
             if exchange.world is world:
@@ -289,7 +263,7 @@ class Endpoint:
         world, environment = exchange.world, exchange.environment
         body = (exchange.incoming.body or b"") if operation.takes_body else b""
         wanted = idempotency.fingerprint(operation.method, exchange.path, body)
-        place = (id(world), environment, key)
+        place = (world, environment, key)
         while (pending := self._pending.get(place)) is not None:
             await asyncio.shield(pending)
             self._require_living(world)
@@ -327,9 +301,9 @@ class Endpoint:
             answer = operation.action(call)
             body = b"" if answer is None or isinstance(answer, Probe) else dumps(answer)
         if isinstance(answer, Probe):
-            outcome = await self._courier.probe(world, answer)
+            outcome = await self._runtime.courier.probe(world, answer)
             self._require_living(world)
-            await self._driver.bring_up_to_date(world)
+            await self._runtime.driver.bring_up_to_date(world)
             self._require_living(world)
             with world.change(cause, origin):
                 body = dumps(answer.then(outcome))

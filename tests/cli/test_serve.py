@@ -214,7 +214,7 @@ def test_help_loads_neither_models_nor_rooms() -> None:
 def test_scenarios_are_taken_by_name_and_by_file(tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("name: rain\n")
     application = build(Config(clock="manual", scenarios=("autopilot", str(tmp_path / "rain.yaml"))))
-    simulator = application.simulator
+    simulator = application.runtime.simulator
     assert simulator.engine.active(simulator.default) == ["autopilot", "rain"]
 
 

@@ -34,7 +34,7 @@ class Recorder:
     def __init__(self) -> None:
         now = parse_timestamp("2026-03-01T10:00:00Z")
         self.application = build(Config(clock="manual", seed=99, now_ms=now, scenarios=("autopilot",)))
-        self.world = self.application.simulator.worlds["default"]
+        self.world = self.application.runtime.simulator.worlds["default"]
         self.entries: list[dict[str, Any]] = []
         self.token = ""
 
@@ -62,7 +62,7 @@ class Recorder:
         return orjson.loads(answered.body) if answered.body else None
 
     async def wait(self, minutes: int) -> None:
-        await self.application.driver.advance(self.world, self.world.now_ms + minutes * 60_000)
+        await self.application.runtime.driver.advance(self.world, self.world.now_ms + minutes * 60_000)
 
     async def session(self) -> dict[str, Any]:
         keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}

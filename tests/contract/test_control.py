@@ -60,7 +60,7 @@ def _ask_all(calls: list[tuple[str, str, Any]]) -> list[tuple[int, dict[str, str
     async def go() -> list[tuple[int, dict[str, str], bytes]]:
         application = build(Config(clock="manual"))
         answers = [await _ask(application, method, f"/_simulator{path}", body) for method, path, body in calls]
-        await application.close()
+        await application.runtime.close()
         return answers
 
     return asyncio.run(go())

@@ -222,7 +222,7 @@ def session(control: dict[str, Any]) -> Session:
         made = Session(application, Judge({**control, "webhooks": {}}))
         for part in (_act, _see, _steer, _keep):
             await part(made)
-        await application.close()
+        await application.runtime.close()
         return made
 
     return asyncio.run(go())

@@ -24,9 +24,26 @@ def run(coroutine: Coroutine[Any, Any, Any]) -> Any:
     return asyncio.run(coroutine)
 
 
-def courier_with(*script: int | Outcome | BaseException) -> tuple[Courier, FakeTransport]:
-    transport = FakeTransport(script)
-    return Courier(transport, wall_clock_ms=lambda: WALL_MS), transport
+class Owner:
+    """Whoever owns the courier: it starts what may go after a report, as a server does."""
+
+    def __init__(self) -> None:
+        self.courier = Courier(self)
+
+    async def catch_up(self, world: World) -> None:
+        pass
+
+    def reported(self, world: World) -> None:
+        self.courier.pump(world)
+
+    def changed(self, world: World) -> None:
+        pass
+
+
+def courier_with(*script: int | Outcome | BaseException, owner: Owner | None = None) -> tuple[Courier, FakeTransport]:
+    transport, owner = FakeTransport(script), owner or Owner()
+    owner.courier = Courier(owner, transport, wall_clock_ms=lambda: WALL_MS)
+    return owner.courier, transport
 
 
 def open_world(count: int = 1) -> World:
@@ -44,7 +61,7 @@ def test_settle_sends_everything_and_counts_the_attempts() -> None:
         assert courier.is_busy(world)
         assert await courier.settle(world) == 5
         assert not courier.is_busy(world)
-        assert courier.attempts_made(world) == 5
+        assert len(webhooks.all_deliveries(world)) == 5
         assert await courier.settle(world) == 0
         bodies = [body for _, _, body in transport.sent]
         assert bodies == [event.raw for event in world.journal.events()]
@@ -75,12 +92,12 @@ def test_pump_does_not_wait_and_goes_on_by_itself() -> None:
         courier.pump(world)
         await asyncio.sleep(0)
         assert len(transport.sent) == 1
-        assert courier.attempts_made(world) == 0
+        assert len(webhooks.all_deliveries(world)) == 0
         transport.gate.set()
         for _ in range(20):
             await asyncio.sleep(0)
         assert len(transport.sent) == 2
-        assert courier.attempts_made(world) == 2
+        assert len(webhooks.all_deliveries(world)) == 2
 
     run(scenario())
 
@@ -136,22 +153,22 @@ def test_a_transport_that_breaks_counts_as_a_failed_attempt(caplog: pytest.LogCa
 def test_listeners_hear_of_every_report_and_may_change_the_world() -> None:
     async def scenario() -> None:
         world = open_world()
-        courier, _ = courier_with()
         heard: list[object] = []
 
-        def on_change(changed: World) -> None:
-            heard.append(changed)
-            if len(heard) < 3:
-                happen(changed)
-                courier.pump(changed)
+        class Listener(Owner):
+            async def catch_up(self, world: World) -> None:
+                heard.append(("before", len(webhooks.all_deliveries(world))))
 
-        courier.on_change = on_change
-        courier.before_report = lambda changed: heard.append("before") if len(heard) > 10 else None
-        courier.on_delivery = lambda changed, delivery: seen.append(delivery.attempt)
-        seen: list[int] = []
+            def reported(self, world: World) -> None:
+                heard.append(("after", len(webhooks.all_deliveries(world))))
+                if len(heard) < 6:
+                    happen(world)
+                self.courier.pump(world)
+
+        courier, _ = courier_with(owner=Listener())
         assert await courier.settle(world) == 3
-        assert heard == [world, world, world]
-        assert seen == [1, 1, 1]
+        assert heard == [("before", 0), ("after", 1), ("before", 1), ("after", 2), ("before", 2), ("after", 3)]
+        assert [row.attempt for row in webhooks.all_deliveries(world)] == [1, 1, 1]
 
     run(scenario())
 
@@ -159,12 +176,15 @@ def test_listeners_hear_of_every_report_and_may_change_the_world() -> None:
 def test_a_listener_that_fails_stops_nothing(caplog: pytest.LogCaptureFixture) -> None:
     async def scenario() -> None:
         world = open_world(3)
-        courier, _ = courier_with()
 
-        def fail(_: World) -> None:
-            raise RuntimeError("a broken listener")
+        class Broken(Owner):
+            async def catch_up(self, world: World) -> None:
+                raise RuntimeError("a broken listener")
 
-        courier.before_report = courier.on_change = fail
+            def reported(self, world: World) -> None:
+                raise RuntimeError("a broken listener")
+
+        courier, _ = courier_with(owner=Broken())
         assert await courier.settle(world) == 3
 
     run(scenario())
@@ -211,10 +231,24 @@ def test_an_attempt_cancelled_before_it_began_may_start_again() -> None:
         world = open_world()
         courier, transport = courier_with()
         courier.pump(world)
-        courier.forget(world)
-        assert await courier.settle(world) == 0
+        await courier.close()
         assert transport.sent == []
         assert await courier.settle(world) == 1
+
+    run(scenario())
+
+
+def test_nothing_of_a_world_that_lives_no_more_is_sent() -> None:
+    async def scenario() -> None:
+        world = open_world(2)
+        courier, transport = courier_with()
+        courier.pump(world)
+        courier.forget(world)
+        assert await courier.settle(world) == 0
+        happen(world)
+        courier.pump(world)
+        assert await courier.settle(world) == 0
+        assert transport.sent == []
 
     run(scenario())
 
@@ -272,7 +306,7 @@ def test_a_probe_is_signed_and_answers_what_came_back(
         ((_, headers, body),) = transport.sent
         assert body == probe.raw
         assert headers["X-Signature"] == sign(probe.key, int(headers["X-Timestamp"]), body)
-        assert courier.attempts_made(world) == 0
+        assert len(webhooks.all_deliveries(world)) == 0
 
     run(scenario())
 

@@ -17,6 +17,7 @@ from simulator.courier.courier import Courier
 from simulator.courier.transport import MAX_BODY_BYTES, AiohttpTransport, describe
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Outcome, sign
+from tests.courier.test_courier import Owner
 from tests.resources.webhooks.house import happen, house, register
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
@@ -348,7 +349,7 @@ def test_a_courier_delivers_to_a_real_receiver_with_a_signature_that_verifies() 
             world = house()
             register(world, f"http://localhost:{mine.port}/hooks")
             event = happen(world)
-            courier = Courier()
+            courier = Courier(Owner())
             assert await courier.settle(world) == 1
             await courier.close()
             head, _, body = mine.received[0].partition(b"\r\n\r\n")

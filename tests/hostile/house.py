@@ -115,7 +115,7 @@ class House:
         self.findings = findings
         self.progress = progress
         self.application = application or build(Config(clock="manual"))
-        self.simulator = self.application.simulator
+        self.simulator = self.application.runtime.simulator
         self.origin = ""
         self.place = ""
         self.chance = Random(0)
@@ -319,8 +319,8 @@ class House:
         if any(world.clock.mode != "manual" for world in worlds):
             return None
         for world in worlds:
-            if self.application.courier.is_busy(world):
-                await self.application.courier.settle(world)
+            if self.application.runtime.courier.is_busy(world):
+                await self.application.runtime.courier.settle(world)
         return {world.id: (id(world), world.now_ms, world.store.tables()) for world in worlds}
 
     async def _judge_stillness(self, before: dict[str, Any], request: Request, answer: Answer, told: str) -> None:

@@ -636,7 +636,7 @@ def test_without_the_control_token_no_body_is_read() -> None:
             "headers": [(b"host", b"x"), (b"content-length", b"200000000")],
         }  # fmt: skip
         await application(scope, receive, send)
-        await application.close()
+        await application.runtime.close()
         return statuses[0], pieces
 
     status, pieces = asyncio.run(ask())
@@ -648,7 +648,7 @@ def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
     async def come_and_go() -> tuple[int, int, int]:
         application = build(Config(clock="manual"))
         client = AsgiClient(application)
-        simulator = application.simulator
+        simulator = application.runtime.simulator
 
         async def one(number: int) -> None:
             world = {"X-Simulator-World": f"w{number}"}
@@ -680,7 +680,7 @@ def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
         for number in range(3):
             await one(number)
         found = kept()
-        await application.close()
+        await application.runtime.close()
         return found
 
     assert asyncio.run(come_and_go()) == (0, 0, 0)
@@ -762,7 +762,7 @@ def test_pages_tell_browsers_what_they_may_do(default: Remote, page: str) -> Non
 
 def test_the_history_of_a_resource_costs_the_same_however_long_it_is() -> None:
     application = build(Config(clock="manual", scenarios=()))
-    simulator = application.simulator
+    simulator = application.runtime.simulator
 
     def moves(count: int) -> float:
         watch = Stopwatch()

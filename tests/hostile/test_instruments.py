@@ -13,6 +13,7 @@ import pytest
 from simulator.assembly import Blueprint, Simulator
 from simulator.scenario.schema import Library
 from simulator.server.app import Application
+from simulator.server.runtime import Runtime
 from tests.hostile.campaigns.yaml_texts import scenario_text
 from tests.hostile.findings import Findings
 from tests.hostile.house import Answer, House, Request, last_frame
@@ -27,7 +28,7 @@ def house_with(tmp_path: Path, answer: Any) -> House:
     simulator = Simulator(library=Library())
     simulator.create_world(Blueprint("default", 1))
     odd = type("Odd", (Application,), {"__call__": answer})
-    return House(Findings(), Progress(tmp_path / "progress"), odd(simulator))
+    return House(Findings(), Progress(tmp_path / "progress"), odd(Runtime(simulator)))
 
 
 def kinds(house: House, request: Request = GET, **more: Any) -> dict[str, int]:

@@ -99,7 +99,7 @@ class Service:
     def __init__(self, application: Application) -> None:
         self.application = application
         self.client = AsgiClient(application)
-        self.world: World = application.simulator.default
+        self.world: World = application.runtime.simulator.default
         self._token = ""
         self._enter()
 
@@ -173,7 +173,7 @@ class Service:
 def service() -> Iterator[Service]:
     application = build(Config(clock="manual"))
     yield Service(application)
-    asyncio.run(application.close())
+    asyncio.run(application.runtime.close())
 
 
 def test_the_autopilot_completes_every_kind_of_transaction(service: Service) -> None:
@@ -192,7 +192,7 @@ def test_the_autopilot_completes_every_kind_of_transaction(service: Service) -> 
     assert [reply.status for reply in made] == [201] * 7
     service.pass_(2 * MINUTE_MS)
     assert [service.status(reply.body) for reply in made] == [("completed", None)] * 7
-    assert service.application.simulator.engine.progress(service.world, "autopilot")["skipped"] == []
+    assert service.application.runtime.simulator.engine.progress(service.world, "autopilot")["skipped"] == []
 
 
 def test_the_autopilot_confirms_deposits(service: Service) -> None:

@@ -16,6 +16,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
+from simulator.server.runtime import Runtime
 from simulator.wire.room import Room
 
 
@@ -30,7 +31,7 @@ def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest
     async def scenario() -> list[Any]:
         simulator = Simulator((*ROOMS, BROKEN))
         world = simulator.create_world(Blueprint("default", 1))
-        application = Application(simulator)
+        application = Application(Runtime(simulator))
         application.control = ControlApplication(application, control_rows())
         client = AsgiClient(application)
         with world.change(Cause("start", "test")):
@@ -40,7 +41,7 @@ def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest
             await client.request("GET", "/_simulator/advice"),
             await client.request("GET", "/_simulator/clock"),
         ]
-        await application.close()
+        await application.runtime.close()
         return answers
 
     with caplog.at_level(logging.ERROR):

@@ -69,7 +69,7 @@ def test_every_envelope_fits_its_schema(event_type: str) -> None:
     ids=["create_quote", "create_beneficiary", "calculate_fee", "create_wallet", "quote_buy"],
 )
 def test_the_simulator_accepts_nearly_every_body(room: Any, method: str, path: str, operation_id: str) -> None:
-    world = build(Config(clock="manual", scenarios=())).simulator.default
+    world = build(Config(clock="manual", scenarios=())).runtime.simulator.default
     operation = find_operation((room,), method, path)
     outcomes: Counter[str] = Counter()
 

@@ -1,0 +1,20 @@
+"""What the courier and the driver of a server need of the server they work in."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from simulator.kernel.world import World
+
+
+class Port(Protocol):
+    """The one way back from below: whoever owns a courier and a driver hears of their worlds through this."""
+
+    async def catch_up(self, world: World) -> None:
+        """Bring a running clock to the present: something from outside is about to reach the world."""
+
+    def reported(self, world: World) -> None:
+        """The report of a webhook attempt has changed a world: fire what is due now, start what may go."""
+
+    def changed(self, world: World) -> None:
+        """Timers of a world have fired, or its clock was moved: start what may go, and tell whoever watches."""

@@ -1,0 +1,157 @@
+"""The worlds of a server as they run: their clocks, their deliveries, and whoever watches them.
+
+The `Simulator` makes, replaces and ends worlds and tells this of each; the driver and the courier tell what happened in
+one through `Port`. So whoever makes or ends a world makes one call, and nobody has to remember what belongs to it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import traceback
+from collections.abc import Callable
+
+from simulator.assembly import Simulator
+from simulator.courier.courier import Courier, wall_clock_ms
+from simulator.courier.transport import Transport
+from simulator.insight import EndedWorlds
+from simulator.kernel.world import World
+from simulator.server.driver import Driver
+from simulator.wire.masking import Masker
+
+_log = logging.getLogger(__name__)
+
+
+class Watcher:
+    """Whoever looks on. Called in the event loop, outside of any change; what it does not care for does nothing."""
+
+    def changed(self, world: World) -> None:
+        """Something may have happened in a world, or another was put in its place."""
+
+    def ended(self, world: World) -> None:
+        """A world lives no more: it was deleted, or replaced by another of its id."""
+
+    def stopping(self) -> None:
+        """The server stops: what would go on for ever has to end."""
+
+
+class Runtime:
+    """What keeps the worlds of a simulator going; the one object that control calls and the interface work with."""
+
+    def __init__(
+        self,
+        simulator: Simulator,
+        transport: Transport | None = None,
+        *,
+        masker: Masker | None = None,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
+    ) -> None:
+        self.simulator = simulator
+        self.masker = masker or Masker()
+        self.courier = Courier(self, transport, wall_clock_ms=wall_clock_ms)
+        self.driver = Driver(self.courier, self)
+        self.ended_worlds = EndedWorlds(simulator.operations)
+        self._watchers: list[Watcher] = []
+        self._remembering: asyncio.Task[None] | None = None
+        simulator.observe(self)
+
+    # What happens in a world
+
+    async def catch_up(self, world: World) -> None:
+        await self.driver.bring_up_to_date(world)
+
+    def changed(self, world: World) -> None:
+        """Tell the courier, the alarm of the clock, and whoever watches.
+
+        In a world that lives no more (a call was still under way when it was reset) nothing starts any more.
+        """
+        if not self.simulator.lives(world):
+            return
+        self.courier.pump(world)
+        if not self.driver.is_busy(world):
+            self.driver.set_alarm(world)
+        self._tell_changed(world)
+
+    def reported(self, world: World) -> None:
+        """While the clock is being advanced, only that fires timers: `begin_firing` then leaves it alone."""
+        self.driver.begin_firing(world)
+        self.changed(world)
+
+    async def follow_up(self, world: World) -> None:
+        """A call changed a world: what it planned without delay fires, then everybody is told."""
+        if self.simulator.lives(world):
+            await self.driver.fire_due(world)
+            self.changed(world)
+
+    # The life of worlds, as the simulator tells it
+
+    def attach(self, world: World) -> None:
+        """A world lives from now on: its clock begins to run."""
+        self.driver.anchor(world)
+        self.changed(world)
+
+    def detach(self, world: World) -> None:
+        """A world lives no more: its clock stands still and what is on its way from it is cut off."""
+        self.driver.forget(world)
+        self.courier.forget(world)
+        self.ended_worlds.keep(world)
+        self._begin_to_remember()
+        for watcher in self.watchers:
+            watcher.ended(world)
+        self._tell_changed(world)
+
+    async def remembered(self) -> None:
+        """Wait until what is known of all worlds that have ended is in `ended_worlds`."""
+        while not self.ended_worlds.is_complete:
+            await asyncio.wait({self._begin_to_remember()})
+
+    def _begin_to_remember(self) -> asyncio.Task[None]:
+        if self._remembering is None or self._remembering.done():
+            self._remembering = asyncio.get_running_loop().create_task(self._remember())
+        return self._remembering
+
+    async def _remember(self) -> None:
+        """Take in the worlds that have ended, one after another, beside the loop."""
+        while not self.ended_worlds.is_complete:
+            try:
+                await asyncio.to_thread(self.ended_worlds.take_in)
+            except Exception:
+                self.log_defect()
+
+    # Whoever watches
+
+    def watch(self, watcher: Watcher) -> None:
+        self._watchers.append(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        self._watchers.remove(watcher)
+
+    @property
+    def watchers(self) -> tuple[Watcher, ...]:
+        return tuple(self._watchers)
+
+    def _tell_changed(self, world: World) -> None:
+        for watcher in self.watchers:
+            watcher.changed(world)
+
+    # The life of the server
+
+    def start(self) -> None:
+        """Running clocks run from now on. Without this each begins with the first call of its world."""
+        for world in self.simulator.worlds.values():
+            self.driver.anchor(world)
+
+    def end_streams(self) -> None:
+        """End what would go on for ever, advances too, so that the server can stop."""
+        self.driver.end_advances()
+        for watcher in self.watchers:
+            watcher.stopping()
+
+    async def close(self) -> None:
+        self.end_streams()
+        self.driver.close()
+        await self.courier.close()
+
+    def log_defect(self) -> None:
+        """Log the exception being handled, without the secrets its message may hold."""
+        _log.error("a defect of the simulator\n%s", self.masker.text(traceback.format_exc()))
