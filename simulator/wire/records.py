@@ -37,6 +37,14 @@ class Record:
 
 
 R = TypeVar("R", bound=Record)
+V = TypeVar("V")
+
+
+def present(value: V | None) -> V:
+    """A field that may be empty in general, but not in a record of this type; ValueError when it is."""
+    if value is None:
+        raise ValueError("this record lacks a field that its type always has")
+    return value
 
 
 @dataclass(frozen=True)

@@ -42,7 +42,8 @@ class OneOf:
     values: tuple[str, ...]
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return {**handler(core), "enum": list(self.values)}
+        values = {"const": self.values[0]} if len(self.values) == 1 else {"enum": list(self.values)}
+        return {**handler(core), **values}
 
 
 @dataclass(frozen=True)
@@ -70,6 +71,8 @@ AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$")]
 """An amount as printed: at least two decimals, no sign, no exponent (decision H8)."""
 RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$")]
 CountryText = Annotated[str, OneOf(get_args(Country))]
+WalletNetwork = Annotated[str, OneOf(("STELLAR", "CELO", "BITCOIN"))]
+"""A network as wallet operations and the currency listing spell it."""
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]
 CurrencyText = Annotated[str, OneOf((*FIAT_CODES, *ASSET_CODES))]

@@ -93,26 +93,24 @@ class FeeCalculation(TypedDict):
     breakdown: FeeBreakdown
 
 
-def show_processing_fee(fee: records.Fee) -> JsonObject:
+def show_processing_fee(fee: records.Fee) -> ProcessingFee:
     """The fee of ramps and of the calculator."""
-    shape: ProcessingFee = {
+    return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,
         "processing_fee": fee.currency.format(fee.service_fee),
         "network_fee": fee.currency.format(fee.network_fee),
     }
-    return cast(JsonObject, shape)
 
 
-def show_app_fee(fee: records.Fee) -> JsonObject:
+def show_app_fee(fee: records.Fee) -> AppFee:
     """The fee of wallet quotes, estimates and transactions (decision M2)."""
-    shape: AppFee = {
+    return {
         "total": fee.currency.format(fee.total),
         "currency": fee.currency.code,
         "app_fee": fee.currency.format(fee.service_fee),
         "network_fee": fee.currency.format(fee.network_fee),
     }
-    return cast(JsonObject, shape)
 
 
 def render_product(world: World, record: records.FeeProduct) -> JsonObject:
@@ -161,7 +159,7 @@ def show_calculation(
         "product": cast(Any, product.product),
         "amount": show(amount),
         "currency": fee.currency.code,
-        "fee": cast(Any, show_processing_fee(fee)),
+        "fee": show_processing_fee(fee),
         "net_amount": show(net_amount),
         "breakdown": {
             "percentage": format_decimal(product.percentage),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
@@ -10,18 +10,19 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.transactions.records import Transaction
-from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, OrderNumber, Prefix, Timestamp
+from simulator.resources.transactions.states import DEPOSIT_TRANSACTION
+from simulator.wire.records import present
+from simulator.wire.shapes import AmountText, AssetText, Assumed, OneOf, OrderNumber, Prefix, Timestamp, WalletNetwork
 from simulator.wire.spelling import upper
 
 
 class DepositTransaction(TypedDict):
     id: Annotated[str, Prefix("txn_")]
     type: Annotated[Literal["deposit"], Assumed("S12")]
-    status: Annotated[Literal["completed"], Assumed("S12")]
+    status: Annotated[str, OneOf(tuple(DEPOSIT_TRANSACTION.rows)), Assumed("S12")]
     order_id: Annotated[OrderNumber, Assumed("L3")]
     symbol: Annotated[AssetText, Assumed("S12")]
-    network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("S12")]
+    network: Annotated[WalletNetwork, Assumed("S12")]
     amount: Annotated[AmountText, Assumed("S12")]
     fee: Annotated[AppFee, Assumed("S12")]
     net_amount: Annotated[AmountText, Assumed("S12")]
@@ -32,17 +33,17 @@ class DepositTransaction(TypedDict):
     updated_at: Timestamp
 
 
-def render_deposit(world: World, record: Transaction) -> JsonObject:
+def render_deposit(world: World, record: Transaction) -> DepositTransaction:
     currency = record.fee.currency
-    shape: DepositTransaction = {
+    return {
         "id": record.id,
         "type": "deposit",
-        "status": cast(Any, record.status),
+        "status": record.status,
         "order_id": record.order_id,
         "symbol": record.received.code,
-        "network": cast(Any, upper(record.received.network or "")),
+        "network": upper(present(record.received.network)),
         "amount": currency.format(record.amount),
-        "fee": cast(Any, show_app_fee(record.fee)),
+        "fee": show_app_fee(record.fee),
         "net_amount": currency.format(record.net_amount),
         "reference": record.reference,
         "tx_hash": record.tx_hash,
@@ -50,4 +51,3 @@ def render_deposit(world: World, record: Transaction) -> JsonObject:
         "created_at": format_timestamp(record.created_at_ms),
         "updated_at": format_timestamp(record.updated_at_ms),
     }
-    return cast(JsonObject, shape)
