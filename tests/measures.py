@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import io
+import sys
 import tokenize
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -103,9 +104,11 @@ def _imports(name: str, path: Path, modules: dict[str, Path]) -> Iterator[str]:
 
 def main() -> None:
     found = measured()
-    print(f"{found.lines:,} lines in {found.files} files, the longest {found.longest_file}")
-    print(f"Any: {found.anys}, {found.anys_per_100_lines} per 100 lines; casts: {found.casts}")
-    print(f"comments: {found.comments}; import circles: {found.circles}")
+    sys.stdout.write(
+        f"{found.lines:,} lines in {found.files} files, the longest {found.longest_file}\n"
+        f"Any: {found.anys}, {found.anys_per_100_lines} per 100 lines; casts: {found.casts}\n"
+        f"comments: {found.comments}; import circles: {found.circles}\n"
+    )
 
 
 if __name__ == "__main__":
