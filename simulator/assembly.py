@@ -221,8 +221,8 @@ class Simulator:
         with world.change(Cause("start", "world")):
             world.store.table("settings").put("settings", dict(blueprint.settings))
             for room in self.rooms:
-                if room.lay is not None:
-                    room.lay(world)
+                if room.setup is not None:
+                    room.setup(world)
             for name, scenario in (uploaded or {}).items():
                 world.store.table("uploaded_scenarios").put(name, scenario)
             self.engine.activate(world, list(blueprint.scenarios))
@@ -331,7 +331,7 @@ class Simulator:
         world = self.from_state(dataclasses.replace(state, keys_of=world_id, seed=seed), world_id)
         with world.change(Cause("start", "fork")):
             auth.rekey(world)
-            webhooks.lay_keys(world)
+            webhooks.set_up_keys(world)
             prepare(world)
         bound_journal(world)
         self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=""))

@@ -20,8 +20,8 @@ def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "d
     world = World(world_id, seed, Clock(parse_timestamp(now)), wiring_of(rooms))
     with world.change(Cause("start", "world")):
         for room in rooms:
-            if room.lay is not None:
-                room.lay(world)
+            if room.setup is not None:
+                room.setup(world)
     return world
 
 

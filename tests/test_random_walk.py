@@ -21,7 +21,7 @@ from simulator.kernel.world import Wiring, World
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import dumps
-from simulator.wire.records import find, kind_of, render_told
+from simulator.wire.records import find, kind_of, render_for_event
 from tests import support
 from tests.auditor import Auditor
 
@@ -63,7 +63,7 @@ class RandomWalk(RuleBasedStateMachine):
         shown = {name: value for name, value in subject.items() if name != "run"}
         if orjson.loads(event.raw)["data"]["object"] != orjson.loads(dumps(subject)):
             self.mismatches.append(f"{event.type}: the raw body differs from its object")
-        if shown != render_told(world, record):
+        if shown != render_for_event(world, record):
             self.mismatches.append(f"{event.type} of {event.object_id} is not the resource at that instant")
 
     def call(self, method: str, path: str, body: dict[str, Any] | None = None, **variables: str) -> Any:

@@ -53,7 +53,7 @@ class Kind:
 
     `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
     lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
-    `told` are members that its events carry besides what answers show.
+    `in_events` are members that its events carry besides what answers show.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Kind:
     machine: Machine
     standing: Callable[[World, str], Any] | None = None
     receives: Callable[[World, Any, Any], bool] | None = None
-    told: Callable[[World, Any], JsonObject] | None = None
+    in_events: Callable[[World, Any], JsonObject] | None = None
 
 
 def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:
@@ -101,10 +101,10 @@ def render(world: World, record: Record) -> Shown:
     return kind_of(world, record).render(world, record)
 
 
-def render_told(world: World, record: Record) -> JsonObject:
+def render_for_event(world: World, record: Record) -> JsonObject:
     """The full resource as events carry it at this instant (decision W8)."""
     kind = kind_of(world, record)
-    return {**kind.render(world, record), **(kind.told(world, record) if kind.told is not None else {})}
+    return {**kind.render(world, record), **(kind.in_events(world, record) if kind.in_events is not None else {})}
 
 
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
@@ -197,4 +197,4 @@ def _emit(world: World, record: Record, move: Move, extra: JsonObject) -> None:
     if record.owner:
         return
     for event_type in move.events:
-        emit(world, record.environment, event_type, render_told(world, record) | extra, record.id)
+        emit(world, record.environment, event_type, render_for_event(world, record) | extra, record.id)

@@ -16,7 +16,7 @@ from simulator.wire.records import Kind
 class Room:
     """The tables of one room: its operations, actions, timers and kinds, and what it wants to hear of events.
 
-    `lay` puts down the room's part of a fresh account (profile, keys, opening balances), inside a change.
+    `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change.
     """
 
     name: str
@@ -26,7 +26,7 @@ class Room:
     kinds: tuple[Kind, ...] = ()
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
-    lay: Callable[[World], None] | None = None
+    setup: Callable[[World], None] | None = None
 
 
 Row = TypeVar("Row")

@@ -7,11 +7,11 @@ from simulator.resources.auth.actions import (
     forget,
     key_pair,
     known_keys,
-    lay,
     permits,
     register,
     rekey,
     require_access,
+    set_up,
     token_holder,
 )
 from simulator.resources.auth.records import PERMISSIONS, TABLE, KeyPair
@@ -26,7 +26,7 @@ ROOM = Room(
     operations=OPERATIONS,
     actions=ACTIONS,
     kinds=(Kind("api_key", TABLE, render_key_pair, KEY_PAIR),),
-    lay=lay,
+    setup=set_up,
 )
 
 ASSUMPTIONS = (

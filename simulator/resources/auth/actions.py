@@ -139,7 +139,7 @@ def credentials(world: World) -> dict[str, dict[str, str]]:
     return shown
 
 
-def lay(world: World) -> None:
+def set_up(world: World) -> None:
     """The pair that a fresh world has in each environment."""
     for environment in ENVIRONMENTS:
         _make(world, environment, _FIRST_LABEL, PERMISSIONS)
@@ -226,4 +226,4 @@ def rekey(world: World) -> None:
         for text in _texts(tokens(world, environment)):
             tokens(world, environment).delete(text)
         world.store.table("sequences").put(f"keys.{environment}", 0)
-    lay(world)
+    set_up(world)

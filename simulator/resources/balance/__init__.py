@@ -61,7 +61,7 @@ ROOM = Room(
         Kind("buy", TRANSACTIONS, render_transaction, BUY),
         Kind("withdraw", TRANSACTIONS, render_transaction, WITHDRAW),
     ),
-    lay=assets.lay,
+    setup=assets.set_up,
 )
 
 ASSUMPTIONS = (

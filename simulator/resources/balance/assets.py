@@ -38,7 +38,7 @@ ASSET_LIST = Listing(
 )
 
 
-def lay(world: World) -> None:
+def set_up(world: World) -> None:
     """The opening balances of a fresh account, in both environments."""
     for environment in ENVIRONMENTS:
         for code, network, amount in OPENING:

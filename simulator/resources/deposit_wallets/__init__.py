@@ -28,10 +28,10 @@ from simulator.resources.deposit_wallets.shapes import (
     LightningAddressObject,
     LightningAddressShape,
     WalletShape,
+    entry_in_events,
     render_deposit,
     render_entry,
     render_wallet,
-    told_entry,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
 from simulator.wire.records import Kind
@@ -45,9 +45,14 @@ ROOM = Room(
     kinds=(
         Kind("wallet", WALLETS, render_wallet, WALLET, receives=actions.receive),
         Kind(
-            "lightning_address", LIGHTNING, render_entry, LIGHTNING_ADDRESS, receives=lightning.receive, told=told_entry
+            "lightning_address",
+            LIGHTNING,
+            render_entry,
+            LIGHTNING_ADDRESS,
+            receives=lightning.receive,
+            in_events=entry_in_events,
         ),
-        Kind("invoice", LIGHTNING, render_entry, INVOICE, receives=lightning.receive, told=told_entry),
+        Kind("invoice", LIGHTNING, render_entry, INVOICE, receives=lightning.receive, in_events=entry_in_events),
         Kind("deposit", DEPOSITS, render_deposit, DEPOSIT),
     ),
 )

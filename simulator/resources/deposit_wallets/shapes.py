@@ -200,7 +200,7 @@ def render_entry(world: World, entry: LightningEntry, *, nested: bool = False) -
     }
 
 
-def told_entry(world: World, entry: LightningEntry) -> JsonObject:
+def entry_in_events(world: World, entry: LightningEntry) -> JsonObject:
     """What the events of a Lightning entry carry besides: the reference of its wallet (decision W8)."""
     return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 

@@ -5,7 +5,7 @@ Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
 
 from __future__ import annotations
 
-from simulator.resources.profile.actions import lay
+from simulator.resources.profile.actions import set_up
 from simulator.resources.profile.gates import require_active, require_kyc, require_production_access
 from simulator.resources.profile.limits import (
     LimitCharge,
@@ -28,7 +28,7 @@ from simulator.resources.profile.shapes import KycDetail, show_kyc, show_profile
 from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.room import Room
 
-ROOM = Room("profile", operations=OPERATIONS, actions=ACTIONS, lay=lay)
+ROOM = Room("profile", operations=OPERATIONS, actions=ACTIONS, setup=set_up)
 MACHINES = (KYC, PROFILE)
 
 ASSUMPTIONS = (

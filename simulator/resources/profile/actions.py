@@ -1,4 +1,4 @@
-"""What happens to an account: it is laid down, patched by its owner, and moved by compliance and support.
+"""What happens to an account: it is set up, patched by its owner, and moved by compliance and support.
 
 Chapter "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
 """
@@ -35,8 +35,8 @@ _OTHER_USERS = (
 _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid identity document.")
 
 
-def lay(world: World) -> None:
-    """Put down a fresh account and the other users of the platform (control interface, "Worlds")."""
+def set_up(world: World) -> None:
+    """Make a fresh account and the other users of the platform (control interface, "Worlds")."""
     kyc, status = KYC.begin("open"), PROFILE.begin("open")
     profile = Profile(
         user_id=world.streams.uuid("ids.user"),

@@ -13,9 +13,9 @@ from simulator.resources.webhooks.emails import emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.keys import (
-    lay_keys,
     prepare,
     sending_time_ms,
+    set_up_keys,
     sign,
     signed_headers,
     url_policy,
@@ -66,7 +66,7 @@ ROOM = Room(
     ),
     kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK),),
     on_event=(queue.on_event,),
-    lay=lay_keys,
+    setup=set_up_keys,
 )
 
 ASSUMPTIONS = (
@@ -115,7 +115,6 @@ __all__ = [
     "emails",
     "in_flight",
     "is_on_this_machine",
-    "lay_keys",
     "may_take",
     "prepare",
     "put_back",
@@ -124,6 +123,7 @@ __all__ = [
     "report",
     "resend",
     "sending_time_ms",
+    "set_up_keys",
     "sign",
     "signed_headers",
     "take",

@@ -22,7 +22,7 @@ from simulator.wire.actions import ActionCall
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import render_told, rows
+from simulator.wire.records import render_for_event, rows
 from simulator.wire.strict import did_you_mean
 
 _ENABLED = {"enabled"}
@@ -70,7 +70,7 @@ def _standing(world: World, environment: str, event_type: str) -> tuple[JsonObje
             newest = rows(world, environment, name).newest_first()
             found += islice((one for one in newest if one.kind == kind.name and one.status in states), 1)
     record = max(found, key=lambda one: one.sequence, default=None)
-    return None if record is None else (render_told(world, record), record.id)
+    return None if record is None else (render_for_event(world, record), record.id)
 
 
 def _states(machine: Machine, event_type: str) -> set[str]:

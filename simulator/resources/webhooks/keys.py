@@ -42,7 +42,7 @@ def _derived(world: World, environment: str, rotations: int) -> str:
     return _PREFIX[environment] + text_of(raw, _KEY_LENGTH)
 
 
-def lay_keys(world: World) -> None:
+def set_up_keys(world: World) -> None:
     """Give a world webhook keys of its own, derived from its id and seed; inside a change."""
     for environment in ENVIRONMENTS:
         world.store.table(_KEYS).put(environment, _derived(world, environment, 0))
