@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from simulator.client import DEFAULT_HOST, DEFAULT_PORT
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.wire.fields import dotted, in_words
-from simulator.wire.settings import Settings, shown
+from simulator.wire.settings import Settings, SettingSet, shown
 
 DEFAULT_SEED = 1
 _COUNTS = ("journal_limit", "journal_bytes", "timers_per_instant")
@@ -44,7 +44,7 @@ class Config:
     allowed_hosts: tuple[str, ...] = ()
     idle_seconds: float = DEFAULT_IDLE_SECONDS
     request_seconds: float = DEFAULT_REQUEST_SECONDS
-    settings: dict[str, Any] = field(default_factory=lambda: shown(Settings()))
+    settings: SettingSet = field(default_factory=lambda: shown(Settings()))
 
 
 def make_config(

@@ -8,21 +8,15 @@ from typing import Any
 
 from contracts.generator.openapi import prune
 from contracts.generator.schemas import REF, Components, Schema, any_of
-from simulator.contract.control_advance import ADVANCE
-from simulator.contract.control_shapes import ANSWERS
-from simulator.control.operation import LIMIT, ControlOperation
+from simulator.control.operation import LIMIT, TAGS, ControlOperation
 from simulator.server.app import CONTROL_BASE
 from simulator.wire.actions import ActionTable
-from simulator.wire.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, Nothing
 
 _DESCRIPTION = """\
 How a person, a test or a dashboard steers the simulator and sees inside. No part of the simulated service. Bound to a \
 loopback address it needs no token; elsewhere it needs the control token. An action has the same name and parameters \
 here, in scenario files and on the command line."""
-
-_OPEN = frozenset({"ShownResource", "ScenarioProgress", "LogEntry", "FailedStep", "StopEntry", "ReferenceCurrency"})
-"""Answers that carry more members than are written down (the resource's own, the scenario's, the listing's)."""
 
 _ERRORS = {
     "400": "Missing or malformed: invalid_request, missing_parameter, invalid_parameter, invalid_scenario.",
@@ -34,22 +28,18 @@ _ERRORS = {
     "(with the receipt), already_exists, invalid_state.",
 }
 
-_WORLDLESS = ("health", "create_world", "list_worlds", "get_world", "delete_world")
-
 
 def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
     """The document."""
     rows = tuple(rows)
     parameter_models: set[type[Body]] = {row.parameters for entries in table.rows.values() for row in entries}
     bodies = [row.body for row in rows if row.takes == "json" and row.body is not Nothing]
-    distinct: set[type[Body]] = {*bodies, *parameter_models, InterfaceFault, WebhookFault}
+    accepted = [model for row in rows if isinstance(row.accepts, tuple) for model in row.accepts]
+    distinct: set[type] = {*bodies, *parameter_models, *accepted}
     models = sorted(distinct, key=_place)
-    components = Components([ANSWERS[row.name] for row in rows if row.name in ANSWERS], models, None)
-    for name in _OPEN & components.schemas.keys():
-        components.schemas[name].pop("additionalProperties", None)
+    components = Components([row.answer for row in rows if row.answer is not None], models, None)
     actions = _actions(components, table)
     components.add("ControlError", _ERROR)
-    components.add("Advance", ADVANCE)
     paths: dict[str, Schema] = {}
     for row in rows:
         paths.setdefault(CONTROL_BASE + row.path, {})[row.method.lower()] = _operation(row, components, actions)
@@ -63,7 +53,7 @@ def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
         },
         "servers": [{"url": "http://127.0.0.1:8642", "description": "The simulator on this machine"}],
         "security": [{}, {"control_token": []}],
-        "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
+        "tags": [{"name": name, "description": text} for name, text in TAGS.items()],
         "paths": paths,
         "components": {
             "securitySchemes": {"control_token": {"type": "http", "scheme": "bearer"}},
@@ -81,26 +71,6 @@ def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
     prune(document)
     return document
 
-
-_TAGS = {
-    "Worlds": "Isolated simulations: making, resetting, keeping and ending them; their settings.",
-    "Clock": "Simulated time and what is planned in it.",
-    "Actions": "What the outside world does, and every resource with its story.",
-    "Scenarios": "Weather from files.",
-    "Faults": "What is to go wrong on the wire.",
-    "Seeing": "Calls, events, deliveries, advice: what happened.",
-    "Contract": "The interface in writing.",
-}
-
-_TAG_OF = (
-    (("/worlds", "/reset", "/snapshots", "/state", "/settings", "/rates", "/health"), "Worlds"),
-    (("/clock", "/timers"), "Clock"),
-    (("/actions", "/resources", "/trigger", "/controls", "/recording"), "Actions"),
-    (("/scenarios",), "Scenarios"),
-    (("/faults",), "Faults"),
-    (("/openapi", "/control.yaml", "/reference.html"), "Contract"),
-    (("/reference",), "Worlds"),
-)
 
 _PARAMETERS: Schema = {
     "World": {
@@ -163,13 +133,6 @@ def _place(model: type) -> str:
     return f"{model.__module__}.{model.__qualname__}"
 
 
-def _tag(path: str) -> str:
-    for starts, tag in _TAG_OF:
-        if path.startswith(starts):
-            return tag
-    return "Seeing"
-
-
 def _actions(components: Components, table: ActionTable) -> dict[str, Schema]:
     """For every action a named schema of its body: the target, and the parameters of its rows."""
     found: dict[str, Schema] = {}
@@ -200,7 +163,7 @@ def _model_name(components: Components, model: type) -> str:
 
 
 def _operation(row: ControlOperation, components: Components, actions: dict[str, Schema]) -> Schema:
-    shown: Schema = {"operationId": row.name, "summary": row.summary, "tags": [_tag(row.path)]}
+    shown: Schema = {"operationId": row.name, "summary": row.summary, "tags": [row.tag]}
     if row.open:
         shown["security"] = [{}]
     parameters = _parameters(row, actions)
@@ -210,7 +173,7 @@ def _operation(row: ControlOperation, components: Components, actions: dict[str,
     if body is not None:
         shown["requestBody"] = body
     statuses = ["400", "401", "403", "404", "409"] if not row.open else ["400", "403", "404"]
-    if row.name.endswith("wait") or row.name.startswith("wait"):
+    if "timeout" in (row.query or {}):
         statuses.append("408")
     shown["responses"] = {
         str(row.status): _success(row, components),
@@ -229,9 +192,9 @@ def _parameters(row: ControlOperation, actions: dict[str, Schema]) -> list[Any]:
             parameters.append({"$ref": "#/components/parameters/Limit"})
         else:
             parameters.append({"name": name, "in": "query", "schema": dict(schema)})
-    if row.name not in _WORLDLESS:
+    if row.scope == "world":
         parameters.append({"$ref": "#/components/parameters/World"})
-    if row.name in ("perform", "trigger", "rates", "events", "wait_for_event"):
+    if row.by_environment:
         parameters.append({"$ref": "#/components/parameters/Environment"})
     return parameters
 
@@ -239,21 +202,12 @@ def _parameters(row: ControlOperation, actions: dict[str, Schema]) -> list[Any]:
 def _body(row: ControlOperation, components: Components, actions: dict[str, Schema]) -> Schema | None:
     if row.method in ("GET", "DELETE"):
         return None
-    if row.name == "perform":
+    if "{action}" in row.path:
         schema = any_of(list(actions.values()))
         examples = {name: {"value": {"target": "txn_…"}} for name in ("payment_arrives", "complete")}
         return {"content": {"application/json": {"schema": schema, "examples": examples}}}
-    if row.name == "advance":
-        return {"required": True, "content": {"application/json": {"schema": {"$ref": f"{REF}Advance"}}}}
-    if row.name == "create_fault":
-        schema = any_of([components.body(InterfaceFault), components.body(WebhookFault)])
-        return {"required": True, "content": {"application/json": {"schema": schema}}}
-    if row.name == "upload_scenario":
-        media = {"schema": {"type": "object", "description": "A scenario; see scenario.schema.json."}}
-        return {"required": True, "content": {"application/yaml": media, "application/json": media}}
-    if row.name == "put_state":
-        schema = components.answer(ANSWERS["get_state"])
-        return {"required": True, "content": {"application/json": {"schema": schema}}}
+    if row.accepts:
+        return {"required": True, "content": {kind: {"schema": _accepted(row, components)} for kind in row.sent_as}}
     if row.takes == "bytes":
         return {"content": {"*/*": {"schema": {}}}}
     if row.takes == "nothing" or row.body is Nothing:
@@ -262,23 +216,16 @@ def _body(row: ControlOperation, components: Components, actions: dict[str, Sche
     return {"required": required, "content": {"application/json": {"schema": components.body(row.body)}}}
 
 
+def _accepted(row: ControlOperation, components: Components) -> Schema:
+    """The schema of a body that the handler judges itself; one with a title has a name of its own."""
+    if isinstance(row.accepts, tuple):
+        return any_of([components.body(model) for model in row.accepts])
+    schema = dict(row.accepts)
+    return components.add(schema["title"], schema) if "title" in schema else schema
+
+
 def _success(row: ControlOperation, components: Components) -> Schema:
     response: Schema = {"description": row.summary}
-    if row.status == 204:
-        return response
-    if row.name in ANSWERS:
-        response["content"] = {"application/json": {"schema": components.answer(ANSWERS[row.name])}}
-    else:
-        response["content"] = {_media_type(row): {"schema": _anything(row)}}
+    if row.status != 204:
+        response["content"] = {row.media_type.partition(";")[0]: {"schema": components.answer(row.answer)}}
     return response
-
-
-def _media_type(row: ControlOperation) -> str:
-    endings = {".html": "text/html", ".yaml": "application/yaml"}
-    by_path = {"/stream": "text/event-stream", "/recording": "application/yaml"}
-    own = next((media for ending, media in endings.items() if row.path.endswith(ending)), "application/json")
-    return by_path.get(row.path, own)
-
-
-def _anything(row: ControlOperation) -> Schema:
-    return {"type": "object"} if _media_type(row) == "application/json" else {"type": "string"}

@@ -71,6 +71,7 @@ class Components:
         return {"$ref": REF + name}
 
     def _finish(self, name: str, schema: Schema, *, closed: bool) -> Schema:
+        closed = closed and schema.get("additionalProperties") is not True  # it says itself that it has more
         schema = _tidy(schema)
         schema["title"] = component_name(name)
         if closed and "properties" in schema:

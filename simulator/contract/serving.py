@@ -9,6 +9,7 @@ from simulator.client import DEFAULT_URL
 from simulator.contract.files import contract_document, contract_file
 from simulator.control.operation import ControlCall, ControlOperation, Raw
 from simulator.control.pages import HTML, Page, apart, page_rows
+from simulator.wire.json import JsonObject
 
 YAML = "application/yaml; charset=utf-8"
 
@@ -23,20 +24,20 @@ def _here(call: ControlCall, document: bytes) -> bytes:
     return document.replace(DEFAULT_URL.encode(), call.origin.encode())
 
 
-async def openapi_yaml(call: ControlCall) -> Raw:
-    return Raw(_here(call, contract_file("openapi.yaml")), YAML)
+async def openapi_yaml(call: ControlCall) -> Raw[str]:
+    return Raw(_here(call, contract_file("openapi.yaml")))
 
 
-async def openapi_json(call: ControlCall) -> Raw:
-    return Raw(_here(call, contract_file("openapi.json")), "application/json")
+async def openapi_json(call: ControlCall) -> Raw[JsonObject]:
+    return Raw(_here(call, contract_file("openapi.json")))
 
 
-async def control_yaml(call: ControlCall) -> Raw:
-    return Raw(_here(call, contract_file("control.yaml")), YAML)
+async def control_yaml(call: ControlCall) -> Raw[str]:
+    return Raw(_here(call, contract_file("control.yaml")))
 
 
-async def reference_page(call: ControlCall) -> Raw:
-    return Raw(_here(call, _page().html), HTML)
+async def reference_page(call: ControlCall) -> Raw[str]:
+    return Raw(_here(call, _page().html))
 
 
 @cache
@@ -48,14 +49,37 @@ def _page() -> Page:
 
 CONTRACT_ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(
-        "GET", "/openapi.yaml", "openapi_yaml", "The contract of the interface", openapi_yaml, shows_keys=True
+        "GET",
+        "/openapi.yaml",
+        "openapi_yaml",
+        "Contract",
+        "The contract of the interface",
+        openapi_yaml,
+        media_type=YAML,
+        shows_keys=True,
     ),
-    ControlOperation("GET", "/openapi.json", "openapi_json", "The same as JSON", openapi_json, shows_keys=True),
     ControlOperation(
-        "GET", "/control.yaml", "control_yaml", "The contract of the control interface", control_yaml, shows_keys=True
+        "GET", "/openapi.json", "openapi_json", "Contract", "The same as JSON", openapi_json, shows_keys=True
     ),
     ControlOperation(
-        "GET", "/reference.html", "reference_page", "The contract as a page for people", reference_page, shows_keys=True
+        "GET",
+        "/control.yaml",
+        "control_yaml",
+        "Contract",
+        "The contract of the control interface",
+        control_yaml,
+        media_type=YAML,
+        shows_keys=True,
+    ),
+    ControlOperation(
+        "GET",
+        "/reference.html",
+        "reference_page",
+        "Contract",
+        "The contract as a page for people",
+        reference_page,
+        media_type=HTML,
+        shows_keys=True,
     ),
 )
 

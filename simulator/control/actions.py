@@ -2,22 +2,59 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any, NotRequired
 
-import orjson
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
 
+from simulator.control.inspection_shapes import ResourceStory
 from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, wrong
+from simulator.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.control.story import find_any, story
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import TYPES
+from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find, render
+from simulator.wire.shapes import Timestamp
 from simulator.wire.strict import did_you_mean
+
+
+class ActionAnswer(TypedDict):
+    action: str
+    target: str | None
+    at: Timestamp
+    resource: AnyObject | None
+    events: list[Envelope]
+    stopped_scenarios: NotRequired[list[StoppedScenario]]
+
+
+class ActionEntry(TypedDict):
+    name: str
+    does: str
+    targets: list[str]
+    parameters: Annotated[AnyObject, Field(description="A JSON Schema.")]
+
+
+class ActionList(TypedDict):
+    data: list[ActionEntry]
+
+
+@with_config(extra="allow")
+class ShownResource(TypedDict):
+    kind: str
+    user_id: str
+    environment: Environment
+
+
+class ResourceList(TypedDict):
+    data: list[ShownResource]
+
 
 _FAMILIES = {
     "transaction": ("onramp", "offramp", "send", "buy", "swap", "withdraw", "deposit_transaction"),
@@ -29,7 +66,7 @@ _HIDDEN = ("api_key",)
 """Kinds that are shown elsewhere: key pairs stand in the world object."""
 
 
-async def list_actions(call: ControlCall) -> JsonObject:
+async def list_actions(call: ControlCall) -> ActionList:
     """Every action, with the kinds it acts on and the JSON Schema of its parameters."""
     table: ActionTable = call.simulator.actions
     return {
@@ -59,7 +96,7 @@ _MAKE_KEYS = ("create_key", "rotate_webhook_key")
 """Actions whose caller learns a new key from the answer, and from nowhere else."""
 
 
-async def perform(call: ControlCall) -> JsonObject:
+async def perform(call: ControlCall) -> ActionAnswer:
     world = call.world
     parameters = dict(call.raw)
     target = parameters.pop("target", None)
@@ -71,20 +108,20 @@ async def perform(call: ControlCall) -> JsonObject:
     call.shows_keys = name in _MAKE_KEYS
     answer = show_performed(done)
     await call.runtime.follow_up(world)
-    return answer | call.stopped_scenarios(world)
+    return {**answer, **call.stopped_scenarios(world)}
 
 
-def show_performed(done: Performed) -> JsonObject:
+def show_performed(done: Performed) -> ActionAnswer:
     return {
         "action": done.action,
         "target": done.target,
         "at": format_timestamp(done.at_ms),
         "resource": done.resource,
-        "events": [orjson.Fragment(event.raw) for event in done.events],
+        "events": [embedded(event.raw) for event in done.events],
     }
 
 
-async def list_resources(call: ControlCall) -> JsonObject:
+async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceList]:
     """Every resource of the world in the order of creation, those of other platform users included."""
     world = call.world
     _known_type(world, call.query.get("type", ""))
@@ -126,7 +163,7 @@ def _is_of_type(record: Any, wanted: str) -> bool:
     )
 
 
-async def get_resource(call: ControlCall) -> JsonObject:
+async def get_resource(call: ControlCall) -> ResourceStory:
     """A resource with its story: moves and their causes, events, deliveries, ledger entries, timers, actions."""
     world = call.world
     record = find_any(world, call.path["id"])
@@ -136,15 +173,27 @@ async def get_resource(call: ControlCall) -> JsonObject:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/actions", "list_actions", "Every action and its parameters", list_actions, query=LIMIT),
-    ControlOperation("POST", "/actions/{action}", "perform", "Do what the outside world does", perform, takes="raw"),
+    ControlOperation(
+        "GET", "/actions", "list_actions", "Actions", "Every action and its parameters", list_actions, query=LIMIT
+    ),
+    ControlOperation(
+        "POST",
+        "/actions/{action}",
+        "perform",
+        "Actions",
+        "Do what the outside world does",
+        perform,
+        takes="raw",
+        by_environment=True,
+    ),
     ControlOperation(
         "GET",
         "/resources",
         "list_resources",
+        "Actions",
         "Every resource of the world",
         list_resources,
         query={"type": TEXT, "user_id": TEXT, **LIMIT},
     ),
-    ControlOperation("GET", "/resources/{id}", "get_resource", "One resource and its story", get_resource),
+    ControlOperation("GET", "/resources/{id}", "get_resource", "Actions", "One resource and its story", get_resource),
 )

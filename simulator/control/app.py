@@ -159,7 +159,7 @@ class ControlApplication:
         if isinstance(answer, Streamed):
             return answer
         if isinstance(answer, Raw):
-            return answer.status, answer.body, answer.media_type
+            return answer.status, answer.body, row.media_type
         return (204, b"", "") if answer is None else (row.status, dumps(answer), "application/json")
 
     async def _carry_out(self, row: ControlOperation, call: ControlCall) -> ControlAnswer:

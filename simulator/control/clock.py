@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from functools import partial
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, WithJsonSchema
+from typing_extensions import TypedDict
 
 from simulator.control.operation import (
     LIMIT,
     WAIT,
+    AdvanceReceipt,
     ControlCall,
     ControlOperation,
     absent,
@@ -17,8 +22,16 @@ from simulator.control.operation import (
     show_receipt,
     wrong,
 )
-from simulator.control.worlds import ClockBody, moment, rate_of, show_clock
-from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, format_timestamp, parse_duration
+from simulator.kernel.clock import (
+    DAY_MS,
+    FASTEST,
+    LAST_MS,
+    SLOWEST,
+    format_duration,
+    format_timestamp,
+    parse_duration,
+    parse_timestamp,
+)
 from simulator.kernel.world import World
 from simulator.scenario.holding import held_steps
 from simulator.server.driver import Target
@@ -26,6 +39,7 @@ from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text, parse
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find, kind_of
+from simulator.wire.shapes import Count, Number, Timestamp
 from simulator.wire.strict import refuse_names, refuse_unknown
 
 WAYS = ("by", "to", "to_next_timer", "until")
@@ -68,6 +82,119 @@ ASSUMPTIONS = (
 )
 
 
+_ANY_TEXT: Mapping[str, Any] = {"type": "string"}
+
+_DURATION: Mapping[str, Any] = {
+    "anyOf": [
+        {"type": "string", "examples": ["500ms", "20s", "2h30m", "3d", "PT90S"]},
+        {"type": "number", "minimum": 0, "description": "Seconds."},
+    ]
+}
+
+ADVANCE: Mapping[str, Any] = {
+    "title": "Advance",
+    "oneOf": [
+        {"type": "object", "required": ["by"], "properties": {"by": _DURATION}},
+        {
+            "type": "object",
+            "required": ["to"],
+            "properties": {"to": {"type": "string", "format": "date-time"}},
+        },
+        {
+            "type": "object",
+            "required": ["to_next_timer"],
+            "properties": {"to_next_timer": {"const": True}},
+        },
+        {
+            "type": "object",
+            "required": ["until"],
+            "properties": {
+                "until": {
+                    "oneOf": [
+                        {
+                            "type": "object",
+                            "required": ["event"],
+                            "properties": {"event": _ANY_TEXT, "object_id": {"type": ["string", "null"]}},
+                        },
+                        {
+                            "type": "object",
+                            "required": ["resource", "status"],
+                            "properties": {"resource": _ANY_TEXT, "status": _ANY_TEXT},
+                        },
+                    ]
+                },
+                "horizon": {**_DURATION, "description": "How far to look at most; 3652d unless given."},
+                "partial": {"type": "boolean", "description": "200 with reached false instead of 409 not_reached."},
+            },
+        },
+    ],
+}
+"""The body of POST /_simulator/clock/advance: exactly one way to say how far."""
+
+
+Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
+
+
+Mode = Annotated[str, WithJsonSchema({"enum": ["real", "manual", "scaled"], "type": "string"})]
+
+
+class ClockState(TypedDict):
+    mode: Mode
+    now: Timestamp
+    rate: Number
+    timers: Count
+    next_timer_at: Timestamp | None
+    ended: NotRequired[str]
+
+
+class ClockBody(Body):
+    mode: Literal["real", "manual", "scaled"] | None = None
+    now: Text | None = None
+    rate: Rate | None = None
+
+
+def show_clock(world: World) -> ClockState:
+    timer = world.agenda.next()
+    shown: ClockState = {
+        "mode": world.clock.mode,
+        "now": format_timestamp(world.now_ms),
+        "rate": world.clock.rate,
+        "timers": len(world.agenda) + sum(1 for _ in held_steps(world)),
+        "next_timer_at": None if timer is None else format_timestamp(timer.due_at_ms),
+    }
+    if world.now_ms >= LAST_MS:
+        shown["ended"] = "The clock has reached the end of the year 9998, where simulated time ends."
+    return shown
+
+
+def moment(param: str, text: str) -> int:
+    """A timestamp of a control call; 400 with `param`."""
+    try:
+        at_ms = parse_timestamp(text)
+    except ValueError as error:
+        raise wrong(param, str(error)) from None
+    if not 0 <= at_ms <= LAST_MS:
+        raise wrong(param, "it lies outside the years 1970 to 9998")
+    return at_ms
+
+
+def rate_of(value: float | None) -> Decimal:
+    return Decimal(1) if value is None else Decimal(str(value))
+
+
+class TimerEntry(TypedDict):
+    """A timer, or a step without due time because it waits for networks."""
+
+    due_at: Timestamp | None
+    kind: str
+    target: str | None
+    waiting_for: NotRequired[list[str]]
+
+
+class TimerList(TypedDict):
+    data: list[TimerEntry]
+
+
 class UntilEvent(Body):
     event: Text
     object_id: Text | None = None
@@ -78,11 +205,11 @@ class UntilStatus(Body):
     status: Text
 
 
-async def get_clock(call: ControlCall) -> JsonObject:
+async def get_clock(call: ControlCall) -> ClockState:
     return show_clock(call.world)
 
 
-async def put_clock(call: ControlCall) -> JsonObject:
+async def put_clock(call: ControlCall) -> ClockState:
     world, body, driver = call.world, call.body, call.runtime.driver
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
@@ -100,7 +227,7 @@ async def put_clock(call: ControlCall) -> JsonObject:
     return show_clock(world)
 
 
-async def advance(call: ControlCall) -> JsonObject:
+async def advance(call: ControlCall) -> AdvanceReceipt:
     world, raw = call.world, call.raw
     refuse_names(raw, (*WAYS, "horizon", "partial"))
     ways = [name for name in WAYS if raw.get(name) is not None]
@@ -128,7 +255,8 @@ async def advance(call: ControlCall) -> JsonObject:
         target = world.now_ms + _span_ms("by", raw["by"])
         if target > LAST_MS:
             raise wrong("by", "the clock ends with the year 9998")
-    return show_receipt(await call.advance(world, target)) | {"reached": True} | call.stopped_scenarios(world)
+    receipt = await call.advance(world, target)
+    return {**show_receipt(receipt, reached=True), **call.stopped_scenarios(world)}
 
 
 def _next_due_ms(world: World) -> int:
@@ -143,7 +271,7 @@ def _span_ms(param: str, value: Any) -> int:
         raise wrong(param, str(error)) from None
 
 
-async def _advance_until(call: ControlCall, world: World) -> JsonObject:
+async def _advance_until(call: ControlCall, world: World) -> AdvanceReceipt:
     goal, partly, horizon = (call.raw.get(name) for name in ("until", "partial", "horizon"))
     if not isinstance(goal, dict):
         raise wrong("until", "it is {event, object_id?} or {resource, status}")
@@ -155,16 +283,17 @@ async def _advance_until(call: ControlCall, world: World) -> JsonObject:
     else:
         reached, what = _until_event(world, _prefixed(UntilEvent, goal))
     horizon_ms = min(world.now_ms + span_ms, LAST_MS)
-    receipt = show_receipt(await call.advance(world, None, reached, horizon_ms)) | call.stopped_scenarios(world)
-    if reached():
-        return receipt | {"reached": True, "stopped": f"reached: {what}"}
+    receipt = await call.advance(world, None, reached, horizon_ms)
+    shown: AdvanceReceipt = {**show_receipt(receipt, reached=reached()), **call.stopped_scenarios(world)}
+    if shown["reached"]:
+        return {**shown, "stopped": f"reached: {what}"}
     dry = world.agenda.next() is None
     why = "the agenda ran dry" if dry else f"{format_duration(span_ms)} passed (the horizon)"
-    receipt |= {"reached": False, "stopped": f"{why} while waiting for {what}"}
+    shown["stopped"] = f"{why} while waiting for {what}"
     if partly:
-        return receipt
+        return shown
     message = f"{why[:1].upper()}{why[1:]} while waiting for {what}."
-    raise ControlError(409, "not_reached", message, receipt=receipt)
+    raise ControlError(409, "not_reached", message, receipt=shown)
 
 
 def _until_status(world: World, wanted: UntilStatus) -> tuple[Callable[[], bool], str]:
@@ -210,21 +339,21 @@ def _prefixed(model: Any, goal: JsonObject) -> Any:
     return parse(Until, {"until": goal}).until
 
 
-async def cancel_advance(call: ControlCall) -> JsonObject:
+async def cancel_advance(call: ControlCall) -> AdvanceReceipt:
     """Call off the advance under way; 409 invalid_state when there is none."""
     ended = call.runtime.driver.call_off(call.world, "by DELETE /_simulator/clock/advance")
     if ended is None:
         raise ControlError(409, "invalid_state", "The clock of this world is not being advanced.")
-    return show_receipt(await asyncio.shield(ended)) | {"reached": False, "cancelled": True}
+    return {**show_receipt(await asyncio.shield(ended), reached=False), "cancelled": True}
 
 
-async def timers(call: ControlCall) -> JsonObject:
+async def timers(call: ControlCall) -> TimerList:
     """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
-    due: list[JsonObject] = [
+    due: list[TimerEntry] = [
         {"due_at": format_timestamp(row.due_at_ms), "kind": row.kind, "target": row.target}
         for row in call.world.agenda.in_firing_order()
     ]
-    held: list[JsonObject] = [
+    held: list[TimerEntry] = [
         {"due_at": None, "kind": row.kind, "target": row.target, "waiting_for": list(row.networks)}
         for row in held_steps(call.world)
     ]
@@ -233,13 +362,29 @@ async def timers(call: ControlCall) -> JsonObject:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/clock", "get_clock", "The clock", get_clock),
-    ControlOperation("PUT", "/clock", "put_clock", "Set mode, rate or time", put_clock, 200, ClockBody, query=WAIT),
+    ControlOperation("GET", "/clock", "get_clock", "Clock", "The clock", get_clock),
     ControlOperation(
-        "POST", "/clock/advance", "advance", "Move the clock and fire what is due", advance, takes="raw", query=WAIT
+        "PUT", "/clock", "put_clock", "Clock", "Set mode, rate or time", put_clock, 200, ClockBody, query=WAIT
     ),
     ControlOperation(
-        "DELETE", "/clock/advance", "cancel_advance", "Call off the advance under way", cancel_advance, catches_up=False
+        "POST",
+        "/clock/advance",
+        "advance",
+        "Clock",
+        "Move the clock and fire what is due",
+        advance,
+        takes="raw",
+        accepts=ADVANCE,
+        query=WAIT,
     ),
-    ControlOperation("GET", "/timers", "timers", "What is planned, in firing order", timers, query=LIMIT),
+    ControlOperation(
+        "DELETE",
+        "/clock/advance",
+        "cancel_advance",
+        "Clock",
+        "Call off the advance under way",
+        cancel_advance,
+        catches_up=False,
+    ),
+    ControlOperation("GET", "/timers", "timers", "Clock", "What is planned, in firing order", timers, query=LIMIT),
 )

@@ -2,18 +2,54 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal, NotRequired
+
+from typing_extensions import TypedDict
+
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.control.shapes import AnyObject
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
 from simulator.server.faults import TABLE, add_fault, doubts
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import check_fault
+from simulator.wire.faults import InterfaceFault, WebhookFault, check_fault
 from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Count
+
+
+class FaultEntry(TypedDict):
+    """A fault as it was given, and how it stands."""
+
+    id: str
+    match: NotRequired[AnyObject]
+    respond: NotRequired[AnyObject]
+    delay: NotRequired[str | float]
+    drop: NotRequired[bool]
+    malformed: NotRequired[Literal["truncate", "garbage"]]
+    after_commit: NotRequired[bool]
+    webhook: NotRequired[AnyObject]
+    deliver: NotRequired[AnyObject]
+    times: NotRequired[Count]
+    probability: NotRequired[float]
+    times_left: Count | None
+    hits: Count
+    scenario: str | None
+
+
+class MadeFault(FaultEntry):
+    """`warnings`: why it may never be hit as the world is now."""
+
+    warnings: list[str]
+
+
+class FaultList(TypedDict):
+    data: list[FaultEntry]
+
 
 _CAUSE = Cause("action", "faults", "control")
 
 
-async def create(call: ControlCall) -> JsonObject:
+async def create(call: ControlCall) -> Annotated[JsonObject, MadeFault]:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
     world, fault = call.world, check_fault(call.raw, call.simulator.operations)
     delay = fault.get("deliver", {}).get("delay")
@@ -23,7 +59,7 @@ async def create(call: ControlCall) -> JsonObject:
         return add_fault(world, fault) | {"warnings": doubts(world, fault)}
 
 
-async def read(call: ControlCall) -> JsonObject:
+async def read(call: ControlCall) -> Annotated[JsonObject, FaultList]:
     return {"data": newest(list(call.world.store.table(TABLE).values()), call.limit())}
 
 
@@ -43,8 +79,18 @@ async def delete(call: ControlCall) -> None:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("POST", "/faults", "create_fault", "Put a fault in force", create, 201, takes="raw"),
-    ControlOperation("GET", "/faults", "list_faults", "The faults in force", read, query=LIMIT),
-    ControlOperation("DELETE", "/faults", "delete_faults", "End all faults", delete_all, 204),
-    ControlOperation("DELETE", "/faults/{id}", "delete_fault", "End one fault", delete, 204),
+    ControlOperation(
+        "POST",
+        "/faults",
+        "create_fault",
+        "Faults",
+        "Put a fault in force",
+        create,
+        201,
+        takes="raw",
+        accepts=(InterfaceFault, WebhookFault),
+    ),
+    ControlOperation("GET", "/faults", "list_faults", "Faults", "The faults in force", read, query=LIMIT),
+    ControlOperation("DELETE", "/faults", "delete_faults", "Faults", "End all faults", delete_all, 204),
+    ControlOperation("DELETE", "/faults/{id}", "delete_fault", "Faults", "End one fault", delete, 204),
 )

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from simulator.control.operation import (
     LIMIT,
@@ -32,7 +33,7 @@ from simulator.server.messages import WITHOUT_BODY
 from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
-from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Count, Timestamp
 
 MESSAGES_KEPT = 10_000
 BYTES_KEPT = 32 * 1024 * 1024
@@ -57,6 +58,27 @@ ASSUMPTIONS = (
 )
 
 
+class InboxMessage(TypedDict):
+    at: Timestamp
+    headers: dict[str, str]
+    body: str
+    status: Count
+    truncated: bool
+
+
+class InboxList(TypedDict):
+    data: list[InboxMessage]
+    dropped: Count
+
+
+class InboxStatuses(TypedDict):
+    respond: list[Count]
+
+
+class InboxReceipt(TypedDict):
+    received: Literal[True]
+
+
 class Statuses(Body):
     """The statuses to answer, one after another; the last one stays."""
 
@@ -68,7 +90,7 @@ class Message:
     """A message as shown, the world it belongs to, and about how many bytes it takes."""
 
     world_id: str
-    shown: JsonObject
+    shown: InboxMessage
     size: int
 
 
@@ -87,7 +109,7 @@ class Inbox:
     def next_status(self) -> int:
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
-    def of(self, world_id: str | None) -> list[JsonObject]:
+    def of(self, world_id: str | None) -> list[InboxMessage]:
         """The messages of a world, or all."""
         return [message.shown for message in self.messages if world_id in (None, message.world_id)]
 
@@ -144,7 +166,7 @@ class Inboxes(Watcher):
             inbox.clear(world.id)
         self._tidy()
 
-    async def receive(self, call: ControlCall) -> Raw:
+    async def receive(self, call: ControlCall) -> Raw[InboxReceipt]:
         inbox = self._of(call)
         status = inbox.next_status()
         if inbox.set_in:
@@ -169,7 +191,7 @@ class Inboxes(Watcher):
         masker = call.runtime.masker
         headers = masker.headers(call.headers)
         body = masker.raw(call.raw).decode("utf-8", "replace")
-        shown: JsonObject = {
+        shown: InboxMessage = {
             "at": format_timestamp(wall_now_ms()),
             "headers": headers,
             "body": body,
@@ -187,11 +209,11 @@ class Inboxes(Watcher):
             total -= largest.messages[0].size
             largest.drop_oldest()
 
-    async def read(self, call: ControlCall) -> JsonObject:
+    async def read(self, call: ControlCall) -> InboxList:
         inbox = self._of(call)
         return {"data": newest(inbox.of(call.headers.get(WORLD_HEADER)), call.limit()), "dropped": inbox.dropped}
 
-    async def wait(self, call: ControlCall) -> JsonObject:
+    async def wait(self, call: ControlCall) -> InboxList:
         """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
         timeout = wait_seconds(call)
         limit, wanted = call.limit(), call.whole("count", minimum=0)
@@ -218,7 +240,7 @@ class Inboxes(Watcher):
             self._tidy()
         return {"data": newest(inbox.of(world_id), limit), "dropped": inbox.dropped}
 
-    async def set_statuses(self, call: ControlCall) -> JsonObject:
+    async def set_statuses(self, call: ControlCall) -> InboxStatuses:
         inbox = self._of(call)
         inbox.statuses, inbox.set_in = list(call.body.respond), call.world_id
         self._enter(call, inbox)
@@ -235,6 +257,7 @@ class Inboxes(Watcher):
                 "POST",
                 path,
                 "inbox_receive",
+                "Seeing",
                 "Receive",
                 self.receive,
                 takes="bytes",
@@ -244,15 +267,18 @@ class Inboxes(Watcher):
                 cuts=True,
                 takes_webhooks=True,
             ),
-            ControlOperation("GET", path, "inbox_read", "What an inbox received", self.read, query=LIMIT),
+            ControlOperation("GET", path, "inbox_read", "Seeing", "What an inbox received", self.read, query=LIMIT),
             ControlOperation(
                 "GET",
                 f"{path}/wait",
                 "inbox_wait",
+                "Seeing",
                 "Wait for messages in an inbox",
                 self.wait,
                 query={"count": WHOLE, "timeout": SECONDS, **LIMIT},
             ),
-            ControlOperation("PUT", path, "inbox_answer", "What an inbox answers", self.set_statuses, 200, Statuses),
-            ControlOperation("DELETE", path, "inbox_clear", "Empty an inbox", self.clear, 204),
+            ControlOperation(
+                "PUT", path, "inbox_answer", "Seeing", "What an inbox answers", self.set_statuses, 200, Statuses
+            ),
+            ControlOperation("DELETE", path, "inbox_clear", "Seeing", "Empty an inbox", self.clear, 204),
         )

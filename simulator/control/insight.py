@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, Query, Raw, wrong
 from simulator.control.pages import HTML, apart, page_rows
 from simulator.insight import (
@@ -14,6 +16,7 @@ from simulator.insight import (
     page_source,
     render_page,
 )
+from simulator.insight.shapes import AdviceList, CoverageReport
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.wire.advice import SEVERITIES
@@ -28,7 +31,7 @@ ASSUMPTIONS = (
 )
 
 
-async def advice(call: ControlCall) -> JsonObject:
+async def advice(call: ControlCall) -> Annotated[JsonObject, AdviceList]:
     severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
     if severity is not None and severity not in SEVERITIES:
         raise wrong("severity", f"it is one of {', '.join(SEVERITIES)}")
@@ -69,12 +72,12 @@ async def _report(call: ControlCall) -> JsonObject:
     return coverage_of(counts, simulator.operations, simulator.default, EVERY_WORLD)
 
 
-async def coverage(call: ControlCall) -> JsonObject:
+async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
     return await _report(call)
 
 
-async def coverage_page(call: ControlCall) -> Raw:
-    return Raw(apart(render_page(await _report(call)), _PAGE).html, HTML)
+async def coverage_page(call: ControlCall) -> Raw[str]:
+    return Raw(apart(render_page(await _report(call)), _PAGE).html)
 
 
 _PAGE = "coverage"
@@ -86,12 +89,27 @@ _WORLD: Query = {
 _ADVICE: Query = {"severity": {"type": "string", "enum": list(SEVERITIES)}, "kind": TEXT, **_WORLD, **LIMIT}
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/advice", "advice", "Findings about the integrator's traffic", advice, query=_ADVICE),
     ControlOperation(
-        "GET", "/coverage", "coverage", "What of the contract the traffic has exercised", coverage, query=_WORLD
+        "GET", "/advice", "advice", "Seeing", "Findings about the integrator's traffic", advice, query=_ADVICE
     ),
     ControlOperation(
-        "GET", "/coverage.html", "coverage_page", "The coverage as a page for people", coverage_page, query=_WORLD
+        "GET",
+        "/coverage",
+        "coverage",
+        "Seeing",
+        "What of the contract the traffic has exercised",
+        coverage,
+        query=_WORLD,
+    ),
+    ControlOperation(
+        "GET",
+        "/coverage.html",
+        "coverage_page",
+        "Seeing",
+        "The coverage as a page for people",
+        coverage_page,
+        query=_WORLD,
+        media_type=HTML,
     ),
 )
 

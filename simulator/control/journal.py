@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from typing_extensions import TypedDict
+
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
+from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.shapes import Count, Timestamp
 
 TABLE = "control.calls"
 KEPT = 10_000
@@ -31,6 +35,23 @@ ASSUMPTIONS = (
         "Of control calls the newest 10,000 are kept, as far as they fit into 64 MB; `dropped` tells how many went.",
     ),
 )
+
+
+class ControlCallEntry(TypedDict):
+    id: str
+    at: Timestamp
+    ended_at: Timestamp
+    name: str
+    method: str
+    path: str
+    environment: Environment
+    body: Any
+    status: Count
+
+
+class ControlCallList(TypedDict):
+    data: list[ControlCallEntry]
+    dropped: Count
 
 
 class ControlJournal:
@@ -124,17 +145,28 @@ def _readable(raw: Any) -> Any:
     return raw.decode("utf-8", "replace") if isinstance(raw, bytes) else raw
 
 
-async def control_calls(call: ControlCall) -> JsonObject:
+async def control_calls(call: ControlCall) -> ControlCallList:
     """GET /controls: what was done by hand, the oldest first."""
     dropped = call.world.store.table("sequences").get(_DROPPED) or 0
     return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())], "dropped": dropped}
 
 
-def show_call(row: JsonObject) -> JsonObject:
-    shown = {name: row[name] for name in ("id", "name", "method", "path", "environment", "body", "status")}
-    return {"at": format_timestamp(row["at_ms"]), "ended_at": format_timestamp(row["ended_ms"]), **shown}
+def show_call(row: JsonObject) -> ControlCallEntry:
+    return {
+        "at": format_timestamp(row["at_ms"]),
+        "ended_at": format_timestamp(row["ended_ms"]),
+        "id": row["id"],
+        "name": row["name"],
+        "method": row["method"],
+        "path": row["path"],
+        "environment": row["environment"],
+        "body": row["body"],
+        "status": row["status"],
+    }
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/controls", "control_calls", "What was done by control calls", control_calls, query=LIMIT),
+    ControlOperation(
+        "GET", "/controls", "control_calls", "Actions", "What was done by control calls", control_calls, query=LIMIT
+    ),
 )

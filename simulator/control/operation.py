@@ -7,13 +7,29 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from math import inf
-from typing import Any, TypeAlias, TypeVar
+from types import NoneType
+from typing import (
+    Annotated,
+    Any,
+    Generic,
+    Literal,
+    NotRequired,
+    TypeAlias,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
+
+from typing_extensions import TypedDict
 
 from simulator.assembly import Simulator
 from simulator.control.lookups import Lookups
+from simulator.control.shapes import StoppedScenarios
 from simulator.courier.courier import Patience, Unanswered
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.scenario.shapes import StoppedScenario
 from simulator.scenario.stops import stopped_since
 from simulator.server.app import Mounted
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
@@ -23,10 +39,12 @@ from simulator.server.slices import Content
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
-from simulator.wire.json import MAX_BYTES, JsonObject
+from simulator.wire.json import MAX_BYTES
+from simulator.wire.shapes import Count, Timestamp
 from simulator.wire.strict import did_you_mean, refuse_names, refuse_unknown
 
 T = TypeVar("T")
+Shape = TypeVar("Shape")
 WORLD_HEADER = "x-simulator-world"
 ENVIRONMENT_HEADER = "x-simulator-environment"
 
@@ -127,7 +145,7 @@ class ControlCall:
             raise _unanswered(error) from None
         except AdvanceCancelled as error:
             message = f"The advance was called off: {error.why}."
-            receipt = show_receipt(error.receipt) | {"reached": False} | self.stopped_scenarios(world)
+            receipt = {**show_receipt(error.receipt, reached=False), **self.stopped_scenarios(world)}
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
@@ -146,7 +164,7 @@ class ControlCall:
             raise ControlError(409, "invalid_state", "The caller has gone before all deliveries were answered.")
         return made
 
-    def stopped_scenarios(self, world: World) -> JsonObject:
+    def stopped_scenarios(self, world: World) -> StoppedScenarios:
         """`stopped_scenarios`: those that were stopped while this call was answered; nothing when there are none."""
         stopped = stopped_since(world, self.last_entry)
         return {"stopped_scenarios": stopped} if stopped else {}
@@ -182,11 +200,13 @@ class ControlCall:
 
 
 @dataclass
-class Raw:
-    """An answer that is not JSON made here: ready bytes, a long list in pieces, with their media type."""
+class Raw(Generic[Shape]):
+    """An answer that is not JSON made here: ready bytes, or a long list in pieces.
+
+    `Shape` is what they say: the shape of their JSON, or `str` for text.
+    """
 
     body: Content
-    media_type: str = "application/json"
     status: int = 200
 
 
@@ -197,7 +217,7 @@ class Streamed:
     app: Mounted
 
 
-ControlAnswer: TypeAlias = "JsonObject | Raw | Streamed | None"
+ControlAnswer: TypeAlias = "Mapping[str, object] | Raw[Any] | Streamed | None"
 Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
 
@@ -218,12 +238,29 @@ WAIT: Query = {
 """What every call takes that waits for deliveries."""
 
 
+Scope: TypeAlias = Literal["world", "server"]
+
+TAGS: Mapping[str, str] = {
+    "Worlds": "Isolated simulations: making, resetting, keeping and ending them; their settings.",
+    "Clock": "Simulated time and what is planned in it.",
+    "Actions": "What the outside world does, and every resource with its story.",
+    "Scenarios": "Weather from files.",
+    "Faults": "What is to go wrong on the wire.",
+    "Seeing": "Calls, events, deliveries, advice: what happened.",
+    "Contract": "The interface in writing.",
+}
+"""The groups of control calls, and what each is about."""
+
+
 @dataclass(frozen=True)
 class ControlOperation:
-    """One row of the control interface.
+    """One row of the control interface: all that router, contract, help and journal know of a call.
 
-    `takes`: json (default), raw (a JSON object that the handler judges), bytes, or nothing. `query`: the query
-    parameters with their JSON Schemas; None: whatever comes. `catches_up`: whether the world of the header is brought
+    `scope`: whether it is about the world of the header or about the server; `by_environment`: whether it looks at the
+    header of the environment too. `takes`: json (default), raw (a JSON object that the handler judges), bytes, or
+    nothing; `accepts` says in the contract what such a body is: the types of which it is one, or a JSON Schema (a named
+    one where it has a title), and `sent_as` how it is written. `query`: the query parameters with their JSON Schemas;
+    None: whatever comes. `catches_up`: whether the world of the header is brought
     up to date before the handler works. Not for what puts an end to a world's doings: it must work however much is due.
     `open`: no token, no own host is asked for. A body over `max_bytes` is refused, or cut where the row says `cuts`.
     `shows_keys`: its answer is made to show keys. `takes_webhooks`: webhooks may be pointed at it.
@@ -232,11 +269,17 @@ class ControlOperation:
     method: str
     path: str
     name: str
+    tag: str
     summary: str
     handler: Handler
     status: int = 200
     body: type[Body] = Nothing
     takes: str = "json"
+    accepts: tuple[type, ...] | Mapping[str, Any] = ()
+    sent_as: tuple[str, ...] = ("application/json",)
+    media_type: str = "application/json"
+    scope: Scope = "world"
+    by_environment: bool = False
     open: bool = False
     query: Query | None = field(default_factory=dict)
     catches_up: bool = True
@@ -244,6 +287,20 @@ class ControlOperation:
     cuts: bool = False
     shows_keys: bool = False
     takes_webhooks: bool = False
+
+    @property
+    def answer(self) -> Any:
+        """The shape of the answer, a TypedDict; `str` for text that is no JSON, None where there is no answer.
+
+        It is what the handler is annotated to return, so that no second place can say otherwise and mypy holds the
+        handler to it. Data that is shown as it was stored is `Annotated[JsonObject, Shape]`.
+        """
+        returned = get_type_hints(self.handler, include_extras=True)["return"]
+        if returned is Streamed:
+            return str
+        if get_origin(returned) in (Raw, Annotated):
+            return get_args(returned)[-1]
+        return None if returned is NoneType else returned
 
     def check_query(self, given: Mapping[str, str]) -> None:
         """400 invalid_parameter for a query parameter that the call does not know."""
@@ -256,6 +313,22 @@ class ControlOperation:
             refuse_unknown(self.body, raw)
 
 
+AdvanceReceipt = TypedDict(
+    "AdvanceReceipt",
+    {
+        "from": Timestamp,
+        "now": Timestamp,
+        "fired": Count,
+        "events": list[str],
+        "deliveries": Count,
+        "reached": bool,
+        "stopped": NotRequired[str],
+        "cancelled": NotRequired[Literal[True]],
+        "stopped_scenarios": NotRequired[list[StoppedScenario]],
+    },
+)
+
+
 def known_event(param: str, name: str) -> str:
     """An event type of a control call; 400 with `param` when there is no such type."""
     if name not in EVENT_TYPES:
@@ -263,13 +336,14 @@ def known_event(param: str, name: str) -> str:
     return name
 
 
-def show_receipt(receipt: Receipt) -> JsonObject:
+def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
     return {
         "from": format_timestamp(receipt.from_ms),
         "now": format_timestamp(receipt.to_ms),
         "fired": receipt.fired,
         "events": receipt.events,
         "deliveries": receipt.deliveries,
+        "reached": reached,
     }
 
 

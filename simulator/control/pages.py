@@ -39,13 +39,31 @@ def apart(document: str, name: str) -> Page:
 def page_rows(name: str, make: Callable[[], Page]) -> tuple[ControlOperation, ...]:
     """The rows of the style and the script of a page. They hold nothing of a world, so they are open to everybody."""
 
-    async def style(call: ControlCall) -> Raw:
-        return Raw(make().style, "text/css; charset=utf-8")
+    async def style(call: ControlCall) -> Raw[str]:
+        return Raw(make().style)
 
-    async def script(call: ControlCall) -> Raw:
-        return Raw(make().script, "text/javascript; charset=utf-8")
+    async def script(call: ControlCall) -> Raw[str]:
+        return Raw(make().script)
 
     return (
-        ControlOperation("GET", f"/{name}.css", f"{name}_style", "The style of a page", style, open=True),
-        ControlOperation("GET", f"/{name}.js", f"{name}_script", "The script of a page", script, open=True),
+        ControlOperation(
+            "GET",
+            f"/{name}.css",
+            f"{name}_style",
+            "Contract",
+            "The style of a page",
+            style,
+            open=True,
+            media_type="text/css; charset=utf-8",
+        ),
+        ControlOperation(
+            "GET",
+            f"/{name}.js",
+            f"{name}_script",
+            "Contract",
+            "The script of a page",
+            script,
+            open=True,
+            media_type="text/javascript; charset=utf-8",
+        ),
     )

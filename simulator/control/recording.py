@@ -52,7 +52,7 @@ ASSUMPTIONS = (
 )
 
 
-async def recording(call: ControlCall) -> Raw:
+async def recording(call: ControlCall) -> Raw[str]:
     """GET /recording ?since, name: the scenario as YAML."""
     name = call.query.get("name") or "recording"
     if not is_name(name):
@@ -60,7 +60,7 @@ async def recording(call: ControlCall) -> Raw:
     simulator, since = call.simulator, call.query.get("since") or ""
     # Written beside the loop from the world as it is now: the journals may be long.
     text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), since, name)
-    return Raw(text, "application/yaml")
+    return Raw(text)
 
 
 def _text(simulator: Simulator, state: WorldState, since: str, name: str) -> bytes:
@@ -328,5 +328,14 @@ def _locator(world: World) -> Locate:
 _QUERY = {"since": TEXT, "name": TEXT}
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/recording", "recording", "What was done by hand, as a scenario", recording, query=_QUERY),
+    ControlOperation(
+        "GET",
+        "/recording",
+        "recording",
+        "Actions",
+        "What was done by hand, as a scenario",
+        recording,
+        query=_QUERY,
+        media_type="application/yaml",
+    ),
 )

@@ -6,11 +6,14 @@ from simulator.control import (
     actions,
     clock,
     faults,
+    health,
     insight,
     journal,
     recording,
+    reference,
     scenarios,
     seeing,
+    settings,
     snapshots,
     triggers,
     worlds,
@@ -23,7 +26,10 @@ from simulator.control.stream import Streams
 def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOperation, ...]:
     """A fresh table; the inboxes and streams of a server belong to it. `extra`: rows of packages above this one."""
     return (
+        *health.ROWS,
         *worlds.ROWS,
+        *settings.ROWS,
+        *reference.ROWS,
         *snapshots.ROWS,
         *clock.ROWS,
         *actions.ROWS,

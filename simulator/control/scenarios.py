@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Annotated, NotRequired
+
+from typing_extensions import TypedDict
 
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
 from simulator.scenario.document import UPLOAD
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader, ScenarioError
+from simulator.scenario.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
@@ -49,6 +53,19 @@ ASSUMPTIONS = (
 )
 
 
+class ScenarioUploaded(ScenarioEntry):
+    warnings: NotRequired[list[ScenarioWarning]]
+
+
+class ScenarioList(TypedDict):
+    data: list[ScenarioEntry]
+
+
+class ActiveNames(TypedDict):
+    names: list[str]
+    stopped_scenarios: NotRequired[list[StoppedScenario]]
+
+
 class ActiveScenarios(Body):
     names: list[Text]
 
@@ -57,11 +74,11 @@ def _engine(call: ControlCall) -> Engine:
     return call.simulator.engine
 
 
-async def listing(call: ControlCall) -> JsonObject:
+async def listing(call: ControlCall) -> ScenarioList:
     return {"data": newest(_engine(call).listing(call.world), call.limit())}
 
 
-async def upload(call: ControlCall) -> JsonObject:
+async def upload(call: ControlCall) -> Annotated[JsonObject, ScenarioUploaded]:
     """Keep a scenario in the world; 400 invalid_scenario with every problem."""
     engine = _engine(call)
     loader = Loader(call.simulator.actions)
@@ -78,33 +95,48 @@ async def upload(call: ControlCall) -> JsonObject:
     return {**engine.summary(world, file.name), **warnings}
 
 
-async def activate(call: ControlCall) -> JsonObject:
+async def activate(call: ControlCall) -> ActiveNames:
     world = call.world
     with world.change(_CAUSE):
         names = _engine(call).activate(world, call.body.names)
     await call.runtime.follow_up(world)
-    return {"names": names} | call.stopped_scenarios(world)
+    return {"names": names, **call.stopped_scenarios(world)}
 
 
-async def describe(call: ControlCall) -> JsonObject:
+async def describe(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
     return _engine(call).describe(call.world, call.path["name"])
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/scenarios", "list_scenarios", "All scenarios of the world", listing, query=LIMIT),
+    ControlOperation(
+        "GET", "/scenarios", "list_scenarios", "Scenarios", "All scenarios of the world", listing, query=LIMIT
+    ),
     ControlOperation(
         "POST",
         "/scenarios",
         "upload_scenario",
+        "Scenarios",
         "Upload a scenario",
         upload,
         201,
         takes="bytes",
+        accepts={"type": "object", "description": "A scenario; see scenario.schema.json."},
+        sent_as=("application/yaml", "application/json"),
         max_bytes=UPLOAD.size + 1,
         cuts=True,  # by that one byte the loader sees that it is too large
     ),
     ControlOperation(
-        "PUT", "/scenarios/active", "activate", "Choose the weather", activate, 200, ActiveScenarios, catches_up=False
+        "PUT",
+        "/scenarios/active",
+        "activate",
+        "Scenarios",
+        "Choose the weather",
+        activate,
+        200,
+        ActiveScenarios,
+        catches_up=False,
     ),
-    ControlOperation("GET", "/scenarios/{name}", "get_scenario", "One scenario and its progress", describe),
+    ControlOperation(
+        "GET", "/scenarios/{name}", "get_scenario", "Scenarios", "One scenario and its progress", describe
+    ),
 )

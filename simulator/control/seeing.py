@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
 
-import orjson
+from typing_extensions import TypedDict
 
 from simulator.control.operation import (
     ENVIRONMENT_HEADER,
@@ -25,16 +25,18 @@ from simulator.control.operation import (
     known_event,
     wrong,
 )
+from simulator.control.shapes import Envelope, EnvelopeList, Environment, embedded
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks import all_deliveries, emails, render_recorded_delivery, resend
+from simulator.resources.webhooks import RecordedDelivery, all_deliveries, emails, render_recorded_delivery, resend
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.shapes import Count, Timestamp
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
@@ -52,7 +54,50 @@ ASSUMPTIONS = (
 DEFAULT_WAIT_SECONDS = 30.0
 
 
-async def requests(call: ControlCall) -> Raw:
+class JournalEntryShape(TypedDict):
+    id: str
+    at: Timestamp
+    environment: Environment
+    public_key: str | None
+    operation: str | None
+    method: str
+    path: str
+    query: str
+    headers: dict[str, str]
+    body: Any
+    status: Count
+    response: Any
+    duration_ms: float
+    advice: list[str]
+    unknown_fields: list[str]
+
+
+class JournalList(TypedDict):
+    data: list[JournalEntryShape]
+    dropped: Count
+
+
+class DeliveryCount(TypedDict):
+    deliveries: Count
+
+
+class DeliveryList(TypedDict):
+    data: list[RecordedDelivery]
+
+
+class EmailEntry(TypedDict):
+    id: str
+    at: Timestamp
+    to: str
+    subject: str
+    body: str
+
+
+class EmailList(TypedDict):
+    data: list[EmailEntry]
+
+
+async def requests(call: ControlCall) -> Raw[JournalList]:
     method, path = (call.query.get(name) or None for name in ("method", "path"))
     status = call.whole("status", minimum=0)
     journal = call.world.journal
@@ -76,7 +121,7 @@ def _lies_at(path: str, wanted: str) -> bool:
     )
 
 
-def show_entry(row: JournalEntry) -> JsonObject:
+def show_entry(row: JournalEntry) -> JournalEntryShape:
     return {
         "id": row.id,
         "at": format_timestamp(row.at_ms),
@@ -104,7 +149,7 @@ def readable(raw: bytes) -> Any:
         loads(raw)
     except ValueError:
         return raw.decode("utf-8", "replace")
-    return orjson.Fragment(raw)
+    return embedded(raw)
 
 
 def _environment(call: ControlCall) -> str | None:
@@ -132,13 +177,13 @@ def _check_filter(call: ControlCall) -> None:
         known_event("type", call.query["type"])
 
 
-async def events(call: ControlCall) -> Raw:
+async def events(call: ControlCall) -> Raw[EnvelopeList]:
     _check_filter(call)
     found = await first_of(list(call.world.journal.events_newest_first()), _wanted(call), call.limit())
     return Raw(await json_list(reversed(found), lambda event: event.raw))
 
 
-async def wait_for_event(call: ControlCall) -> Raw:
+async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
     """The first matching envelope, one already emitted counts; 408 when the real time passes."""
     timeout = wait_seconds(call)
     _check_filter(call)
@@ -215,11 +260,11 @@ def _event(call: ControlCall) -> Event:
     return event
 
 
-async def get_event(call: ControlCall) -> Raw:
+async def get_event(call: ControlCall) -> Raw[Envelope]:
     return Raw(_event(call).raw)
 
 
-async def resend_event(call: ControlCall) -> JsonObject:
+async def resend_event(call: ControlCall) -> DeliveryCount:
     """Send an event again to every endpoint now enabled and subscribed (decision W11)."""
     world, event = call.world, _event(call)
     call.patience()
@@ -229,7 +274,7 @@ async def resend_event(call: ControlCall) -> JsonObject:
     return {"deliveries": count}
 
 
-async def deliveries(call: ControlCall) -> Raw:
+async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     world = call.world
     event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
     if status is not None and status not in DELIVERY_STATUSES:
@@ -239,11 +284,11 @@ async def deliveries(call: ControlCall) -> Raw:
     return Raw(await json_list(reversed(found), lambda row: dumps(render_recorded_delivery(world, row))))
 
 
-async def list_emails(call: ControlCall) -> JsonObject:
+async def list_emails(call: ControlCall) -> Annotated[JsonObject, EmailList]:
     return {"data": newest(list(emails(call.world)), call.limit())}
 
 
-async def settle(call: ControlCall) -> JsonObject:
+async def settle(call: ControlCall) -> DeliveryCount:
     """Wait until no webhook attempt of the world is in flight; how many were finished meanwhile."""
     world = call.world
     call.runtime.changed(world)
@@ -264,19 +309,40 @@ _DELIVERIES: Query = {
 }
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/requests", "requests", "The journal of interface calls", requests, query=_REQUESTS),
-    ControlOperation("GET", "/events", "events", "Every event emitted", events, query={**_EVENTS, **LIMIT}),
+    ControlOperation(
+        "GET", "/requests", "requests", "Seeing", "The journal of interface calls", requests, query=_REQUESTS
+    ),
+    ControlOperation(
+        "GET",
+        "/events",
+        "events",
+        "Seeing",
+        "Every event emitted",
+        events,
+        query={**_EVENTS, **LIMIT},
+        by_environment=True,
+    ),
     ControlOperation(
         "GET",
         "/events/wait",
         "wait_for_event",
+        "Seeing",
         "Wait for an event",
         wait_for_event,
         query={**_EVENTS, "timeout": SECONDS},
+        by_environment=True,
     ),
-    ControlOperation("GET", "/events/{id}", "get_event", "One event's envelope", get_event),
-    ControlOperation("POST", "/events/{id}/resend", "resend_event", "Send an event again", resend_event, query=WAIT),
-    ControlOperation("GET", "/deliveries", "deliveries", "Every delivery attempt", deliveries, query=_DELIVERIES),
-    ControlOperation("GET", "/emails", "list_emails", "E-mails the service would have sent", list_emails, query=LIMIT),
-    ControlOperation("POST", "/settle", "settle", "Wait until no webhook attempt is in flight", settle, query=WAIT),
+    ControlOperation("GET", "/events/{id}", "get_event", "Seeing", "One event's envelope", get_event),
+    ControlOperation(
+        "POST", "/events/{id}/resend", "resend_event", "Seeing", "Send an event again", resend_event, query=WAIT
+    ),
+    ControlOperation(
+        "GET", "/deliveries", "deliveries", "Seeing", "Every delivery attempt", deliveries, query=_DELIVERIES
+    ),
+    ControlOperation(
+        "GET", "/emails", "list_emails", "Seeing", "E-mails the service would have sent", list_emails, query=LIMIT
+    ),
+    ControlOperation(
+        "POST", "/settle", "settle", "Seeing", "Wait until no webhook attempt is in flight", settle, query=WAIT
+    ),
 )

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, Literal
+
+from typing_extensions import TypedDict
 
 from simulator.assembly import Snapshot, WorldExists, WorldState
+from simulator.control.clock import Mode
 from simulator.control.documents import document_text, read_document
 from simulator.control.operation import LIMIT, WAIT, WORLD_HEADER, ControlCall, ControlOperation, Raw
-from simulator.control.worlds import show_world
+from simulator.control.worlds import WorldObject, show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.server.runtime import Runtime
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, FreeText
-from simulator.wire.json import JsonObject
+from simulator.wire.settings import SettingSet
+from simulator.wire.shapes import Count, Timestamp
 
 ASSUMPTIONS = (
     (
@@ -51,6 +56,46 @@ ASSUMPTIONS = (
 )
 
 
+class SnapshotEntry(TypedDict):
+    id: str
+    name: str | None
+    at: Timestamp
+    world: str
+
+
+class SnapshotList(TypedDict):
+    data: list[SnapshotEntry]
+
+
+class DocumentClock(TypedDict):
+    mode: Mode
+    now: Timestamp
+    rate: str
+
+
+class DocumentBlueprint(TypedDict):
+    seed: Count
+    clock: DocumentClock
+    scenarios: list[str]
+    settings: SettingSet
+
+
+class StateDocument(TypedDict):
+    """A whole world. Tables are lists of [key, row], because their order counts."""
+
+    format: Literal["rampsim.state"]
+    version: Literal[1]
+    simulator: str
+    world: str
+    keys_of: str
+    seed: Count
+    clock: DocumentClock
+    started_at: Timestamp
+    blueprint: DocumentBlueprint
+    tables: dict[str, list[tuple[str, Any]]]
+    requests: list[Any]
+
+
 class SnapshotBody(Body):
     """`wait`: however long a receiver takes that has not answered a webhook yet."""
 
@@ -74,7 +119,7 @@ def _require_idle(runtime: Runtime, world: World) -> None:
         raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
 
 
-def _show(snapshot: Snapshot) -> JsonObject:
+def _show(snapshot: Snapshot) -> SnapshotEntry:
     return {
         "id": snapshot.id,
         "name": snapshot.name,
@@ -83,12 +128,12 @@ def _show(snapshot: Snapshot) -> JsonObject:
     }
 
 
-async def take(call: ControlCall) -> JsonObject:
+async def take(call: ControlCall) -> SnapshotEntry:
     _, state = await _state_at_rest(call)
     return _show(call.simulator.keep_snapshot(state, call.body.name))
 
 
-async def listing(call: ControlCall) -> JsonObject:
+async def listing(call: ControlCall) -> SnapshotList:
     world = call.world
     own = [row for row in call.simulator.snapshots.values() if row.state.world_id == world.id]
     return {"data": newest([_show(row) for row in own], call.limit())}
@@ -102,11 +147,11 @@ def _named(call: ControlCall) -> Snapshot:
     return snapshot
 
 
-async def document(call: ControlCall) -> Raw:
+async def document(call: ControlCall) -> Raw[StateDocument]:
     return await _written(call, _named(call).state)
 
 
-async def _written(call: ControlCall, state: WorldState) -> Raw:
+async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
     """A state as its document, written beside the loop: the state changes no more."""
     return Raw(await asyncio.to_thread(document_text, call.simulator, state))
 
@@ -115,16 +160,16 @@ async def delete(call: ControlCall) -> None:
     del call.simulator.snapshots[_named(call).id]
 
 
-async def restore(call: ControlCall) -> JsonObject:
+async def restore(call: ControlCall) -> WorldObject:
     state = _named(call).state
     return _replace_world(call, call.simulator.worlds[state.world_id], state)
 
 
-async def read_state(call: ControlCall) -> Raw:
+async def read_state(call: ControlCall) -> Raw[StateDocument]:
     return await _written(call, (await _state_at_rest(call))[1])
 
 
-async def write_state(call: ControlCall) -> JsonObject:
+async def write_state(call: ControlCall) -> WorldObject:
     """Replace the world of the header by a document; with one that is refused nothing changes."""
     world = call.world
     state = await asyncio.to_thread(read_document, call.simulator, call.raw)
@@ -133,7 +178,7 @@ async def write_state(call: ControlCall) -> JsonObject:
     return _replace_world(call, world, state)
 
 
-def _replace_world(call: ControlCall, old: World, state: WorldState) -> JsonObject:
+def _replace_world(call: ControlCall, old: World, state: WorldState) -> WorldObject:
     try:
         world = call.simulator.restore(state, old.id)
     except WorldExists as error:
@@ -144,27 +189,44 @@ def _replace_world(call: ControlCall, old: World, state: WorldState) -> JsonObje
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(
-        "POST", "/snapshots", "take_snapshot", "Keep the state of the world", take, 201, SnapshotBody, query=WAIT
+        "POST",
+        "/snapshots",
+        "take_snapshot",
+        "Worlds",
+        "Keep the state of the world",
+        take,
+        201,
+        SnapshotBody,
+        query=WAIT,
     ),
     ControlOperation(
-        "GET", "/snapshots", "list_snapshots", "The snapshots of the world", listing, query=LIMIT, catches_up=False
+        "GET",
+        "/snapshots",
+        "list_snapshots",
+        "Worlds",
+        "The snapshots of the world",
+        listing,
+        query=LIMIT,
+        catches_up=False,
     ),
     ControlOperation(
         "GET",
         "/snapshots/{id}",
         "get_snapshot",
+        "Worlds",
         "A snapshot as one JSON document",
         document,
         catches_up=False,
         shows_keys=True,
     ),
     ControlOperation(
-        "DELETE", "/snapshots/{id}", "delete_snapshot", "Forget a snapshot", delete, 204, catches_up=False
+        "DELETE", "/snapshots/{id}", "delete_snapshot", "Worlds", "Forget a snapshot", delete, 204, catches_up=False
     ),
     ControlOperation(
         "POST",
         "/snapshots/{id}/restore",
         "restore",
+        "Worlds",
         "Go back to a snapshot",
         restore,
         catches_up=False,
@@ -174,6 +236,7 @@ ROWS: tuple[ControlOperation, ...] = (
         "GET",
         "/state",
         "get_state",
+        "Worlds",
         "The state of the world as one JSON document",
         read_state,
         query=WAIT,
@@ -183,9 +246,11 @@ ROWS: tuple[ControlOperation, ...] = (
         "PUT",
         "/state",
         "put_state",
+        "Worlds",
         "Replace the world by a document",
         write_state,
         takes="bytes",
+        accepts=(StateDocument,),
         max_bytes=64 * 1024 * 1024,
         catches_up=False,
         shows_keys=True,

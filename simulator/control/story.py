@@ -9,6 +9,16 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from simulator.control import inspection_shapes as shapes
+from simulator.control.inspection_shapes import (
+    HistoryStep,
+    LedgerEntry,
+    RefusedAction,
+    RelatedResource,
+    ResourceOrigin,
+    ResourceStory,
+    StoryTimer,
+)
 from simulator.control.journal import call_of
 from simulator.control.lookups import Lookups, references_of
 from simulator.kernel.agenda import Timer
@@ -24,7 +34,6 @@ from simulator.scenario.holding import Held, held_steps
 from simulator.scenario.pending import KINDS
 from simulator.scenario.view import with_ancestors
 from simulator.wire.actions import ActionTable
-from simulator.wire.json import JsonObject
 from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
 
@@ -37,7 +46,7 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def story(world: World, record: Record, actions: ActionTable, lookups: Lookups | None = None) -> JsonObject:
+def story(world: World, record: Record, actions: ActionTable, lookups: Lookups | None = None) -> ResourceStory:
     """The whole story of a record."""
     lookups = lookups or Lookups()
     told = _Story(world, record, actions, lookups)
@@ -86,7 +95,7 @@ class _Story:
         self.allowed = actions.allowed(world, record)
         self._requests: dict[str, JournalEntry] | None = None
 
-    def origin(self) -> JsonObject:
+    def origin(self) -> ResourceOrigin:
         """The request or action that made it, what that carried, and the scenario that alone rules it (null: none)."""
         world, record = self._world, self._record
         history = world.journal.history(record.id)
@@ -97,7 +106,7 @@ class _Story:
             "scenario": ruler_of(world, record.id),
         }
 
-    def step(self, step: Step) -> JsonObject:
+    def step(self, step: Step) -> HistoryStep:
         return {
             "state": step.state,
             "at": format_timestamp(step.at_ms),
@@ -105,7 +114,7 @@ class _Story:
             "cause": self.cause(step.cause),
         }
 
-    def cause(self, cause: Cause) -> JsonObject:
+    def cause(self, cause: Cause) -> shapes.Cause:
         """{kind, name, reference, told}, and of a request, a call or a rule where to look it up."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
@@ -115,7 +124,12 @@ class _Story:
         elif cause.kind == "action":
             call = call_of(self._world, cause.reference)
             if call is not None:
-                shown["control"] = {name: call[name] for name in ("id", "method", "path", "body")}
+                shown["control"] = {
+                    "id": call["id"],
+                    "method": call["method"],
+                    "path": call["path"],
+                    "body": call["body"],
+                }
         return shown
 
     def _request(self, request_id: str) -> JournalEntry | None:
@@ -125,7 +139,7 @@ class _Story:
                 self._requests.setdefault(row.id, row)
         return self._requests.get(request_id)
 
-    def refused(self) -> Iterator[JsonObject]:
+    def refused(self) -> Iterator[RefusedAction]:
         """The actions on this kind that are not legal now, each with its reason."""
         record = self._record
         machine = kind_of(self._world, record).machine
@@ -134,14 +148,13 @@ class _Story:
             if name in self.allowed or row is None:
                 continue
             legal_in = row.states(machine)
-            if record.status in legal_in:
-                reason = row.guard(self._world, record)
-            else:
+            reason = row.guard(self._world, record) if record.status in legal_in else None
+            if reason is None:
                 reason = f"not legal in the state {record.status!r}"
                 reason += f", only in {', '.join(legal_in)}" if legal_in else ""
             yield {"action": name, "reason": reason}
 
-    def related(self) -> Iterator[JsonObject]:
+    def related(self) -> Iterator[RelatedResource]:
         """What it refers to, what refers to it, and the order behind a transaction."""
         world, record = self._world, self._record
         if isinstance(record, Transaction):
@@ -153,7 +166,7 @@ class _Story:
             if other is not None:
                 yield self._relation(_family(other.kind), identifier)
 
-    def _relation(self, relation: str, identifier: str) -> JsonObject:
+    def _relation(self, relation: str, identifier: str) -> RelatedResource:
         other = find(self._world, identifier)
         kind, state = (None, None) if other is None else (other.kind, other.status)
         return {"relation": relation, "id": identifier, "kind": kind, "state": state}
@@ -186,35 +199,40 @@ def timers_of(world: World, object_id: str) -> list[Timer]:
     return sorted(own, key=lambda timer: (timer.due_at_ms, timer.number))
 
 
-def show_timer(world: World, timer: Timer) -> JsonObject:
+def show_timer(world: World, timer: Timer) -> StoryTimer:
     """A law with its words, or a step of a scenario with its rule, file and line."""
-    shown: JsonObject = {"due_at": format_timestamp(timer.due_at_ms), "kind": timer.kind}
+    due_at = format_timestamp(timer.due_at_ms)
     if timer.kind not in KINDS:
-        return shown | {"law": _does(world, timer.kind)}
-    return shown | _show_step(timer.arguments)
+        return {"due_at": due_at, "kind": timer.kind, "law": _does(world, timer.kind)}
+    return {**_show_step(timer.kind, timer.arguments), "due_at": due_at}
 
 
-def show_held(held: Held) -> JsonObject:
+def show_held(held: Held) -> StoryTimer:
     """A step that waits for networks; it has no due time before they are up."""
-    return {"due_at": None, "waiting_for": list(held.networks), "kind": held.kind, **_show_step(held.arguments())}
+    return {**_show_step(held.kind, held.arguments()), "waiting_for": list(held.networks)}
 
 
-def _show_step(arguments: Mapping[str, Any]) -> JsonObject:
+def _show_step(kind: str, arguments: Mapping[str, Any]) -> StoryTimer:
+    file, line = _place(arguments["place"])
     return {
+        "due_at": None,
+        "kind": kind,
         "scenario": arguments["scenario"],
         "part": arguments["part"],
-        **_place(arguments["place"]),
+        "file": file,
+        "line": line,
         "action": arguments["action"] or f"scenario {arguments['hand_to']}",
         "parameters": arguments["parameters"],
     }
 
 
-def _place(place: str) -> JsonObject:
+def _place(place: str) -> tuple[str, int | None]:
+    """File and line of a place, which is written `file:line`."""
     file, _, line = place.rpartition(":")
-    return {"file": file or place, "line": int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None}
+    return file or place, int(line) if re.fullmatch(r"[0-9]{1,9}", line) else None
 
 
-def show_entry(entry: Entry) -> JsonObject:
+def show_entry(entry: Entry) -> LedgerEntry:
     return {
         "number": entry.number,
         "at": format_timestamp(entry.at_ms),
@@ -226,15 +244,17 @@ def show_entry(entry: Entry) -> JsonObject:
     }
 
 
-def show_cause(world: World, cause: Cause) -> JsonObject:
+def show_cause(world: World, cause: Cause) -> shapes.Cause:
     """Why: {kind: request | law | action | rule | start, name, reference, told}; a rule with its file and line."""
-    shown: JsonObject = {
+    shown: shapes.Cause = {
         "kind": cause.kind,
         "name": cause.name,
         "reference": cause.reference,
         "told": _told(world, cause),
     }
-    return shown | _place(cause.reference) if cause.kind == "rule" else shown
+    if cause.kind == "rule":
+        shown["file"], shown["line"] = _place(cause.reference)
+    return shown
 
 
 def _told(world: World, cause: Cause) -> str:

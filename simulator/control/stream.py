@@ -12,8 +12,8 @@ from functools import partial
 from itertools import count
 from typing import Any
 
+from simulator.control.clock import show_clock
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Streamed, wrong
-from simulator.control.worlds import show_clock
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event, JournalEntry, Step, resource_of
 from simulator.kernel.store import ABSENT, Write
@@ -207,9 +207,11 @@ class Streams(Watcher):
                 "GET",
                 "/stream",
                 "stream",
+                "Seeing",
                 "What happens, as server-sent events",
                 self.open,
                 query={"world": TEXT, "last_event_id": TEXT},
+                media_type="text/event-stream",
             ),
         )
 

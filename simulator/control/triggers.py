@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 
 from simulator.control.operation import WAIT, ControlCall, ControlOperation, known_event
+from simulator.control.shapes import TriggerAnswer
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
@@ -64,7 +65,7 @@ class TriggerBody(Body):
     target: Text | None = None
 
 
-async def trigger(call: ControlCall) -> JsonObject:
+async def trigger(call: ControlCall) -> Annotated[JsonObject, TriggerAnswer]:
     """POST /trigger {event, target?} → {event, target, steps, events, advanced_to}."""
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
@@ -403,5 +404,16 @@ def _reason(refusal: BaseException) -> str:
 
 
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("POST", "/trigger", "trigger", "Walk to an event", trigger, 200, TriggerBody, query=WAIT),
+    ControlOperation(
+        "POST",
+        "/trigger",
+        "trigger",
+        "Actions",
+        "Walk to an event",
+        trigger,
+        200,
+        TriggerBody,
+        query=WAIT,
+        by_environment=True,
+    ),
 )

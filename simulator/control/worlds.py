@@ -5,23 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass
-from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
+from typing_extensions import TypedDict
 
-from simulator import __version__
 from simulator.assembly import DEFAULT_WORLD, Blueprint, WorldExists
+from simulator.control.clock import ClockBody, ClockState, moment, rate_of, show_clock
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
-from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp
-from simulator.kernel.journal import Cause
+from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
-from simulator.resources.reference import all_rates, reference_data
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.catalogue import CannotActivate
-from simulator.scenario.holding import held_steps
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.driver import wall_now_ms
@@ -29,7 +26,8 @@ from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
-from simulator.wire.settings import Settings, bound_journal, change_settings, settings_of
+from simulator.wire.settings import Settings, SettingSet, change_settings, settings_of
+from simulator.wire.shapes import Count, Format, Timestamp
 from simulator.wire.strict import did_you_mean
 
 ASSUMPTIONS = (
@@ -39,13 +37,38 @@ ASSUMPTIONS = (
     ("world-default", "The world default may be replaced, too: it keeps its well-known keys, and can not be deleted."),
 )
 
-Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
+
+class KeySet(TypedDict):
+    public_key: str
+    secret_key: str
+    webhook_key: str
+    base_url: Annotated[str, Format("uri")]
 
 
-class ClockBody(Body):
-    mode: Literal["real", "manual", "scaled"] | None = None
-    now: Text | None = None
-    rate: Rate | None = None
+class CredentialSet(TypedDict):
+    sandbox: KeySet
+    production: KeySet
+
+
+class PlatformUserEntry(TypedDict):
+    user_id: str
+    email: str
+    phone_number: str
+
+
+class WorldObject(TypedDict):
+    id: str
+    seed: Count
+    clock: ClockState
+    credentials: CredentialSet
+    platform_users: list[PlatformUserEntry]
+    scenarios: list[str]
+    settings: SettingSet
+    created_at: Timestamp
+
+
+class WorldList(TypedDict):
+    data: list[WorldObject]
 
 
 def _scenario_choice(value: Any) -> str | JsonObject:
@@ -85,35 +108,13 @@ class WorldBody(Body):
     replace: bool = False
 
 
-def show_clock(world: World) -> JsonObject:
-    timer = world.agenda.next()
-    ended = {"ended": "The clock has reached the end of the year 9998, where simulated time ends."}
-    return {
-        "mode": world.clock.mode,
-        "now": format_timestamp(world.now_ms),
-        "rate": world.clock.rate,
-        "timers": len(world.agenda) + sum(1 for _ in held_steps(world)),
-        "next_timer_at": None if timer is None else format_timestamp(timer.due_at_ms),
-        **(ended if world.now_ms >= LAST_MS else {}),
-    }
-
-
-def show_world(call: ControlCall, world: World) -> JsonObject:
+def show_world(call: ControlCall, world: World) -> WorldObject:
     """The world object of the control interface."""
-    keys = credentials(world)
-    bases = {environment: call.origin + base for base, environment in BASES.items()}
     return {
         "id": world.id,
         "seed": world.seed,
         "clock": show_clock(world),
-        "credentials": {
-            environment: {
-                **keys[environment],
-                "webhook_key": webhook_key(world, environment),
-                "base_url": bases[environment],
-            }
-            for environment in ("sandbox", "production")
-        },
+        "credentials": {"sandbox": _key_set(call, world, "sandbox"), "production": _key_set(call, world, "production")},
         "platform_users": [
             {"user_id": user.user_id, "email": user.email, "phone_number": user.phone_number}
             for user in platform_users(world)
@@ -124,26 +125,17 @@ def show_world(call: ControlCall, world: World) -> JsonObject:
     }
 
 
-def moment(param: str, text: str) -> int:
-    """A timestamp of a control call; 400 with `param`."""
-    try:
-        at_ms = parse_timestamp(text)
-    except ValueError as error:
-        raise wrong(param, str(error)) from None
-    if not 0 <= at_ms <= LAST_MS:
-        raise wrong(param, "it lies outside the years 1970 to 9998")
-    return at_ms
+def _key_set(call: ControlCall, world: World, environment: str) -> KeySet:
+    pair = credentials(world)[environment]
+    return {
+        "public_key": pair["public_key"],
+        "secret_key": pair["secret_key"],
+        "webhook_key": webhook_key(world, environment),
+        "base_url": call.origin + next(base for base, name in BASES.items() if name == environment),
+    }
 
 
-def rate_of(value: float | None) -> Decimal:
-    return Decimal(1) if value is None else Decimal(str(value))
-
-
-async def health(call: ControlCall) -> JsonObject:
-    return {"status": "ok", "version": __version__, "worlds": len(call.simulator.worlds)}
-
-
-async def create_world(call: ControlCall) -> JsonObject:
+async def create_world(call: ControlCall) -> WorldObject:
     simulator, body = call.simulator, call.body
     if body.from_snapshot is not None:
         return await _fork(call)
@@ -238,7 +230,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
     return _Chosen(tuple(names), tuple(files))
 
 
-async def _fork(call: ControlCall) -> JsonObject:
+async def _fork(call: ControlCall) -> WorldObject:
     """A new world in the state of a snapshot; what the call says of clock, scenarios and settings comes on top."""
     simulator, body = call.simulator, call.body
     snapshot = simulator.snapshots.get(body.from_snapshot)
@@ -273,7 +265,7 @@ async def _fork(call: ControlCall) -> JsonObject:
     return show_world(call, world)
 
 
-async def list_worlds(call: ControlCall) -> JsonObject:
+async def list_worlds(call: ControlCall) -> WorldList:
     worlds = list(call.simulator.worlds.values())
     limit = call.limit()
     return {
@@ -288,7 +280,7 @@ def _named(call: ControlCall) -> World:
     return world
 
 
-async def get_world(call: ControlCall) -> JsonObject:
+async def get_world(call: ControlCall) -> WorldObject:
     await call.runtime.driver.bring_up_to_date(_named(call))
     return show_world(call, _named(call))
 
@@ -300,54 +292,67 @@ async def delete_world(call: ControlCall) -> None:
     call.simulator.delete_world(world.id)
 
 
-async def reset(call: ControlCall) -> JsonObject:
+async def reset(call: ControlCall) -> WorldObject:
     world = call.simulator.reset_world(call.world.id, wall_now_ms())
     return show_world(call, world)
 
 
-async def get_settings(call: ControlCall) -> JsonObject:
-    return settings_of(call.world)
-
-
-async def patch_settings(call: ControlCall) -> JsonObject:
-    world = call.world
-    with world.change(Cause("action", "settings")):
-        settings = change_settings(world, call.body)
-    bound_journal(world)
-    return settings
-
-
-async def rates(call: ControlCall) -> JsonObject:
-    return all_rates(call.world, call.environment)
-
-
-async def reference(call: ControlCall) -> JsonObject:
-    return reference_data()
-
-
 ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", "/health", "health", "Whether the server is up", health, open=True, takes_webhooks=True),
     ControlOperation(
         "POST",
         "/worlds",
         "create_world",
+        "Worlds",
         "Make a world",
         create_world,
         201,
         WorldBody,
+        scope="server",
         catches_up=False,
         shows_keys=True,
     ),
     ControlOperation(
-        "GET", "/worlds", "list_worlds", "All worlds", list_worlds, query=LIMIT, catches_up=False, shows_keys=True
+        "GET",
+        "/worlds",
+        "list_worlds",
+        "Worlds",
+        "All worlds",
+        list_worlds,
+        query=LIMIT,
+        scope="server",
+        catches_up=False,
+        shows_keys=True,
     ),
-    ControlOperation("GET", "/worlds/{id}", "get_world", "One world", get_world, catches_up=False, shows_keys=True),
-    ControlOperation("DELETE", "/worlds/{id}", "delete_world", "End a world", delete_world, 204, catches_up=False),
     ControlOperation(
-        "POST", "/reset", "reset", "Make the world again as at its creation", reset, catches_up=False, shows_keys=True
+        "GET",
+        "/worlds/{id}",
+        "get_world",
+        "Worlds",
+        "One world",
+        get_world,
+        scope="server",
+        catches_up=False,
+        shows_keys=True,
     ),
-    ControlOperation("GET", "/settings", "get_settings", "The world's settings", get_settings),
-    ControlOperation("PATCH", "/settings", "patch_settings", "Change settings", patch_settings, 200, Settings),
-    ControlOperation("GET", "/rates", "rates", "All rates: mid, onramp, offramp, swap", rates),
-    ControlOperation("GET", "/reference", "reference", "Banks, providers, countries, currencies", reference),
+    ControlOperation(
+        "DELETE",
+        "/worlds/{id}",
+        "delete_world",
+        "Worlds",
+        "End a world",
+        delete_world,
+        204,
+        scope="server",
+        catches_up=False,
+    ),
+    ControlOperation(
+        "POST",
+        "/reset",
+        "reset",
+        "Worlds",
+        "Make the world again as at its creation",
+        reset,
+        catches_up=False,
+        shows_keys=True,
+    ),
 )

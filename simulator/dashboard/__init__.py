@@ -24,11 +24,21 @@ def page() -> Page:
     return apart(html.replace("/* style */", style).replace("/* script */", script), "dashboard")
 
 
-async def dashboard(call: ControlCall) -> Raw:
-    return Raw(page().html, HTML)
+async def dashboard(call: ControlCall) -> Raw[str]:
+    return Raw(page().html)
 
 
 DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
-    ControlOperation("GET", PATH, "dashboard", "The dashboard", dashboard, open=True, query={"world": TEXT}),
+    ControlOperation(
+        "GET",
+        PATH,
+        "dashboard",
+        "Seeing",
+        "The dashboard",
+        dashboard,
+        open=True,
+        query={"world": TEXT},
+        media_type=HTML,
+    ),
     *page_rows("dashboard", page),
 )

@@ -9,6 +9,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.scenario.logbook import note
 from simulator.scenario.pending import PendingStep, note_step
+from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.json import JsonObject
 from simulator.wire.settings import settings_of
 
@@ -43,10 +44,10 @@ def why_stopped(world: World, name: str) -> str | None:
     return None if row is None else str(row["reason"])
 
 
-def stopped_since(world: World, entry: int) -> list[JsonObject]:
+def stopped_since(world: World, entry: int) -> list[StoppedScenario]:
     """{name, reason, at} of every scenario that was stopped after that entry of the logbook, and still is."""
     rows = world.store.table(STOPPED).values()
-    return [{member: row[member] for member in ("name", "reason", "at")} for row in rows if row["entry"] > entry]
+    return [{"name": row["name"], "reason": row["reason"], "at": row["at"]} for row in rows if row["entry"] > entry]
 
 
 def count_step(world: World, name: str) -> str | None:

@@ -5,13 +5,15 @@ Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, cast
 
 from pydantic import Field, StringConstraints
+from typing_extensions import TypedDict
 
 from simulator.kernel.world import World
 from simulator.wire.fields import Body
-from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Count, Format
 
 RATE_LIMIT_PATTERN = r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$"
 
@@ -36,14 +38,29 @@ class Settings(Body):
     timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
 
 
+class SettingSet(TypedDict):
+    strict: bool
+    rate_limit: Annotated[str, Format(pattern="^[1-9][0-9]*/[1-9][0-9]*$")] | None
+    rate_limit_clock: Literal["simulated", "wall"]
+    webhook_urls: Literal["public", "local", "any"]
+    webhook_timestamp: Literal["wall", "simulated"]
+    journal_limit: Count
+    journal_bytes: Count
+    timers_per_instant: Count
+
+
+def _set(members: Mapping[str, object]) -> SettingSet:
+    return cast(SettingSet, members)  # read from a `Settings`, whose fields these are
+
+
 DEFAULTS = Settings()
 
 
-def settings_of(world: World) -> JsonObject:
+def settings_of(world: World) -> SettingSet:
     """The settings in force, as shown."""
-    stored: JsonObject | None = world.store.table("settings").get("settings")
+    stored: SettingSet | None = world.store.table("settings").get("settings")
     if stored is None or len(stored) < len(DEFAULT_NAMES):  # laid down by a version that had fewer settings
-        return shown(DEFAULTS) | (stored or {})
+        return _set({**shown(DEFAULTS), **(stored or {})})
     return stored
 
 
@@ -53,14 +70,14 @@ def bound_journal(world: World) -> None:
     world.journal.keep(settings["journal_limit"], settings["journal_bytes"])
 
 
-def shown(settings: Settings) -> JsonObject:
-    return {name: getattr(settings, name) for name in Settings.model_fields}
+def shown(settings: Settings) -> SettingSet:
+    return _set({name: getattr(settings, name) for name in Settings.model_fields})
 
 
-def change_settings(world: World, changes: Settings) -> JsonObject:
+def change_settings(world: World, changes: Settings) -> SettingSet:
     """Replace the settings that were given; inside a change."""
-    given: dict[str, Any] = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULT_NAMES}
-    settings = settings_of(world) | given
+    given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULT_NAMES}
+    settings = _set({**settings_of(world), **given})
     world.store.table("settings").put("settings", settings)
     return settings
 

@@ -85,10 +85,10 @@ def render_webhook(world: World, endpoint: Webhook) -> JsonObject:
     return cast(JsonObject, shape)
 
 
-def render_delivery(world: World, delivery: Delivery) -> JsonObject:
+def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
     """The delivery record of the interface (decision W12)."""
     later = delivery.next_attempt_at_ms
-    shape: WebhookDelivery = {
+    return {
         "id": delivery.id,
         "event_id": delivery.event_id,
         "event_type": delivery.event_type,
@@ -102,15 +102,15 @@ def render_delivery(world: World, delivery: Delivery) -> JsonObject:
         "attempted_at": format_timestamp(delivery.created_at_ms),
         "next_attempt_at": None if later is None else format_timestamp(later),
     }
-    return cast(JsonObject, shape)
 
 
-def render_recorded_delivery(world: World, delivery: Delivery) -> JsonObject:
+def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelivery:
     """The record of the control interface: also the exact request and what came back (null without an answer)."""
     event = world.journal.event(delivery.event_id)
     raw = b"" if event is None else event.raw
     answered = delivery.response_status is not None
-    return render_delivery(world, delivery) | {
+    return {
+        **render_delivery(world, delivery),
         "request_headers": dict(delivery.request_headers),
         "request_body": (altered(raw) if delivery.altered else raw).decode(),
         "response_headers": dict(delivery.response_headers) if answered else None,

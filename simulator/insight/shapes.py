@@ -1,4 +1,4 @@
-"""What the traffic tells, as shapes: the findings of advice, and the coverage report."""
+"""What the traffic tells: the findings of advice, and the coverage report."""
 
 from __future__ import annotations
 

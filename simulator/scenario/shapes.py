@@ -1,13 +1,15 @@
-"""What control calls answer about scenarios, as shapes."""
+"""What a scenario and its progress look like to who asks.
+
+What `extra="allow"` stands over carries further members: those of the scenario as written, or of what a rule was about.
+"""
 
 from __future__ import annotations
 
 from typing import Annotated, NotRequired
 
-from pydantic import Field
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from simulator.contract.control_story import StoppedScenario
 from simulator.wire.shapes import Timestamp
 
 
@@ -28,19 +30,7 @@ class ScenarioWarning(TypedDict):
     message: str
 
 
-class ScenarioUploaded(ScenarioEntry):
-    warnings: NotRequired[list[ScenarioWarning]]
-
-
-class ScenarioList(TypedDict):
-    data: list[ScenarioEntry]
-
-
-class ActiveNames(TypedDict):
-    names: list[str]
-    stopped_scenarios: NotRequired[list[StoppedScenario]]
-
-
+@with_config(extra="allow")
 class LogEntry(TypedDict):
     """What a rule or step did: its path in the file, `file:line`, and what it was about."""
 
@@ -49,6 +39,7 @@ class LogEntry(TypedDict):
     place: str
 
 
+@with_config(extra="allow")
 class FailedStep(LogEntry):
     """A step that broke: the class of the exception, and the exception in words."""
 
@@ -58,6 +49,7 @@ class FailedStep(LogEntry):
     reason: str
 
 
+@with_config(extra="allow")
 class StopEntry(LogEntry):
     """Why a scenario was stopped, and by which step."""
 
@@ -65,6 +57,7 @@ class StopEntry(LogEntry):
     reason: str
 
 
+@with_config(extra="ignore")  # else it would be open, like the progress that it is a part of
 class PendingStep(TypedDict):
     """A step to come. While it waits for networks that are down it has no due time, and names them."""
 
@@ -76,6 +69,7 @@ class PendingStep(TypedDict):
     action: str
 
 
+@with_config(extra="allow")
 class ScenarioProgress(TypedDict):
     name: str
     description: str
@@ -87,3 +81,9 @@ class ScenarioProgress(TypedDict):
     failed: list[FailedStep]
     stopped: list[StopEntry]
     pending: list[PendingStep]
+
+
+class StoppedScenario(TypedDict):
+    name: str
+    reason: str
+    at: Timestamp

@@ -1,32 +1,15 @@
-"""How the story of an object is told: envelopes, moves and their causes, what followed, what is planned and related."""
+"""What is shown of one resource: its moves and their causes, what followed, what is planned and related."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NotRequired
+from typing import Annotated, Any, NotRequired
 
+from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
+from simulator.control.shapes import AnyObject, Environment
 from simulator.resources.webhooks import RecordedDelivery
 from simulator.wire.shapes import Count, Timestamp
-
-Environment = Literal["sandbox", "production"]
-AnyObject = dict[str, Any]
-
-
-class EnvelopeData(TypedDict):
-    object: AnyObject
-
-
-class Envelope(TypedDict):
-    id: str
-    type: str
-    created_at: Timestamp
-    livemode: bool
-    data: EnvelopeData
-
-
-class EnvelopeList(TypedDict):
-    data: list[Envelope]
 
 
 class CauseRequest(TypedDict):
@@ -46,7 +29,7 @@ class CauseControl(TypedDict):
 class Cause(TypedDict):
     """Why something happened; `told` in words. A rule has its file and line, a call what was called."""
 
-    kind: Literal["request", "law", "action", "rule", "start"]
+    kind: Annotated[str, WithJsonSchema({"enum": ["request", "law", "action", "rule", "start"], "type": "string"})]
     name: str
     reference: str
     told: str
@@ -135,42 +118,3 @@ class ResourceStory(TypedDict):
     ledger_entries: list[LedgerEntry]
     timers: list[StoryTimer]
     related: list[RelatedResource]
-
-
-class TriggerStep(TypedDict):
-    did: str
-    at: Timestamp
-
-
-class StoppedScenario(TypedDict):
-    name: str
-    reason: str
-    at: Timestamp
-
-
-class TriggerAnswer(TypedDict):
-    """A walk to an event: the event, what it is about, what was done, and where the clock went (null: nowhere)."""
-
-    event: Envelope
-    target: str
-    steps: list[TriggerStep]
-    events: list[Envelope]
-    advanced_to: Timestamp | None
-    stopped_scenarios: NotRequired[list[StoppedScenario]]
-
-
-class ControlCallEntry(TypedDict):
-    id: str
-    at: Timestamp
-    ended_at: Timestamp
-    name: str
-    method: str
-    path: str
-    environment: Environment
-    body: Any
-    status: Count
-
-
-class ControlCallList(TypedDict):
-    data: list[ControlCallEntry]
-    dropped: Count
