@@ -11,6 +11,6 @@ def test_modules_import_each_other_in_no_circle() -> None:
 
 def test_the_source_stays_small_and_typed() -> None:
     found = measured()
-    assert found.lines <= 35_000
+    assert found.lines <= 38_600
     assert found.anys_per_100_lines <= 1.9
     assert found.casts <= 52
