@@ -62,6 +62,7 @@ FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]
 Direction = Literal["onramp", "offramp"]
 RampNetwork = Literal["stellar", "celo"]
+ShortNetwork = Literal["stellar", "celo", "btc"]
 FIAT_CODES: tuple[str, ...] = get_args(FiatCode)
 ASSET_CODES = ("XLM", "USDC", "CELO", "USDT", "CUSD", "BTC")
 
@@ -73,6 +74,7 @@ RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$")]
 CountryText = Annotated[str, OneOf(get_args(Country))]
 WalletNetwork = Annotated[str, OneOf(("STELLAR", "CELO", "BITCOIN"))]
 """A network as wallet operations and the currency listing spell it."""
+ShortNetworkText = Annotated[str, OneOf(get_args(ShortNetwork))]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]
 CurrencyText = Annotated[str, OneOf((*FIAT_CODES, *ASSET_CODES))]

@@ -13,7 +13,7 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance.destinations import Recipient
-from simulator.resources.fees import FREE, Fee, FeeProduct, check_limits, formula, match, solve_source
+from simulator.resources.fees import Fee, FeeProduct, check_limits, formula, match, no_fee, solve_source
 from simulator.resources.reference import ramp_rate, swap_rate
 from simulator.resources.transactions import holder
 from simulator.wire.errors import ApiError
@@ -103,7 +103,7 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
         match(world, environment, name, asset)
     if recipient.user_id is not None:
         check_limits(_listed(world, environment, asset), amount)
-        return SendPricing(amount, amount, FREE(asset))
+        return SendPricing(amount, amount, no_fee(asset))
     product = match(world, environment, "send", asset)
     check_limits(product, amount)
     fee = formula(world, environment, product, asset)(amount)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from simulator.resources.beneficiaries.records import BeneficiaryType, ShortNetwork
+from simulator.resources.beneficiaries.records import BeneficiaryType
 from simulator.wire.fields import Body, FreeText, Name
 from simulator.wire.operation import Call
-from simulator.wire.shapes import Country
+from simulator.wire.shapes import Country, ShortNetwork
 
 
 class BankAccount(Body):

@@ -12,13 +12,12 @@ from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.errors import not_found
 from simulator.wire.records import Record, find, rows
-from simulator.wire.shapes import Country, FiatCode, Format, OneOf, PhoneText
+from simulator.wire.shapes import Country, FiatCode, Format, OneOf, PhoneText, ShortNetwork
 from simulator.wire.spelling import SHORT
 
 TABLE = "beneficiaries"
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
-ShortNetwork = Literal["stellar", "celo", "btc"]
 
 METHODS = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
 """The payment method that pays out to each type of fiat beneficiary."""

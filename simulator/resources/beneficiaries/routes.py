@@ -6,11 +6,11 @@ from typing import get_args
 
 from simulator.resources.beneficiaries import actions
 from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary, body_for
-from simulator.resources.beneficiaries.records import Beneficiary, BeneficiaryType, ShortNetwork
+from simulator.resources.beneficiaries.records import Beneficiary, BeneficiaryType
 from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Operation
-from simulator.wire.shapes import Country, FiatCode
+from simulator.wire.shapes import Country, FiatCode, ShortNetwork
 
 TAG = "Beneficiaries"
 

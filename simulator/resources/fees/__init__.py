@@ -18,7 +18,7 @@ from simulator.resources.fees.pricing import (
     require_in_force,
     solve_source,
 )
-from simulator.resources.fees.records import FREE, TABLE, Fee, FeeProduct, Limits, NetworkFee
+from simulator.resources.fees.records import TABLE, Fee, FeeProduct, Limits, NetworkFee, no_fee
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import AppFee, ProcessingFee, render_product, show_app_fee, show_processing_fee
 from simulator.resources.fees.states import FEE_PRODUCT
@@ -99,7 +99,6 @@ ASSUMPTIONS = (
 __all__ = [
     "ASSUMPTIONS",
     "FEE_PRODUCT",
-    "FREE",
     "MACHINES",
     "ROOM",
     "AppFee",
@@ -114,6 +113,7 @@ __all__ = [
     "check_limits",
     "formula",
     "match",
+    "no_fee",
     "price",
     "product_of",
     "products",

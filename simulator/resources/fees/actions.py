@@ -5,30 +5,33 @@ Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
-from simulator.kernel.money import Currency, subtract
-from simulator.kernel.world import World
+from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.resources import reference
+from simulator.resources.fees import shapes
+from simulator.resources.fees.bodies import CalculateFee, NetworkFeeChange, SetFeeProduct
 from simulator.resources.fees.catalogue import product_of, products
 from simulator.resources.fees.pricing import breakdown, check_limits, price, unsupported
 from simulator.resources.fees.records import (
     IN_FIAT,
     WITH_FIAT,
     FeeProduct,
+    Limits,
+    NetworkFee,
     currency_of,
     first_network,
     network_fee_currency,
 )
-from simulator.resources.fees.shapes import render_product, show_calculation
+from simulator.resources.fees.shapes import FeeCalculation, FeeProductList, render_product, show_calculation
+from simulator.wire.actions import ActionCall
 from simulator.wire.errors import invalid, not_found
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import page_of
+from simulator.wire.fields import Wrong, wrong
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import move
-from simulator.wire.shapes import Page
 from simulator.wire.spelling import SHORT
 
 
@@ -40,16 +43,16 @@ def lookup(call: Call) -> FeeProduct:
     return product
 
 
-def list_products(call: Call) -> Page[Shown]:
+def list_products(call: Call[None, ListRequest, None]) -> FeeProductList:
     listed = list(products(call.world, call.environment).values())
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
 
 
-def show_product(call: Call) -> JsonObject:
+def show_product(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
     return render_product(call.world, call.resource)
 
 
-def calculate(call: Call) -> JsonObject:
+def calculate(call: Call[CalculateFee, None, None]) -> FeeCalculation:
     """The exact fee of an amount now: first whether the pair is supported, then the limits."""
     body = call.body
     network = None if body.network is None else SHORT[body.network]
@@ -90,13 +93,70 @@ def amount_in(currency: Currency, text: str, param: str) -> Decimal:
     return Decimal(text)
 
 
-def change(world: World, product: FeeProduct, changes: Mapping[str, Any], status: str | None) -> FeeProduct:
-    """Change fields of a product (already parsed: decimals, canonical network); ApiError invalid_parameter.
+def check_new_fields(wanted: SetFeeProduct) -> Iterator[Wrong]:
+    """What is wrong with new fields of any product."""
+    if wanted.asset is not None and first_network(wanted.asset) is None:
+        yield wrong("asset", f"{wanted.asset} is not available on any network")
+    fee = wanted.network_fee
+    if fee is not None and fee.currency is not None and currency_of(fee.currency, None) is None:
+        yield wrong("network_fee.currency", f"there is no currency {fee.currency}")
 
-    The currency of the fees and limits stays that of the amount, whatever is changed (decision M2).
+
+def set_fee_product(call: ActionCall[FeeProduct, SetFeeProduct]) -> FeeProduct:
+    """Change the fields that are given, whatever they are, as long as the product stays consistent.
+
+    The currency of the fees and limits stays that of the amount (decision M2). ApiError invalid_parameter.
     """
-    target = product.status if status is None else status
-    return move(world, product, "set_fee_product", target, **changes)
+    old, wanted = call.target, call.parameters
+    given = wanted.model_fields_set
+    new = replace(
+        old,
+        product=wanted.product if "product" in given else old.product,
+        name=wanted.name if "name" in given else old.name,
+        network=(wanted.network and SHORT[wanted.network]) if "network" in given else old.network,
+        asset=wanted.asset if "asset" in given else old.asset,
+        fiat_currency=wanted.fiat_currency if "fiat_currency" in given else old.fiat_currency,
+        payment_method=wanted.payment_method if "payment_method" in given else old.payment_method,
+    )
+    currency = check_product(new.product, new.network, new.asset, new.fiat_currency)
+    for param, code in (("fee_currency", wanted.fee_currency), ("limits.currency", wanted.limits.currency)):
+        if code and code != currency.code:
+            raise invalid(param, f"it must be the currency of the amount, {currency.code}")
+    new = replace(
+        new,
+        fee_currency=currency.code,
+        percentage=Decimal(wanted.percentage) if "percentage" in given else old.percentage,
+        fixed=Decimal(wanted.fixed) if "fixed" in given else old.fixed,
+        min_fee=Decimal(wanted.min_fee) if "min_fee" in given else old.min_fee,
+        max_fee=_max_fee(wanted.max_fee) if "max_fee" in given else old.max_fee,
+        network_fee=_network_fee(wanted.network_fee, old, currency) if "network_fee" in given else old.network_fee,
+        limits=Limits(
+            _changed(wanted.limits.min_amount, old.limits.min_amount),
+            _changed(wanted.limits.max_amount, old.limits.max_amount),
+            currency.code,
+        ),
+    )
+    check_amounts(new, currency)
+    return move(call.world, new, "set_fee_product", wanted.status if "status" in given else old.status)
+
+
+def _max_fee(text: str | None) -> Decimal | None:
+    return None if text is None else Decimal(text)
+
+
+def _changed(text: str | None, old: Decimal) -> Decimal:
+    return old if text is None else Decimal(text)
+
+
+def _network_fee(wanted: NetworkFeeChange | None, product: FeeProduct, currency: Currency) -> NetworkFee | None:
+    if wanted is None:
+        return None
+    old = product.network_fee or NetworkFee(ZERO, currency.code, "customer")
+    return NetworkFee(
+        _changed(wanted.amount, old.amount),
+        wanted.currency or old.currency,
+        wanted.paid_by or old.paid_by,
+    )
 
 
 def check_product(product: str, network: str | None, asset: str | None, fiat_code: str | None) -> Currency:

@@ -2,32 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
 
-from simulator.resources.fees import shapes
+from simulator.resources.fees import records
 from simulator.wire.fields import Amount, Body, Code, Name, Text
-from simulator.wire.shapes import Assumed, FiatCode
+from simulator.wire.shapes import Assumed, FiatCode, ShortNetwork
 
 
 class CalculateFee(Body):
     """What every calculation takes; `network` is required for products with a network fee, and so on."""
 
-    product: shapes.ProductName
+    product: records.ProductName
     amount: Amount
     currency: Text
-    network: shapes.ShortNetwork | None = None
+    network: ShortNetwork | None = None
     asset: Annotated[Text | None, Assumed("M9")] = None
     fiat_currency: Code | None = None
-    payment_method: shapes.PaymentMethod | None = None
+    payment_method: records.PaymentMethod | None = None
     to_asset: Code | None = None
 
 
 class CalculateRampFee(CalculateFee):
     """onramp and offramp."""
 
-    network: shapes.ShortNetwork
+    network: ShortNetwork
     fiat_currency: Code
 
 
@@ -40,14 +40,14 @@ class CalculatePayoutFee(CalculateFee):
 class CalculateSwapFee(CalculateFee):
     """swap."""
 
-    network: shapes.ShortNetwork
+    network: ShortNetwork
     to_asset: Code
 
 
 class CalculateSendFee(CalculateFee):
     """send."""
 
-    network: shapes.ShortNetwork
+    network: ShortNetwork
 
 
 class NetworkFeeChange(Body):
@@ -57,7 +57,7 @@ class NetworkFeeChange(Body):
 
     amount: Amount | None = None
     currency: Text | None = None
-    paid_by: shapes.Payer | None = None
+    paid_by: records.Payer | None = None
 
 
 class LimitsChange(Body):
@@ -76,12 +76,12 @@ class SetFeeProduct(Body):
     model_config = ConfigDict(extra="forbid")
 
     # Only fields that were sent are looked at: the defaults come from factories so that no schema shows them.
-    product: shapes.ProductName = Field(default_factory=lambda: "onramp")
+    product: records.ProductName = Field(default_factory=lambda: "onramp")
     name: Name = Field(default_factory=str)
-    network: shapes.ShortNetwork | None = None
+    network: ShortNetwork | None = None
     asset: Text | None = None
     fiat_currency: FiatCode | None = None
-    payment_method: shapes.PaymentMethod | None = None
+    payment_method: records.PaymentMethod | None = None
     fee_currency: Text = Field(default_factory=str)
     percentage: Amount = Field(default_factory=str)
     fixed: Amount = Field(default_factory=str)
@@ -89,4 +89,4 @@ class SetFeeProduct(Body):
     max_fee: Amount | None = None
     network_fee: NetworkFeeChange | None = None
     limits: LimitsChange = Field(default_factory=LimitsChange)
-    status: shapes.ProductStatus = Field(default_factory=lambda: "active")
+    status: Literal["active", "inactive"] = Field(default_factory=lambda: "active")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
@@ -19,10 +19,9 @@ from simulator.resources.fees.pricing import formula, match
 from simulator.resources.fees.records import FeeProduct
 from simulator.resources.reference import ASSET_CODES, ASSETS, CurrencyListing, listing, network_status, usd_price
 from simulator.wire.errors import ApiError
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import Filter, Listing, by_field, page_of
+from simulator.wire.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.wire.operation import Call, Operation
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Number, Page, Pagination
+from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Number, OneOf, Pagination, WalletNetwork
 from simulator.wire.spelling import WALLET, upper
 
 USD = "USD"
@@ -37,10 +36,10 @@ class Price(TypedDict):
 
 class CurrencyRecord(TypedDict):
     symbol: Annotated[AssetText, Assumed("R7")]
-    network: Annotated[Literal["STELLAR", "CELO", "BITCOIN"], Assumed("R7")]
+    network: Annotated[WalletNetwork, Assumed("R7")]
     name: Annotated[str, Assumed("R7")]
     decimals: Annotated[Count, Assumed("R7")]
-    status: Annotated[Literal["active", "inactive"], Assumed("R7")]
+    status: Annotated[Annotated[str, OneOf(("active", "inactive"))], Assumed("R7")]
     price: Annotated[Price, Assumed("R7")]
     min_withdraw: Annotated[AmountText | None, Assumed("R7")]
     max_withdraw: Annotated[AmountText | None, Assumed("R7")]
@@ -71,36 +70,43 @@ class CurrencyRow:
     updated_at_ms: int
 
 
-def _in_force(world: World, environment: str, product: str, currency: Currency, **inputs: Any) -> FeeProduct | None:
-    """The product that an operation would be priced by now; None when it is refused for want of one."""
+def _in_force(
+    world: World, environment: str, product: str, currency: Currency, bought: Currency | None = None
+) -> FeeProduct | None:
+    """The product that an operation would be priced by now; None when it is refused for want of one.
+
+    `bought` is the asset that a purchase is of; it is paid for by mobile money.
+    """
     try:
-        return match(world, environment, product, currency, **inputs)
+        if bought is None:
+            return match(world, environment, product, currency)
+        return match(
+            world,
+            environment,
+            product,
+            currency,
+            network=bought.network,
+            asset=bought.code,
+            payment_method="mobile_money",
+        )
     except ApiError:
         return None
 
 
-def render_currency(world: World, environment: str, row: CurrencyRow) -> JsonObject:
+def render_currency(world: World, environment: str, row: CurrencyRow) -> CurrencyRecord:
     """One record; figures of a product that is not in force are null."""
     asset = row.asset
     sent = _in_force(world, environment, "send", asset)
     swapped = _in_force(world, environment, "swap", asset)
-    bought = _in_force(
-        world,
-        environment,
-        "buy",
-        reference.FIATS[LISTED_FIAT],
-        network=asset.network,
-        asset=asset.code,
-        payment_method="mobile_money",
-    )
+    bought = _in_force(world, environment, "buy", reference.FIATS[LISTED_FIAT], asset)
     least = None if sent is None else sent.limits.min_amount
     cost = None if sent is None else formula(world, environment, sent, asset)(sent.limits.min_amount).total
-    shape: CurrencyRecord = {
+    return {
         "symbol": row.symbol,
-        "network": cast(Any, row.network),
+        "network": row.network,
         "name": row.listing.name,
         "decimals": row.listing.decimals,
-        "status": cast(Any, row.status),
+        "status": row.status,
         "price": {"currency": USD, "amount": format_decimal(usd_price(world, environment, row.symbol))},
         "min_withdraw": _shown(least),
         "max_withdraw": _shown(None if sent is None else sent.limits.max_amount),
@@ -111,14 +117,13 @@ def render_currency(world: World, environment: str, row: CurrencyRow) -> JsonObj
         "slippage": row.listing.slippage,
         "confirmations": row.listing.confirmations,
     }
-    return cast(JsonObject, shape)
 
 
 def _shown(figure: Decimal | None) -> str | None:
     return None if figure is None else format_decimal(figure)
 
 
-def list_currencies(call: Call) -> Page[Shown]:
+def list_currencies(call: Call[None, ListRequest, None]) -> CurrencyList:
     """{data, pagination} of the currency listing, by default in the order of the data file."""
     world, environment = call.world, call.environment
     return page_of(call.query, _rows(world, environment), lambda row: render_currency(world, environment, row))
@@ -127,11 +132,10 @@ def list_currencies(call: Call) -> Page[Shown]:
 def _rows(world: World, environment: str) -> list[CurrencyRow]:
     """One row for each asset. Lists show the newest first, so they begin at the end of the data file."""
     found, start_ms = [], world.started_at_ms
-    for sequence, asset in enumerate(reversed(ASSETS.values())):
-        network = asset.network or ""
+    for sequence, (code, network) in enumerate(reversed(ASSETS)):
         status = "inactive" if network_status(world, environment, network) == "down" else "active"
-        row = listing(asset.code, network)
-        found.append(CurrencyRow(asset, row, asset.code, upper(network), status, sequence, start_ms, start_ms))
+        asset, row = ASSETS[code, network], listing(code, network)
+        found.append(CurrencyRow(asset, row, code, upper(network), status, sequence, start_ms, start_ms))
     return found
 
 

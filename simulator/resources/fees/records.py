@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal, get_args
 
 from simulator.kernel.money import ZERO, Currency, add
 from simulator.resources import reference
 from simulator.wire.records import Record
 
 TABLE = "fee_products"
-PRODUCTS = ("onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit")
+ProductName = Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"]
+PaymentMethod = Literal["bank_account", "phone_number"]
+Payer = Literal["customer", "peerpesa"]
+PRODUCTS: tuple[ProductName, ...] = get_args(ProductName)
 IN_FIAT = ("onramp", "buy")
 """Products whose amount is in fiat; the others' is in the asset (decision M2)."""
 WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
-METHODS = ("bank_account", "phone_number")
-PAYERS = ("customer", "peerpesa")
+METHODS: tuple[PaymentMethod, ...] = get_args(PaymentMethod)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,7 @@ class Fee:
     network_fee: Decimal
 
 
-def FREE(currency: Currency) -> Fee:  # noqa: N802
+def no_fee(currency: Currency) -> Fee:
     """No fee at all."""
     return Fee(ZERO, currency, ZERO, ZERO)
 
@@ -47,7 +50,7 @@ class NetworkFee:
 
     amount: Decimal
     currency: str
-    paid_by: str
+    paid_by: Payer
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +69,12 @@ class FeeProduct(Record):
     `updated_at_ms` is 0 while nobody has changed the product since the account was opened.
     """
 
-    product: str
+    product: ProductName
     name: str
     network: str | None
     asset: str | None
     fiat_currency: str | None
-    payment_method: str | None
+    payment_method: PaymentMethod | None
     fee_currency: str
     percentage: Decimal
     fixed: Decimal

@@ -5,11 +5,6 @@ Chapter "Fees" of the specification, decisions H4, H5, L2, L5; action `set_fee_p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
-from decimal import Decimal
-from typing import Any
-
 from simulator.resources import reference
 from simulator.resources.fees import actions, shapes
 from simulator.resources.fees.bodies import (
@@ -18,7 +13,6 @@ from simulator.resources.fees.bodies import (
     CalculateRampFee,
     CalculateSendFee,
     CalculateSwapFee,
-    NetworkFeeChange,
     SetFeeProduct,
 )
 from simulator.resources.fees.records import (
@@ -27,13 +21,9 @@ from simulator.resources.fees.records import (
     WITH_FIAT,
     WITH_NETWORK_FEE,
     FeeProduct,
-    NetworkFee,
-    first_network,
 )
 from simulator.resources.fees.states import STATUSES
-from simulator.wire.actions import Action, ActionCall
-from simulator.wire.errors import invalid
-from simulator.wire.fields import Wrong, wrong
+from simulator.wire.actions import Action
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.spelling import SHORT
@@ -50,11 +40,11 @@ def _body_for(call: Call) -> type[CalculateFee]:
     return CalculateRampFee if product in WITH_NETWORK_FEE else CalculatePayoutFee
 
 
-def _network_or_all(record: FeeProduct, values: Any) -> bool:
+def _network_or_all(record: FeeProduct, values: frozenset[str]) -> bool:
     return record.network is None or record.network in {SHORT[value] for value in values}
 
 
-def _status(record: FeeProduct, values: Any) -> bool:
+def _status(record: FeeProduct, values: frozenset[str]) -> bool:
     return "all" in values or record.status in values
 
 
@@ -121,64 +111,13 @@ OPERATIONS = (
 )
 
 
-def _check_fee_product(wanted: SetFeeProduct) -> Iterator[Wrong]:
-    """What is wrong with new fields of any product."""
-    if wanted.asset is not None and first_network(wanted.asset) is None:
-        yield wrong("asset", f"{wanted.asset} is not available on any network")
-    fee = wanted.network_fee
-    if fee is not None and fee.currency is not None and not _is_currency(fee.currency):
-        yield wrong("network_fee.currency", f"there is no currency {fee.currency}")
-
-
-def _is_currency(code: str) -> bool:
-    return reference.fiat(code) is not None or first_network(code) is not None
-
-
-def _set_fee_product(call: ActionCall[FeeProduct, SetFeeProduct]) -> FeeProduct:
-    wanted, old = call.parameters, call.target
-    given = wanted.model_fields_set
-    plain = {"product", "name", "asset", "fiat_currency", "payment_method"} & given
-    changes: dict[str, Any] = {name: getattr(wanted, name) for name in sorted(plain)}
-    if "network" in given:
-        changes["network"] = None if wanted.network is None else SHORT[wanted.network]
-    new = replace(old, **changes)
-    currency = actions.check_product(new.product, new.network, new.asset, new.fiat_currency)
-    for param, code in (("fee_currency", wanted.fee_currency), ("limits.currency", wanted.limits.currency)):
-        if code and code != currency.code:
-            raise invalid(param, f"it must be the currency of the amount, {currency.code}")
-    changes["fee_currency"] = currency.code
-    for name in sorted({"percentage", "fixed", "min_fee", "max_fee"} & given):
-        text = getattr(wanted, name)
-        changes[name] = None if text is None else Decimal(text)
-    if "network_fee" in given:
-        changes["network_fee"] = _network_fee(wanted.network_fee, old.network_fee, currency.code, new.network)
-    limits = {name: text for name, text in wanted.limits.model_dump(exclude_none=True).items() if name != "currency"}
-    changes["limits"] = replace(
-        old.limits, currency=currency.code, **{name: Decimal(text) for name, text in limits.items()}
-    )
-    actions.check_amounts(replace(new, **changes), currency)
-    return actions.change(call.world, old, changes, wanted.status if "status" in given else None)
-
-
-def _network_fee(
-    wanted: NetworkFeeChange | None, old: NetworkFee | None, code: str, network: str | None
-) -> NetworkFee | None:
-    if wanted is None:
-        return None
-    if old is None:
-        old = NetworkFee(Decimal(0), code, "customer")
-    currency = wanted.currency or old.currency
-    amount = old.amount if wanted.amount is None else Decimal(wanted.amount)
-    return NetworkFee(amount, currency, wanted.paid_by or old.paid_by)
-
-
 ACTIONS = (
     Action(
         "set_fee_product",
         "changes fields of a fee product",
-        _set_fee_product,
+        actions.set_fee_product,
         kinds=("fee_product",),
         parameters=SetFeeProduct,
-        check=_check_fee_product,
+        check=actions.check_new_fields,
     ),
 )

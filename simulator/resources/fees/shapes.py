@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
@@ -13,16 +13,22 @@ from simulator.kernel.world import World
 from simulator.resources import profile
 from simulator.resources.fees import records
 from simulator.resources.fees.pricing import Breakdown
-from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, AssetText, Assumed, CurrencyText, FiatCode, Format, Pagination, Timestamp
+from simulator.resources.fees.states import STATUSES
+from simulator.wire.shapes import (
+    AmountText,
+    AssetText,
+    Assumed,
+    CurrencyText,
+    FiatText,
+    Format,
+    OneOf,
+    Pagination,
+    ShortNetworkText,
+    Timestamp,
+)
 from simulator.wire.spelling import short
 
 FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9")]
-ProductName = Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"]
-ShortNetwork = Literal["stellar", "celo", "btc"]
-PaymentMethod = Literal["bank_account", "phone_number"]
-Payer = Literal["customer", "peerpesa"]
-ProductStatus = Literal["active", "inactive"]
 
 
 class ProcessingFee(TypedDict):
@@ -42,7 +48,7 @@ class AppFee(TypedDict):
 class NetworkFee(TypedDict):
     amount: AmountText
     currency: CurrencyText
-    paid_by: Payer
+    paid_by: records.Payer
 
 
 class ProductLimits(TypedDict):
@@ -53,12 +59,12 @@ class ProductLimits(TypedDict):
 
 class FeeProduct(TypedDict):
     id: FeeProductId
-    product: ProductName
+    product: records.ProductName
     name: str
-    network: ShortNetwork | None
+    network: ShortNetworkText | None
     asset: AssetText | None
-    fiat_currency: FiatCode | None
-    payment_method: PaymentMethod | None
+    fiat_currency: FiatText | None
+    payment_method: records.PaymentMethod | None
     fee_currency: CurrencyText
     percentage: AmountText
     fixed: AmountText
@@ -66,7 +72,7 @@ class FeeProduct(TypedDict):
     max_fee: AmountText | None
     network_fee: NetworkFee | None
     limits: ProductLimits
-    status: ProductStatus
+    status: Annotated[str, OneOf(STATUSES)]
     updated_at: Timestamp
 
 
@@ -85,7 +91,7 @@ class FeeBreakdown(TypedDict):
 
 class FeeCalculation(TypedDict):
     fee_product_id: FeeProductId
-    product: ProductName
+    product: records.ProductName
     amount: AmountText
     currency: CurrencyText
     fee: ProcessingFee
@@ -113,17 +119,17 @@ def show_app_fee(fee: records.Fee) -> AppFee:
     }
 
 
-def render_product(world: World, record: records.FeeProduct) -> JsonObject:
+def render_product(world: World, record: records.FeeProduct) -> FeeProduct:
     show = record.currency.format
     updated_at_ms = record.updated_at_ms or profile.profile_of(world).created_at_ms
-    shape: FeeProduct = {
+    return {
         "id": record.id,
-        "product": cast(Any, record.product),
+        "product": record.product,
         "name": record.name,
-        "network": None if record.network is None else cast(Any, short(record.network)),
+        "network": None if record.network is None else short(record.network),
         "asset": record.asset,
-        "fiat_currency": cast(Any, record.fiat_currency),
-        "payment_method": cast(Any, record.payment_method),
+        "fiat_currency": record.fiat_currency,
+        "payment_method": record.payment_method,
         "fee_currency": record.fee_currency,
         "percentage": format_decimal(record.percentage),
         "fixed": show(record.fixed),
@@ -135,10 +141,9 @@ def render_product(world: World, record: records.FeeProduct) -> JsonObject:
             "max_amount": show(record.limits.max_amount),
             "currency": record.limits.currency,
         },
-        "status": cast(Any, record.status),
+        "status": record.status,
         "updated_at": format_timestamp(updated_at_ms),
     }
-    return cast(JsonObject, shape)
 
 
 def _show_network_fee(record: records.FeeProduct) -> NetworkFee | None:
@@ -146,17 +151,17 @@ def _show_network_fee(record: records.FeeProduct) -> NetworkFee | None:
     if fee is None:
         return None
     currency = records.network_fee_currency(fee.currency, record.network)
-    return {"amount": currency.format(fee.amount), "currency": fee.currency, "paid_by": cast(Any, fee.paid_by)}
+    return {"amount": currency.format(fee.amount), "currency": fee.currency, "paid_by": fee.paid_by}
 
 
 def show_calculation(
     product: records.FeeProduct, amount: Decimal, fee: records.Fee, how: Breakdown, net_amount: Decimal
-) -> JsonObject:
+) -> FeeCalculation:
     """The answer of the fee calculator."""
     show = fee.currency.format
-    shape: FeeCalculation = {
+    return {
         "fee_product_id": product.id,
-        "product": cast(Any, product.product),
+        "product": product.product,
         "amount": show(amount),
         "currency": fee.currency.code,
         "fee": show_processing_fee(fee),
@@ -169,4 +174,3 @@ def show_calculation(
             "max_fee_applied": how.max_fee_applied,
         },
     }
-    return cast(JsonObject, shape)

@@ -14,7 +14,7 @@ from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance import TRANSFER_PRODUCTS
 from simulator.resources.beneficiaries import any_beneficiary
-from simulator.resources.fees import FREE, Fee, match, price, solve_source
+from simulator.resources.fees import Fee, match, no_fee, price, solve_source
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.reference import FIATS, ramp_rate
@@ -87,7 +87,7 @@ def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
     if destination.get("type") == "platform_user":
         for product in TRANSFER_PRODUCTS:
             match(world, payment.environment, product, source)
-        return Decimal(1), amount, amount, FREE(source), None
+        return Decimal(1), amount, amount, no_fee(source), None
     fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
     on_top = destination.get("type") == "lightning" and destination.get("invoice") is not None
     return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None

@@ -9,7 +9,7 @@ from simulator.kernel.ledger import OUTSIDE, available
 from simulator.kernel.money import Currency
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
-from simulator.resources.fees import FREE
+from simulator.resources.fees import no_fee
 from simulator.resources.reference import new_memo
 from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, new_order_fields
 from simulator.wire.arrivals import LIGHTNING, receiver_at, receiver_key
@@ -97,7 +97,7 @@ def credit_deposit(
         received=Side(asset.code, asset.network, amount),
         amount=amount,
         net_amount=amount,
-        fee=FREE(asset),
+        fee=no_fee(asset),
         reference=reference,
         sender_address=sender_address,
         recipient_address=recipient_address,

@@ -97,7 +97,7 @@ def test_the_two_ways_to_show_a_fee_differ_in_one_name() -> None:
         "network_fee": "0.00",
     }
     assert fees.show_app_fee(fee) == {"total": "50.00", "currency": "KES", "app_fee": "50.00", "network_fee": "0.00"}
-    assert fees.show_app_fee(fees.FREE(KES))["total"] == "0.00"
+    assert fees.show_app_fee(fees.no_fee(KES))["total"] == "0.00"
 
 
 def test_the_network_is_that_of_the_asset_when_none_is_named() -> None:

@@ -75,6 +75,9 @@ def test_members_of_limits_and_network_fee_that_are_not_named_stay() -> None:
     row = one(world, OFFRAMP)
     assert row["limits"] == {"min_amount": "1.00", "max_amount": "20.00", "currency": "USDC"}
     assert row["network_fee"] == {"amount": "0.50", "currency": "CELO", "paid_by": "customer"}
+    change(world, OFFRAMP, limits={"min_amount": "0"}, network_fee={"amount": "0"})
+    assert one(world, OFFRAMP)["limits"]["min_amount"] == "0.00"
+    assert one(world, OFFRAMP)["network_fee"]["amount"] == "0.00"
     change(world, "fee_buy_kes", network_fee={"amount": "3"})
     assert one(world, "fee_buy_kes")["network_fee"] == {"amount": "3.00", "currency": "KES", "paid_by": "customer"}
 
