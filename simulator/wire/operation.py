@@ -58,7 +58,7 @@ class Probe:
     url: str
     raw: bytes
     key: str
-    then: Callable[[ProbeOutcome], JsonObject]
+    then: Callable[[ProbeOutcome], Mapping[str, object]]
 
 
 Answer: TypeAlias = "Mapping[str, object] | Probe | None"

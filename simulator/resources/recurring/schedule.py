@@ -16,7 +16,6 @@ from zoneinfo import ZoneInfo
 
 from simulator.kernel.clock import to_datetime, to_ms
 
-FREQUENCIES = ("daily", "weekly", "biweekly", "monthly")
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 DEFAULT_TIME = "09:00"
 DEFAULT_TIMEZONE = "Africa/Nairobi"

@@ -7,43 +7,47 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
-from simulator.kernel.journal import Event
 from simulator.kernel.world import World
+from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.resources.webhooks.queue import cancel_planned, deliveries_of, endpoints, silence
 from simulator.resources.webhooks.records import ALL_EVENTS, Webhook
-from simulator.resources.webhooks.shapes import render_delivery, render_webhook
+from simulator.resources.webhooks.shapes import (
+    TestEvent,
+    WebhookDelivery,
+    WebhookEndpoint,
+    render_delivery,
+    render_webhook,
+)
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, not_found
 from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.fields import Nothing
-from simulator.wire.json import JsonObject, Shown, loads
-from simulator.wire.listing import page_of
+from simulator.wire.json import loads
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
 from simulator.wire.records import create, move, new_fields, remove, save
 from simulator.wire.shapes import Page
 
 TEST_EVENT = "webhook.test"
-_CHANGEABLE = frozenset({"url", "events", "description", "status"})
 
 
 def load_webhook(call: Call) -> Webhook:
     """The endpoint that the path names; 404 not_found, also when it is deleted."""
-    return _present(call.world, call.environment, call.path["id"])
+    return _registered(call.world, call.environment, call.path["id"])
 
 
-def _present(world: World, environment: str, identifier: str) -> Webhook:
+def _registered(world: World, environment: str, identifier: str) -> Webhook:
     found = endpoints(world, environment).get(identifier)
     if found is None:
         raise not_found("webhook endpoint", identifier)
     return found
 
 
-def register(call: Call) -> Probe:
+def register(call: Call[NewWebhook, None, None]) -> Probe:
     """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
     world, body = call.world, call.body
     _require_url(world, body.url)
@@ -56,7 +60,7 @@ def register(call: Call) -> Probe:
         status=WEBHOOK.begin("register").target,
     )
 
-    def store() -> JsonObject:
+    def store() -> WebhookEndpoint:
         stored = replace(
             draft,
             status="",
@@ -69,27 +73,36 @@ def register(call: Call) -> Probe:
     return _probe(world, draft, store)
 
 
-def change(call: Call) -> JsonObject | Probe:
+def change(call: Call[WebhookChange, None, Webhook]) -> WebhookEndpoint | Probe:
     """PATCH /webhooks/{id}: only sent fields change; a new url is tested first, enabling is not (decision W4)."""
     world, body, endpoint = call.world, call.body, call.resource
-    sent: dict[str, Any] = {name: getattr(body, name) for name in body.model_fields_set & _CHANGEABLE}
-    moved = sent["url"] if sent.get("url", endpoint.url) != endpoint.url else None
-    if moved is not None:
-        _require_url(world, moved)
+    sent = body.model_fields_set
+    draft = _changed(endpoint, body)
+    if draft.url != endpoint.url:
+        _require_url(world, draft.url)
     if "events" in sent:
-        _require_events(sent["events"])
-        sent["events"] = tuple(sent["events"])
-    wanted = sent.pop("status", None)
+        _require_events(body.events)
 
-    def apply() -> JsonObject:
-        present = _present(world, endpoint.environment, endpoint.id)
-        if sent:
-            present = save(world, present, **sent)
-        if wanted is not None and wanted != present.status:
-            present = _switch(world, present, wanted)
-        return render_webhook(world, present)
+    def apply() -> WebhookEndpoint:
+        found = _registered(world, endpoint.environment, endpoint.id)
+        if sent & {"url", "events", "description"}:
+            found = save(world, _changed(found, body))
+        if "status" in sent and body.status != found.status:
+            found = _switch(world, found, body.status)
+        return render_webhook(world, found)
 
-    return apply() if moved is None else _probe(world, replace(endpoint, **sent), apply)
+    return apply() if draft.url == endpoint.url else _probe(world, draft, apply)
+
+
+def _changed(endpoint: Webhook, body: WebhookChange) -> Webhook:
+    """The endpoint with the fields that were sent, the status apart."""
+    sent = body.model_fields_set
+    return replace(
+        endpoint,
+        url=body.url if "url" in sent else endpoint.url,
+        events=tuple(body.events) if "events" in sent else endpoint.events,
+        description=body.description if "description" in sent else endpoint.description,
+    )
 
 
 def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
@@ -99,32 +112,32 @@ def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
     return move(world, endpoint, "disable")
 
 
-def delete(call: Call) -> None:
+def delete(call: Call[None, None, Webhook]) -> None:
     """DELETE /webhooks/{id}: what happens from now on is not sent there, and nothing is tried again."""
     cancel_planned(call.world, call.resource.id)
     remove(call.world, call.resource, "delete")
 
 
-def show(call: Call) -> JsonObject:
+def show(call: Call[None, None, Webhook]) -> WebhookEndpoint:
     """GET /webhooks/{id}."""
     return render_webhook(call.world, call.resource)
 
 
-def list_webhooks(call: Call) -> Page[Shown]:
+def list_webhooks(call: Call[None, ListRequest, None]) -> Page[WebhookEndpoint]:
     """GET /webhooks."""
     own = endpoints(call.world, call.environment).values()
     return page_of(call.query, own, lambda endpoint: render_webhook(call.world, endpoint))
 
 
-def list_deliveries(call: Call) -> Page[Shown]:
+def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[WebhookDelivery]:
     """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
     made = deliveries_of(call.world, call.resource.id)
     ordered = sorted(made.values(), key=lambda row: row.sequence)
     return page_of(call.query, ordered, lambda delivery: render_delivery(call.world, delivery))
 
 
-def send_test(call: Call) -> JsonObject:
-    """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; answers its envelope (decision W10)."""
+def send_test(call: Call[Nothing, None, Webhook]) -> TestEvent:
+    """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; returns its envelope (decision W10)."""
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
         raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
@@ -132,15 +145,11 @@ def send_test(call: Call) -> JsonObject:
     event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
     world.store.table("webhook_tests").put(event.id, endpoint.id)
     publish(world, event, subject)
-    return _envelope(event)
-
-
-def _envelope(event: Event) -> JsonObject:
-    envelope: JsonObject = loads(event.raw)
+    envelope: TestEvent = loads(event.raw)
     return envelope
 
 
-def rotate(call: ActionCall[None, Nothing]) -> JsonObject:
+def rotate(call: ActionCall[None, Nothing]) -> dict[str, str]:
     """The action rotate_webhook_key."""
     return {"webhook_key": rotate_key(call.world, call.environment)}
 
@@ -157,10 +166,10 @@ def _require_events(events: list[str]) -> None:
             raise ApiError("unsupported_event", f"There is no event type {name!r}.", "events")
 
 
-def _probe(world: World, endpoint: Webhook, then: Callable[[], JsonObject]) -> Probe:
+def _probe(world: World, endpoint: Webhook, then: Callable[[], WebhookEndpoint]) -> Probe:
     event = make(world, endpoint.environment, TEST_EVENT, render_webhook(world, endpoint), endpoint.id)
 
-    def judge(outcome: ProbeOutcome) -> JsonObject:
+    def judge(outcome: ProbeOutcome) -> WebhookEndpoint:
         if outcome.status != 200:
             raise ApiError("invalid_webhook_url", _what_came_back(endpoint.url, outcome), "url")
         return then()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from simulator.resources.webhooks.shapes import Status
 from simulator.wire.fields import Body, Note, Text
 
 EventTypes = Annotated[list[str], Field(min_length=1)]
@@ -24,7 +23,7 @@ class WebhookChange(Body):
     url: str = ""
     events: EventTypes = Field(default_factory=list)
     description: Note | None = None
-    status: Status = "enabled"
+    status: Literal["enabled", "disabled"] = "enabled"
 
 
 class EmitParameters(Body):

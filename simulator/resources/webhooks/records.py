@@ -6,13 +6,15 @@ Chapter "Events" of the specification, decisions W1 to W12.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from simulator.kernel.ids import derive, text_of
 from simulator.wire.records import Record
 
 TABLE = "webhooks"
 ALL_EVENTS = "*"
+
+DeliveryStatus = Literal["succeeded", "failed"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +178,7 @@ class Delivery:
     endpoint_id: str
     url: str
     attempt: int
-    status: str
+    status: DeliveryStatus
     response_status: int | None
     error: str | None
     duration_ms: int

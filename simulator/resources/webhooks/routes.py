@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 from simulator.resources.webhooks import actions
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.resources.webhooks.records import DeliveryStatus
 from simulator.resources.webhooks.shapes import DeliveryPage, TestEvent, WebhookEndpoint, WebhookPage
 from simulator.resources.webhooks.states import STATUSES
 from simulator.wire.listing import Listing
@@ -18,7 +21,7 @@ WEBHOOKS = Listing(
 )
 DELIVERIES = Listing(
     search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
-    statuses=("succeeded", "failed"),
+    statuses=get_args(DeliveryStatus),
 )
 
 OPERATIONS = (

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks.keys import altered
-from simulator.resources.webhooks.records import Delivery, Webhook
-from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Assumed, Format, Pagination, Prefix, Timestamp
-
-Status = Literal["enabled", "disabled"]
+from simulator.resources.webhooks.records import Delivery, DeliveryStatus, Webhook
+from simulator.resources.webhooks.states import STATUSES
+from simulator.wire.shapes import Assumed, Format, OneOf, Pagination, Prefix, Timestamp
 
 
 class WebhookEndpoint(TypedDict):
@@ -21,7 +19,7 @@ class WebhookEndpoint(TypedDict):
     url: str
     events: list[str]
     description: Annotated[str | None, Assumed("H19")]
-    status: Status
+    status: Annotated[str, OneOf(STATUSES)]
     created_at: Timestamp
 
 
@@ -51,7 +49,7 @@ class WebhookDelivery(TypedDict):
     endpoint_id: Annotated[str, Prefix("wh_"), Assumed("W12")]
     url: Annotated[str, Assumed("W12")]
     attempt: Annotated[int, Assumed("W12")]
-    status: Annotated[Literal["succeeded", "failed"], Assumed("W12")]
+    status: Annotated[DeliveryStatus, Assumed("W12")]
     response_status: Annotated[int | None, Assumed("W12")]
     error: Annotated[str | None, Assumed("W12")]
     duration_ms: Annotated[int, Assumed("W12")]
@@ -73,16 +71,15 @@ class RecordedDelivery(WebhookDelivery):
     response_body: Annotated[str | None, Format()]
 
 
-def render_webhook(world: World, endpoint: Webhook) -> JsonObject:
-    shape: WebhookEndpoint = {
+def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
+    return {
         "id": endpoint.id,
         "url": endpoint.url,
         "events": list(endpoint.events),
         "description": endpoint.description,
-        "status": cast(Any, endpoint.status),
+        "status": endpoint.status,
         "created_at": format_timestamp(endpoint.created_at_ms),
     }
-    return cast(JsonObject, shape)
 
 
 def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
@@ -95,7 +92,7 @@ def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
         "endpoint_id": delivery.endpoint_id,
         "url": delivery.url,
         "attempt": delivery.attempt,
-        "status": cast(Any, delivery.status),
+        "status": delivery.status,
         "response_status": delivery.response_status,
         "error": delivery.error,
         "duration_ms": delivery.duration_ms,

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
-POLICIES = ("public", "local", "any")
 DOCKER_HOST = "host.docker.internal"
 MAX_LENGTH = 2048
 
