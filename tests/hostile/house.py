@@ -21,6 +21,7 @@ import orjson
 
 from simulator.config import Config
 from simulator.host import build
+from simulator.kernel.world import World
 from simulator.server.app import Application
 from simulator.server.process import serving
 from tests.hostile.contract import answer_findings, event_findings
@@ -316,7 +317,7 @@ class House:
     async def _still_life(self) -> dict[str, Any] | None:
         """The state of all worlds, with nothing in flight; None while something moves by itself."""
         worlds = list(self.simulator.worlds.values())
-        if any(world.clock.mode != "manual" for world in worlds):
+        if any(world.clock.mode != "manual" or _is_due(world) for world in worlds):
             return None
         for world in worlds:
             if self.application.runtime.courier.is_busy(world):
@@ -366,6 +367,12 @@ class House:
             for key, amount in world.store.table("ledger.balances").items():
                 if amount < 0 and ("/available" in key or "/held" in key):
                     self.fail("books", "a pot is below zero", f"world {world.id}", f"{key} {amount}")
+
+
+def _is_due(world: World) -> bool:
+    """Whether timers are due: what an advance left over when it was called off fires beside the calls."""
+    timer = world.agenda.next()
+    return timer is not None and timer.due_at_ms <= world.now_ms
 
 
 def last_frame(text: str) -> str:
