@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from contracts.generator.examples import Examples
 from contracts.generator.schemas import Components, Schema
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.fields import Body
@@ -176,9 +177,14 @@ def _field(kind: str, description: str) -> Schema:
 
 
 def error_responses(
-    operation: Operation, components: Components, responses: dict[str, Schema], examples: Mapping[str, Schema]
+    operation: Operation, components: Components, responses: dict[str, Schema], examples: Examples
 ) -> dict[str, Schema]:
-    """The responses of an operation beyond success; those that many share are named in `responses`."""
+    """The responses of an operation beyond success; those that many share are named in `responses`.
+
+    A response of which the operation itself was seen to answer something stands in the operation, with what was seen;
+    a shared one shows its codes as others answered them.
+    """
+    seen, anywhere = examples.refusals(operation), examples.refusals_of_all()
     shown: dict[str, Schema] = {}
     for status, codes in codes_of(operation).items():
         stored = replays(operation) and status in _REPLAYED
@@ -186,10 +192,10 @@ def error_responses(
         if status == 405:
             name = "MethodNotAllowed"
         schema = components.add(f"{name}Error", envelope(codes, status))
-        own = {code: examples[code] for code in codes if code in examples and status != 405}
-        response = _response(status, schema, stored, {})
+        own = {} if status == 405 else {code: seen[code] for code in codes if code in seen}
+        shared = {} if status == 405 else {code: anywhere[code] for code in codes if code in anywhere}
+        response = _response(status, schema, stored, own or shared)
         if own:
-            response["content"]["application/json"]["examples"] = own
             shown[str(status)] = response
         else:
             name = f"{name}Stored" if stored else name
@@ -198,12 +204,12 @@ def error_responses(
     return shown
 
 
-def _response(status: int, schema: Schema, stored: bool, more: Schema) -> Schema:
+def _response(status: int, schema: Schema, stored: bool, examples: Schema) -> Schema:
     provenance = ("assumed", "H3") if status == 405 else ("specified", "Errors")
     return {
         "description": _MEANINGS[status],
         "headers": _headers(status, stored),
-        "content": {"application/json": {"schema": schema, **more}},
+        "content": {"application/json": {"schema": schema, **({"examples": examples} if examples else {})}},
         "x-provenance": provenance[0],
         "x-basis": provenance[1],
     }

@@ -7,14 +7,16 @@ moves of the state tables from the histories of the resources.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from simulator.assembly import DEFAULT_WORLD, Blueprint, Simulator
+from simulator.client import DEFAULT_URL
 from simulator.control.app import ControlApplication
 from simulator.control.rows import control_rows
-from simulator.kernel.journal import Step
+from simulator.kernel.journal import JournalEntry, Step
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
 from simulator.resources.profile import KYC, PROFILE, profile_of
@@ -23,9 +25,10 @@ from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.app import Application
+from simulator.server.endpoint import BASES
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
-from simulator.wire.json import loads
+from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import find
 
 SEED = 3
@@ -53,17 +56,43 @@ class Edge:
 
 
 @dataclass(frozen=True)
+class ObservedCall:
+    """One call of the interface in a scenario, and its answer.
+
+    `operation` is "" for a path or method outside the table; `path` is below the base and has the query; `body` and
+    `answer` are parsed (None: there was none); `headers` are those of the answer, in lower case.
+    """
+
+    scenario: str
+    operation: str
+    method: str
+    path: str
+    body: Any
+    status: int
+    headers: Mapping[str, str]
+    answer: Any
+
+    @property
+    def code(self) -> str:
+        """The error code, "" when the call succeeded."""
+        return str(self.answer["error"]["code"]) if self.status >= 400 else ""
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What one scenario showed.
 
-    `file` is the scenario and `result` how its run went; `failures` are the failure codes its events carried, `fired`
-    the numbers of its rules that took something, `endings` what became of the resources that went somewhere
-    (`onramp failed`), in the order in which they came to be; `unbalanced` the currencies whose books do not sum to
-    zero.
+    `file` is the scenario and `result` how its run went; `calls` are its calls of the interface but those whose answer
+    a fault spoiled, `envelopes` its events, both the same in every run; `failures` are the failure codes its events
+    carried, `fired` the numbers of its rules that took something, `endings` what became of the resources that went
+    somewhere (`onramp failed`), in the order in which they came to be; `unbalanced` the currencies whose books do not
+    sum to zero.
     """
 
     file: ScenarioFile
     result: RunResult
+    calls: tuple[ObservedCall, ...] = ()
+    envelopes: tuple[JsonObject, ...] = ()
     answers: frozenset[Answered] = frozenset()
     events: frozenset[str] = frozenset()
     failures: frozenset[str] = frozenset()
@@ -93,14 +122,15 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
                 world = simulator.worlds[result.world]
                 rules = {note["part"] for note in simulator.engine.progress(world, name)["rules_fired"]}
                 fired = {index for index, _ in enumerate(file.scenario.rules) if f"rules[{index}]" in rules}
-                found[name] = _read(file, result, world, frozenset(fired))
+                found[name] = _read(file, result, world, frozenset(fired), origin)
                 simulator.delete_world(world.id)
         return found
 
     return asyncio.run(everything())
 
 
-def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[int]) -> Evidence:
+def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[int], origin: str) -> Evidence:
+    repeatable = _Repeatable(origin, world.id)
     answers = {
         Answered(row.operation, row.status, _code(row.status, row.response))
         for row in world.journal.requests
@@ -110,6 +140,8 @@ def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[
     return Evidence(
         file,
         result,
+        calls=tuple(call for row in world.journal.requests if (call := _call(file.name, row, repeatable))),
+        envelopes=tuple(loads(repeatable(event.raw)) for event in events),
         answers=frozenset(answers),
         events=frozenset(event.type for event in events),
         failures=frozenset(code for event in events for code in _failures(loads(event.raw)["data"]["object"])),
@@ -118,6 +150,46 @@ def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[
         endings=tuple(_endings(world)),
         unbalanced=tuple(currency for currency, total in world.ledger.totals().items() if total),
     )
+
+
+def _call(scenario: str, row: JournalEntry, repeatable: _Repeatable) -> ObservedCall | None:
+    """A call as the journal has it; None when a fault kept the answer back or spoiled it."""
+    environment = next(base for base, name in BASES.items() if name == row.environment)
+    try:
+        body = loads(repeatable(row.body)) if row.body else None
+        answer: Any = loads(repeatable(row.response)) if row.response else None
+    except ValueError:
+        return None
+    if row.status == 0 or (row.status >= 400 and not _code(row.status, row.response)):
+        return None
+    return ObservedCall(
+        scenario,
+        row.operation,
+        row.method,
+        row.path.removeprefix(environment),
+        body,
+        row.status,
+        {name.lower(): value for name, value in row.answer_headers},
+        answer,
+    )
+
+
+class _Repeatable:
+    """Puts the default world's name, address and keys in the place of those that are drawn for each run.
+
+    How long a delivery took is no matter of the simulation: it is the same here for all of them.
+    """
+
+    def __init__(self, origin: str, world: str) -> None:
+        self._origin = origin.encode()
+        self._world = world.encode()
+
+    def __call__(self, raw: bytes) -> bytes:
+        raw = raw.replace(self._origin, DEFAULT_URL.encode()).replace(self._world, DEFAULT_WORLD.encode())
+        mode = b"live" if b'"pk_live_' in raw else b"test"
+        raw = re.sub(rb'"pk_(test|live)_[0-9a-z]+"', rb'"pk_\1_simulator"', raw)
+        raw = re.sub(rb'"secret_key":"[^"]*"', rb'"secret_key":"sk_%s_simulator"' % mode, raw)
+        return re.sub(rb'"duration_ms":[0-9.]+', b'"duration_ms":12', raw)
 
 
 def _failures(shown: Any) -> Iterator[str]:

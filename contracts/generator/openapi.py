@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from contracts.generator.errors import HEADERS as RESPONSE_HEADERS
 from contracts.generator.errors import error_responses, success_headers
 from contracts.generator.events import SHAPES, SIGNATURE_HEADERS, webhooks
+from contracts.generator.evidence import ObservedCall
+from contracts.generator.examples import Examples, named
 from contracts.generator.links import links_of
 from contracts.generator.naming import name_objects
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
@@ -15,15 +17,10 @@ from contracts.generator.parameters import header_parameters, path_parameters, q
 from contracts.generator.provenance import TAGS, basis_of_status
 from contracts.generator.requests import BODIES
 from contracts.generator.schemas import REF, Components, Schema, any_of, mark, references
-from contracts.generator.tour import Exchange, Tour
 from simulator.assembly import ROOMS
 from simulator.resources import reference
 from simulator.wire.fields import Body, Nothing
-from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
-
-_SHORT_LIST = 3
-"""Lists of at most so many records are taken as examples, where there are any."""
 
 _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \
@@ -53,8 +50,8 @@ def make_components(rows: Iterable[Operation]) -> Components:
     return Components([*answers, *SHAPES], [*bodies, *queries])
 
 
-def build(tour: Tour, rows: tuple[Operation, ...] | None = None) -> Schema:
-    """The document. Its examples are calls that the tour really made."""
+def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Schema:
+    """The document."""
     rows = operations() if rows is None else rows
     components = make_components(rows)
     for name, schema in components.schemas.items():
@@ -62,8 +59,8 @@ def build(tour: Tour, rows: tuple[Operation, ...] | None = None) -> Schema:
     responses: dict[str, Schema] = {}
     paths: dict[str, Schema] = {}
     for row in rows:
-        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, components, responses, tour)
-    hooks = webhooks(components, tour.events_by_type())
+        paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, components, responses, examples)
+    hooks = webhooks(components, examples.events)
     name_objects(components.schemas)
     document: Schema = {
         "openapi": "3.1.0",
@@ -110,7 +107,7 @@ def _mark_request(name: str, schema: Schema) -> None:
         mark(member, "")
 
 
-def _operation(row: Operation, components: Components, responses: dict[str, Schema], tour: Tour) -> Schema:
+def _operation(row: Operation, components: Components, responses: dict[str, Schema], examples: Examples) -> Schema:
     assumed = row.basis != "specified"
     shown: Schema = {
         "operationId": row.name,
@@ -126,18 +123,18 @@ def _operation(row: Operation, components: Components, responses: dict[str, Sche
         shown["x-network-assets"] = {network: list(codes) for network, codes in reference.RAMP_ASSETS.items()}
     if parameters:
         shown["parameters"] = parameters
-    calls = tour.calls_of(row.name)
+    calls = examples.successes(row)
     body = _body(row, components, calls)
     if body is not None:
         shown["requestBody"] = body
     shown["responses"] = {
         str(row.status): _success(row, components, calls),
-        **error_responses(row, components, responses, _error_examples(calls)),
+        **error_responses(row, components, responses, examples),
     }
     return shown
 
 
-def _body(row: Operation, components: Components, calls: list[Exchange]) -> Schema | None:
+def _body(row: Operation, components: Components, calls: list[ObservedCall]) -> Schema | None:
     models = bodies_of(row)
     if not models or models == (Nothing,):
         return None
@@ -154,9 +151,9 @@ def _body(row: Operation, components: Components, calls: list[Exchange]) -> Sche
         _basis(variants, row.tag)
         schema = components.add(name, variants)
     media: Schema = {"schema": schema}
-    good = [call for call in calls if call.status == row.status and call.body is not None]
-    if good:
-        media["examples"] = _examples(good, lambda call: call.body)
+    sent = [call for call in calls if call.body is not None]
+    if sent:
+        media["examples"] = named(sent, lambda call: call.body)
     required = any(field.is_required() for model in models for field in model.model_fields.values())
     return {"required": required, "content": {"application/json": media}}
 
@@ -189,15 +186,7 @@ def _basis(schema: Any, clause: str) -> None:
             _basis(item, clause)
 
 
-def _examples(calls: list[Exchange], shown: Callable[[Exchange], Any]) -> Schema:
-    """The calls that have a title, each title once; where none has one, the first call."""
-    examples: Schema = {}
-    for call in [call for call in calls if call.title] or calls[:1]:
-        examples.setdefault(call.title.replace(" ", "_") or "example", {"value": shown(call)})
-    return examples
-
-
-def _success(row: Operation, components: Components, calls: list[Exchange]) -> Schema:
+def _success(row: Operation, components: Components, calls: list[ObservedCall]) -> Schema:
     provenance, basis = basis_of_status(row.method, row.status)
     response: Schema = {
         "description": "Done; no body." if row.status == 204 else f"{row.summary[:1].upper()}{row.summary[1:]}.",
@@ -207,26 +196,13 @@ def _success(row: Operation, components: Components, calls: list[Exchange]) -> S
     }
     if row.answer is not None:
         media: Schema = {"schema": components.answer(row.answer)}
-        good = [call for call in calls if call.status == row.status and call.answer is not None]
-        if isinstance(row.query, Listing):
-            filled = [call for call in good if call.answer["data"]]
-            good = [call for call in filled if len(call.answer["data"]) <= _SHORT_LIST] or filled or good
-        if good:
-            media["examples"] = _examples(good, lambda call: call.answer)
+        if calls:
+            media["examples"] = named(calls, lambda call: call.answer)
         response["content"] = {"application/json": media}
     links = links_of(row.name)
     if links:
         response["links"] = links
     return response
-
-
-def _error_examples(calls: list[Exchange]) -> Mapping[str, Schema]:
-    """The first refusal with each code."""
-    examples: dict[str, Schema] = {}
-    for call in calls:
-        if call.status >= 400 and isinstance(call.answer, dict):
-            examples.setdefault(call.answer["error"]["code"], {"value": call.answer})
-    return examples
 
 
 def prune(document: Schema) -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import orjson
 
 from contracts.generator import assumptions, control, diagrams, events, openapi
-from contracts.generator.tour import action_table, take_tour
-from simulator.assembly import ROOMS
+from contracts.generator.evidence import collect
+from contracts.generator.examples import Examples
+from simulator.assembly import ROOMS, Simulator
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.scenario.schema import json_schema
@@ -55,13 +57,13 @@ a schema and is answered with the declared 404, 409 and 422.
 GENERATOR = Path(__file__).resolve().parent.name
 """The folder of this generator, which lies among what it makes."""
 ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
-"""Made by another command, because the scenarios have to run for it; and written by hand."""
+"""Made by another command, which also says what no scenario shows; and written by hand."""
 
 
 def generate() -> dict[str, bytes]:
     """Every file by its path below `contracts/`."""
-    document = openapi.build(take_tour())
-    actions = action_table()
+    document = openapi.build(Examples(collect().values()))
+    actions = Simulator().actions
     components = openapi.make_components(openapi.operations())
     files: dict[str, bytes] = {
         "README.md": _README.encode(),
@@ -90,7 +92,10 @@ def _files(directory: Path) -> list[str]:
 
 def differences(directory: Path) -> list[str]:
     """What is missing, differs or does not belong in a directory, one line each."""
-    wanted = generate()
+    return _differences(directory, generate())
+
+
+def _differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:
     found = set(_files(directory))
     lines = [f"missing: {name}" for name in wanted if name not in found]
     lines += [f"does not belong: {name}" for name in sorted(found - wanted.keys() - ELSEWHERE)]
@@ -104,8 +109,8 @@ def differences(directory: Path) -> list[str]:
 
 def write(directory: Path) -> list[str]:
     """Bring a directory up to date; returns what was not."""
-    changed = differences(directory) if directory.is_dir() else []
     wanted = generate()
+    changed = _differences(directory, wanted) if directory.is_dir() else []
     for name in _files(directory):
         if name not in wanted.keys() | ELSEWHERE:
             (directory / name).unlink()

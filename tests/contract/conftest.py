@@ -1,15 +1,18 @@
-"""The contract and one tour of the interface, made once for all tests of this package."""
+"""The contract, and what the scenarios that ship really showed, made once for all tests of this package."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import orjson
 import pytest
 
 from contracts.generator import writer
-from contracts.generator.tour import Tour, take_tour
+from contracts.generator.evidence import ObservedCall
+from simulator.wire.json import JsonObject
 from tests.contract_judge import Judge
+from tests.shipped import observed_calls, shown
 
 
 @pytest.fixture(scope="session")
@@ -25,8 +28,15 @@ def document(files: dict[str, bytes]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def tour() -> Tour:
-    return take_tour(seed=2)
+def calls() -> Sequence[ObservedCall]:
+    """Every call that the scenarios made of an operation."""
+    return observed_calls()
+
+
+@pytest.fixture(scope="session")
+def events() -> Sequence[JsonObject]:
+    """Every event of the scenarios."""
+    return [event for one in shown().values() for event in one.envelopes]
 
 
 @pytest.fixture(scope="session")

@@ -3,58 +3,53 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
 
+from contracts.generator.evidence import ObservedCall
 from contracts.generator.openapi import operations
-from contracts.generator.tour import Exchange, Tour
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.json import JsonObject
 from tests.contract_judge import Judge
+from tests.shipped import shown
+
+Calls = Sequence[ObservedCall]
+Events = Sequence[JsonObject]
 
 
-def _judged(judge: Judge, call: Exchange) -> list[str]:
+def _judged(judge: Judge, call: ObservedCall) -> list[str]:
     found = judge.answer(call.method, call.path, call.status, call.headers, call.answer)
     return [str(finding) for finding in found]
 
 
-def test_every_answer_of_the_tour_is_as_the_contract_says(tour: Tour, judge: Judge) -> None:
-    assert [finding for call in tour.exchanges if call.operation for finding in _judged(judge, call)] == []
+def test_every_answer_is_as_the_contract_says(calls: Calls, judge: Judge) -> None:
+    assert [finding for call in calls for finding in _judged(judge, call)] == []
 
 
-def test_every_event_of_the_tour_is_as_the_contract_says(tour: Tour, judge: Judge) -> None:
-    assert [str(finding) for event in tour.events for finding in judge.event(event)] == []
+def test_every_event_is_as_the_contract_says(events: Events, judge: Judge) -> None:
+    assert [str(finding) for event in events for finding in judge.event(event)] == []
 
 
-def test_the_tour_calls_every_operation_and_sees_every_type_of_event(tour: Tour) -> None:
-    succeeded = {call.operation for call in tour.exchanges if call.status < 400}
+def test_every_operation_went_well_and_every_type_of_event_was_seen(calls: Calls, events: Events) -> None:
+    succeeded = {call.operation for call in calls if call.status < 400}
     assert {row.name for row in operations()} - succeeded == set()
-    assert set(EVENT_TYPES) - {event["type"] for event in tour.events} == set()
+    assert set(EVENT_TYPES) - {event["type"] for event in events} == set()
 
 
-def test_nearly_every_declared_error_was_really_seen(tour: Tour) -> None:
-    seen = {
-        (call.operation, call.answer["error"]["code"])
-        for call in tour.exchanges
-        if call.operation and call.status >= 400 and call.answer is not None
-    }
-    declared = {(row.name, code) for row in operations() for code in row.errors}
-    assert len(declared - seen) <= 12, sorted(declared - seen)
-
-
-def test_outside_the_table_it_is_404_and_405(tour: Tour) -> None:
-    outside = {(call.method, call.path): call for call in tour.exchanges if not call.operation}
-    assert outside["GET", "/nowhere"].status == 404
-    assert outside["DELETE", "/quotes"].status == 405
-    assert outside["DELETE", "/quotes"].headers["allow"] == "POST"
+def test_a_method_outside_the_table_is_405() -> None:
+    outside = {(call.method, call.path): call for one in shown().values() for call in one.calls if not call.operation}
+    refused = outside["DELETE", "/profile"]
+    assert (refused.status, refused.code, refused.headers["allow"]) == (405, "invalid_request", "GET, PATCH, HEAD")
 
 
 @pytest.fixture
-def quote(tour: Tour) -> Exchange:
-    return next(call for call in tour.calls_of("create_quote") if call.status == 201)
+def quote(calls: Calls) -> ObservedCall:
+    return next(call for call in calls if (call.operation, call.status) == ("create_quote", 201))
 
 
-def _findings(judge: Judge, call: Exchange, **changes: Any) -> list[str]:
+def _findings(judge: Judge, call: ObservedCall, **changes: Any) -> list[str]:
     parts = {"status": call.status, "headers": call.headers, "body": call.answer, **changes}
     return [
         finding.message
@@ -62,16 +57,16 @@ def _findings(judge: Judge, call: Exchange, **changes: Any) -> list[str]:
     ]
 
 
-def test_a_status_that_is_not_declared_is_found(judge: Judge, quote: Exchange) -> None:
+def test_a_status_that_is_not_declared_is_found(judge: Judge, quote: ObservedCall) -> None:
     assert _findings(judge, quote, status=202) == ["this status is not declared"]
 
 
-def test_a_field_that_is_not_declared_is_found(judge: Judge, quote: Exchange) -> None:
+def test_a_field_that_is_not_declared_is_found(judge: Judge, quote: ObservedCall) -> None:
     (message,) = _findings(judge, quote, body={**quote.answer, "surprise": 1})
     assert "surprise" in message
 
 
-def test_a_field_that_is_missing_is_found(judge: Judge, quote: Exchange) -> None:
+def test_a_field_that_is_missing_is_found(judge: Judge, quote: ObservedCall) -> None:
     without = {name: value for name, value in quote.answer.items() if name != "rate"}
     (message,) = _findings(judge, quote, body=without)
     assert "rate" in message
@@ -89,31 +84,31 @@ def test_a_field_that_is_missing_is_found(judge: Judge, quote: Exchange) -> None
         ("network", "STELLAR"),
     ],
 )
-def test_a_value_of_the_wrong_form_is_found(name: str, value: Any, judge: Judge, quote: Exchange) -> None:
+def test_a_value_of_the_wrong_form_is_found(name: str, value: Any, judge: Judge, quote: ObservedCall) -> None:
     messages = _findings(judge, quote, body={**quote.answer, name: value})
     assert messages
     assert all(message.startswith(f"{name}: ") for message in messages)
 
 
-def test_a_header_that_is_missing_or_malformed_is_found(judge: Judge, quote: Exchange) -> None:
+def test_a_header_that_is_missing_or_malformed_is_found(judge: Judge, quote: ObservedCall) -> None:
     assert _findings(judge, quote, headers={}) == ["the header X-Request-Id is missing"]
     (message,) = _findings(judge, quote, headers={**quote.headers, "x-request-id": "7"})
     assert message.startswith("header X-Request-Id: ")
 
 
-def test_an_error_code_that_is_not_declared_is_found(judge: Judge, tour: Tour) -> None:
-    refused = next(call for call in tour.calls_of("create_quote") if call.status == 422)
+def test_an_error_code_that_is_not_declared_is_found(judge: Judge, calls: Calls) -> None:
+    refused = next(call for call in calls if (call.operation, call.status) == ("create_quote", 422))
     body = copy.deepcopy(refused.answer)
     body["error"]["code"] = "slippage_exceeded"
     (message,) = _findings(judge, refused, body=body)
     assert message.startswith("error/code: ")
 
 
-def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: Judge, tour: Tour) -> None:
-    deleted = next(call for call in tour.calls_of("delete_beneficiary") if call.status == 204)
+def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: Judge, calls: Calls) -> None:
+    deleted = next(call for call in calls if (call.operation, call.status) == ("delete_beneficiary", 204))
     assert _findings(judge, deleted) == []
     assert _findings(judge, deleted, body={}) == ["a body, where there is to be none"]
-    shown = next(call for call in tour.calls_of("get_profile") if call.status == 200)
+    shown = next(call for call in calls if (call.operation, call.status) == ("get_profile", 200))
     assert _findings(judge, shown, body=None) == ["no body"]
 
 
@@ -123,8 +118,8 @@ def test_an_operation_that_is_not_in_the_contract_is_found(judge: Judge) -> None
     assert judge.request("GET", "/nowhere", {}) == []
 
 
-def test_an_event_that_is_not_as_written_is_found(judge: Judge, tour: Tour) -> None:
-    created = copy.deepcopy(tour.events_by_type()["transaction.created"])
+def test_an_event_that_is_not_as_written_is_found(judge: Judge, events: Events) -> None:
+    created = copy.deepcopy(next(event for event in events if event["type"] == "transaction.created"))
     assert judge.event(created) == []
     created["data"]["object"]["status"] = "completed"
     assert judge.event(created)
@@ -133,18 +128,17 @@ def test_an_event_that_is_not_as_written_is_found(judge: Judge, tour: Tour) -> N
     assert judge.event(None)
 
 
-def test_a_named_schema_can_be_used_by_itself(judge: Judge, quote: Exchange) -> None:
+def test_a_named_schema_can_be_used_by_itself(judge: Judge, quote: ObservedCall) -> None:
     assert judge.named("RampQuote", quote.answer) == []
     assert judge.named("Beneficiary", quote.answer)
 
 
-def test_with_a_broken_contract_the_tour_does_not_pass(document: dict[str, Any], tour: Tour) -> None:
+def test_with_a_broken_contract_the_calls_do_not_pass(document: dict[str, Any], calls: Calls, events: Events) -> None:
     broken = copy.deepcopy(document)
     del broken["components"]["schemas"]["RampQuote"]["properties"]["rate"]
     del broken["paths"]["/profile"]["get"]["responses"]["401"]
     broken["webhooks"].pop("quote.expired")
     judge = Judge(broken)
-    answers = {call.operation for call in tour.exchanges if call.operation and _judged(judge, call)}
+    answers = {call.operation for call in calls if _judged(judge, call)}
     assert answers == {"create_quote", "get_quote", "get_profile"}
-    events = {event["type"] for event in tour.events if judge.event(event)}
-    assert events == {"quote.expired"}
+    assert {event["type"] for event in events if judge.event(event)} == {"quote.expired"}

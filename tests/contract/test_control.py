@@ -11,7 +11,7 @@ import orjson
 import pytest
 from ruamel.yaml import YAML
 
-from contracts.generator.tour import action_table
+from simulator.assembly import Simulator
 from simulator.config import Config
 from simulator.contract.files import contract_file, operations_of
 from simulator.contract.serving import CONTRACT_ROWS
@@ -78,7 +78,7 @@ def test_every_control_call_may_refuse_what_is_unknown_to_it(control: dict[str, 
 
 def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     schemas = control["components"]["schemas"]
-    for name, rows in action_table().rows.items():
+    for name, rows in Simulator().actions.rows.items():
         schema = schemas["".join(part.capitalize() for part in name.split("_")) + "Action"]
         assert schema["description"] == rows[0].does
     pays = jsonschema_rs.Draft202012Validator(schemas["PaymentArrivesAction"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,10 +15,11 @@ from ruamel.yaml import YAML
 from contracts.generator import writer
 from contracts.generator.__main__ import main
 from contracts.generator.events import OBJECTS
-from contracts.generator.tour import Tour
 from simulator.contract.files import contract_file, contracts_directory
 from simulator.scenario.loader import shipped_directory
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.json import JsonObject
+from tests.shipped import shown
 
 
 def test_the_committed_contract_is_what_the_code_says() -> None:
@@ -42,10 +44,12 @@ def test_every_event_type_has_a_schema_of_its_own(files: dict[str, bytes]) -> No
 
 
 @pytest.mark.parametrize("event_type", EVENT_TYPES)
-def test_an_event_schema_works_alone_on_real_envelopes(event_type: str, files: dict[str, bytes], tour: Tour) -> None:
+def test_an_event_schema_works_alone_on_real_envelopes(
+    event_type: str, files: dict[str, bytes], events: Sequence[JsonObject]
+) -> None:
     schema = orjson.loads(files[f"events/{event_type}.schema.json"])
     validator = jsonschema_rs.Draft202012Validator(schema, validate_formats=True)
-    envelopes = [event for event in tour.events if event["type"] == event_type]
+    envelopes = [event for event in events if event["type"] == event_type]
     assert envelopes
     for envelope in envelopes:
         assert [error.message for error in validator.iter_errors(envelope)] == []
@@ -64,7 +68,8 @@ def test_every_shipped_scenario_fits_its_schema_and_names_it_in_its_first_line(f
         assert [error.message for error in validator.iter_errors(scenario)] == [], path.name
 
 
-def test_a_file_that_differs_is_found_and_written_anew(tmp_path: Path, files: dict[str, bytes]) -> None:
+def test_a_file_that_differs_is_found_and_written_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contracts.generator.writer.collect", shown)
     assert "missing: openapi.yaml" in writer.differences(tmp_path)
     writer.write(tmp_path)
     (tmp_path / "README.md").write_text("by hand")

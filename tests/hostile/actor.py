@@ -8,7 +8,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from contracts.generator.tour import take_tour
 from tests.hostile.house import Answer, House, Request
 from tests.hostile.mutations import (
     HEADERS,
@@ -23,6 +22,7 @@ from tests.hostile.mutations import (
     mutated_bytes,
     mutated_text,
 )
+from tests.shipped import observed_calls
 
 BASES = {"sandbox": "/v1", "production": "/production/v1"}
 _ID = re.compile(r"\b([a-z]{2,8})_[0-9a-z]{8,}\b")
@@ -30,12 +30,13 @@ _WHOLE_ID = re.compile(r"([a-z]{2,8})_[0-9a-z]{8,}")
 
 
 @cache
-def templates() -> dict[str, list[tuple[str, str, dict[str, str], Any, bool]]]:
-    """By operation the calls of a tour of the whole interface: method, path, query, body, whether it was taken."""
-    found: dict[str, list[tuple[str, str, dict[str, str], Any, bool]]] = defaultdict(list)
-    for call in take_tour().exchanges:
-        if call.operation and call.operation != "create_token":
-            found[call.operation].append((call.method, call.path, call.query, call.body, call.status < 300))
+def templates() -> dict[str, list[tuple[str, str, str, Any, bool]]]:
+    """By operation the calls that the scenarios which ship make: method, path, query, body, whether it was taken."""
+    found: dict[str, list[tuple[str, str, str, Any, bool]]] = defaultdict(list)
+    for call in observed_calls():
+        if call.operation != "create_token":
+            path, _, query = call.path.partition("?")
+            found[call.operation].append((call.method, path, query, call.body, call.status < 300))
     return dict(found)
 
 
@@ -195,8 +196,7 @@ class Actor:
             headers.append(("content-type", "application/json"))
         if method == "POST" and rng.random() < 0.15:
             headers.append(("idempotency-key", rng.choice(("same", "one", "two", "three", str(rng.random())))))
-        text = "&".join(f"{name}={self._alive(value)}" for name, value in query.items())
-        request = Request(method, BASES[environment] + self._alive(path), text, headers, b"")
+        request = Request(method, BASES[environment] + self._alive(path), self._alive(query), headers, b"")
         request.body = b"" if body is None else dumps(body)
         return request, body
 

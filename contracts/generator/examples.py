@@ -1,0 +1,100 @@
+"""The examples of the contract: calls and events that the scenarios which ship really made.
+
+Every example bears the name of the scenario it comes from, so that whoever reads one can run it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from contracts.generator.evidence import Evidence, ObservedCall
+from contracts.generator.schemas import Schema
+from simulator.wire.json import JsonObject
+from simulator.wire.listing import Listing
+from simulator.wire.operation import Operation
+
+MOST = 3
+"""So many examples of a success at most."""
+_SHORT_LIST = 3
+"""Lists of at most so many records are taken as examples, where there are any."""
+_WORD = re.compile(r"[A-Za-z_]{1,20}")
+
+
+class Examples:
+    """What the scenarios showed, looked up as the contract needs it."""
+
+    def __init__(self, found: Iterable[Evidence]) -> None:
+        found = sorted(found, key=lambda one: one.name)
+        self._calls: dict[str, list[ObservedCall]] = defaultdict(list)
+        self._refusals: dict[str, ObservedCall] = {}
+        self.events: dict[str, JsonObject] = {}
+        """The first event of each type."""
+        for one in found:
+            for call in one.calls:
+                self._calls[call.operation].append(call)
+                if call.operation and call.code:
+                    self._refusals.setdefault(call.code, call)
+            for event in one.envelopes:
+                self.events.setdefault(event["type"], event)
+
+    def successes(self, row: Operation) -> list[ObservedCall]:
+        """A few calls of an operation that went well, as different from each other as can be."""
+        good = [call for call in self._calls[row.name] if call.status == row.status]
+        if isinstance(row.query, Listing):
+            filled = [call for call in good if call.answer["data"]]
+            good = [call for call in filled if len(call.answer["data"]) <= _SHORT_LIST] or filled or good
+        return _varied(good)
+
+    def refusals(self, row: Operation) -> Mapping[str, Schema]:
+        """By error code the first call of an operation that was refused with it."""
+        examples: dict[str, Schema] = {}
+        for call in self._calls[row.name]:
+            if call.code:
+                examples.setdefault(call.code, {"value": call.answer})
+        return examples
+
+    def refusals_of_all(self) -> Mapping[str, Schema]:
+        """By error code the first call of any operation that was refused with it."""
+        return {code: {"value": call.answer} for code, call in self._refusals.items()}
+
+
+def named(calls: Iterable[ObservedCall], shown: Callable[[ObservedCall], Any]) -> Schema:
+    """Examples under the names of their scenarios; a second one of the same scenario is numbered."""
+    examples: Schema = {}
+    for call in calls:
+        number = sum(name.partition(" ")[0] == call.scenario for name in examples) + 1
+        name = call.scenario if number == 1 else f"{call.scenario} {number}"
+        examples[name.replace(" ", "-")] = {"value": shown(call)}
+    return examples
+
+
+def _varied(calls: Sequence[ObservedCall]) -> list[ObservedCall]:
+    """At most MOST of the calls: each is the one that shows most of what those before it do not show."""
+    chosen: list[ObservedCall] = []
+    shown: set[str] = set()
+    features = [set(_features({"body": call.body, "answer": call.answer})) for call in calls]
+    while len(chosen) < MOST and features:
+        gains = [len(own - shown) for own in features]
+        best = gains.index(max(gains))
+        if chosen and gains[best] == 0:
+            break
+        chosen.append(calls[best])
+        shown |= features[best]
+    return chosen
+
+
+def _features(value: Any, place: str = "") -> Iterator[str]:
+    """Which members there are, and those that are one word (`onramp`, `celo`, `KES`) with what they say."""
+    if isinstance(value, dict):
+        for name, member in value.items():
+            yield from _features(member, f"{place}/{name}")
+    elif isinstance(value, list):
+        for item in value:
+            yield from _features(item, place)
+    elif value is not None:
+        yield place
+        if isinstance(value, str) and _WORD.fullmatch(value):
+            yield f"{place}={value}"
