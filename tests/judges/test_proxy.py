@@ -28,6 +28,7 @@ from simulator.scenario.loader import shipped_directory
 from simulator.scenario.runner import CONTROL, run
 from simulator.server.app import Application
 from simulator.server.process import serving
+from simulator.server.runtime import Runtime
 from tests.contract_judge import Judge
 from tests.judges import tools
 from tests.judges.conftest import Broken
@@ -128,7 +129,7 @@ def play(contract: Path, log: Path, names: Iterable[str]) -> Passage:
     async def go() -> None:
         simulator = Simulator()
         simulator.create_world(Blueprint(DEFAULT_WORLD, 3))
-        application = Application(simulator)
+        application = Application(Runtime(simulator))
         application.control = ControlApplication(application, control_rows())
         async with (
             serving(application) as upstream,
