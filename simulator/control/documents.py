@@ -27,7 +27,7 @@ from simulator.kernel.world import ENVIRONMENTS, Origin
 from simulator.resources.auth.records import KeyPair, Token
 from simulator.resources.balance.records import WalletQuote
 from simulator.resources.beneficiaries.records import Beneficiary
-from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningAddress, LightningEntry, Wallet
+from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningAddress, Wallet
 from simulator.resources.fees.records import Fee, FeeProduct, Limits, NetworkFee
 from simulator.resources.profile.limits import Override
 from simulator.resources.profile.records import PlatformUser, Profile, RequiredAction
@@ -81,7 +81,7 @@ TABLES: Mapping[str, Any] = {
     "ledger.holds": Hold,
     "ledger.touched": int,
     "lightning_addresses": tuple[str, ...],
-    "lightning": LightningEntry,
+    "lightning": LightningAddress | Invoice,
     "lightning_payments": str,
     "lightning_usernames": str,
     "limits": Override,
@@ -126,9 +126,7 @@ TABLES: Mapping[str, Any] = {
 """What the rows of every table are, by the table's name without environment, owner and `:deleted`."""
 
 CLASSES: tuple[type[Any], ...] = (
-    *dict.fromkeys(
-        row for row in TABLES.values() if isinstance(row, type) and row not in (str, int, Decimal, LightningEntry)
-    ),
+    *dict.fromkeys(row for row in TABLES.values() if isinstance(row, type) and row not in (str, int, Decimal)),
     *(Step, Cause, JournalEntry, Posting, Currency, Side, Fee, Limits, NetworkFee, RequiredAction, Schedule),
     *(LightningAddress, Invoice, DeliveryPlan),
 )

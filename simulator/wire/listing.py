@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Protocol, TypeVar
@@ -95,6 +95,9 @@ def _updated(record: Any) -> int:
 
 DATES: Mapping[str, Callable[[Any], Any]] = {"created_at": _created, "updated_at": _updated}
 
+CREATION_DATES: Mapping[str, Callable[[Any], Any]] = {"created_at": _created, "updated_at": _created}
+"""Of resources that show no `updated_at`: sorting by it is allowed, and means what can be seen (decision L1)."""
+
 
 @dataclass(frozen=True)
 class Listing:
@@ -133,6 +136,10 @@ class ListRequest:
     tests: tuple[Callable[[Any], bool], ...]
     sort: Callable[[Any], Any] | None
     descending: bool
+
+    def where(self, test: Callable[[Any], bool]) -> ListRequest:
+        """The same request of those records only which pass a test: what belongs to one resource."""
+        return replace(self, tests=(test, *self.tests))
 
 
 def parse_list(listing: Listing, query: Mapping[str, str]) -> ListRequest:

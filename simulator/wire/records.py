@@ -14,6 +14,7 @@ from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Table
 from simulator.kernel.world import Origin, World
+from simulator.wire.errors import not_found
 from simulator.wire.events import emit
 from simulator.wire.json import JsonObject, Shown
 
@@ -180,6 +181,22 @@ def find(world: World, record_id: str) -> Any | None:
         if record is not None:
             return record
     return None
+
+
+def existing(world: World, cls: type[R], record_id: str) -> R:
+    """A record that is known to be there, deleted or not; LookupError when it is not, or is of another class."""
+    record = find(world, record_id)
+    if not isinstance(record, cls):
+        raise LookupError(f"there is no {cls.__name__} with the id {record_id!r}")
+    return record
+
+
+def require(table: Table[R], record_id: str, what: str, param: str | None = None) -> R:
+    """The record that a call names; ApiError 404 not_found, also when it is deleted. `what`: the kind, for people."""
+    record = table.get(record_id)
+    if record is None:
+        raise not_found(what, record_id, param)
+    return record
 
 
 def is_deleted(world: World, record_id: str) -> bool:

@@ -5,23 +5,22 @@ Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
 from decimal import Decimal
-from typing import TypeVar
 
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.bodies import ArrivingDeposit, Confirmations, Reason
+from simulator.resources.deposit_wallets.bodies import ArrivingDeposit, Confirmations, Reason, WalletBody, WalletChanges
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import (
     Deposit,
-    LightningEntry,
     Wallet,
     deposits,
     entries,
     wallets,
 )
 from simulator.resources.deposit_wallets.shapes import (
+    DepositShape,
+    LightningShape,
+    WalletShape,
     render_deposit,
     render_entry,
     render_wallet,
@@ -31,27 +30,21 @@ from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import Arrival, expect
-from simulator.wire.errors import ApiError, invalid, not_found
+from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import Records, page_of
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import announce, create, find, move, new_fields, save
+from simulator.wire.records import announce, create, existing, move, new_fields, require, save
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
-
-R = TypeVar("R", Deposit, LightningEntry)
 
 
 def load_wallet(call: Call) -> Wallet:
     """The wallet named in the path; 404 not_found."""
-    wallet = wallets(call.world, call.environment).get(call.path["id"])
-    if wallet is None:
-        raise not_found("wallet", call.path["id"])
-    return wallet
+    return require(wallets(call.world, call.environment), call.path["id"], "wallet")
 
 
-def create_wallet(call: Call) -> JsonObject:
+def create_wallet(call: Call[WalletBody, None, None]) -> WalletShape:
     """POST /wallets: an address of its own (stellar: a memo), on bitcoin with a Lightning address if asked."""
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
@@ -80,10 +73,9 @@ def create_wallet(call: Call) -> JsonObject:
     return render_wallet(world, wallet)
 
 
-def update_wallet(call: Call) -> JsonObject:
+def update_wallet(call: Call[WalletChanges, None, Wallet]) -> WalletShape:
     """PATCH /wallets/{id}: what is sent changes; the present status again changes nothing."""
-    world, body = call.world, call.body
-    wallet: Wallet = call.resource
+    world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
         wallet = save(world, wallet, label=body.label)
     if "status" in body.model_fields_set and body.status != wallet.status:
@@ -91,29 +83,28 @@ def update_wallet(call: Call) -> JsonObject:
     return render_wallet(world, wallet)
 
 
-def show_wallet(call: Call) -> JsonObject:
+def show_wallet(call: Call[None, None, Wallet]) -> WalletShape:
     return render_wallet(call.world, call.resource)
 
 
-def list_wallets(call: Call) -> Page[Shown]:
+def list_wallets(call: Call[None, ListRequest, None]) -> Page[WalletShape]:
     own = wallets(call.world, call.environment).values()
     return page_of(call.query, own, lambda row: render_wallet(call.world, row))
 
 
-def list_deposits(call: Call) -> Page[Shown]:
+def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[DepositShape]:
     made = deposits(call.world, call.environment).values()
-    return _page_of_wallet(call, made, lambda row: render_deposit(call.world, row))
+    return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
 
-def list_lightning(call: Call) -> Page[Shown]:
+def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[LightningShape]:
     made = entries(call.world, call.environment).values()
-    return _page_of_wallet(call, made, lambda row: render_entry(call.world, row))
+    return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
 
 
-def _page_of_wallet(call: Call, records: Records[R], show: Callable[[R], JsonObject]) -> Page[Shown]:
+def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
     wallet_id = call.resource.id
-    own = replace(call.query, tests=(lambda row: row.wallet_id == wallet_id, *call.query.tests))
-    return page_of(own, records, show)
+    return call.query.where(lambda row: row.wallet_id == wallet_id)
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
@@ -125,7 +116,7 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
 def deposit_arrives(call: ActionCall[Wallet, ArrivingDeposit]) -> Deposit:
     """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
     world, values = call.world, call.parameters
-    wallet: Wallet = call.target
+    wallet = call.target
     amount = _amount(values.amount, values.asset, wallet.network)
     if values.tx_hash is not None and not is_tx_hash(wallet.network, values.tx_hash):
         raise invalid("tx_hash", f"it is not a transaction hash of {wallet.network}")
@@ -176,14 +167,14 @@ def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:
 
 def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
     """The required confirmations are reached."""
-    deposit: Deposit = call.target
+    deposit = call.target
     count = max(deposit.confirmations or 0, required_confirmations(deposit.network))
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
 def confirmation_arrives(call: ActionCall[Deposit, Confirmations]) -> Deposit:
     """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
-    deposit: Deposit = call.target
+    deposit = call.target
     before = deposit.confirmations or 0
     count = before + 1 if call.parameters.confirmations is None else call.parameters.confirmations
     if count <= before:
@@ -200,13 +191,13 @@ def climbs(world: World, deposit: Deposit) -> str | None:
 
 def deposit_fails(call: ActionCall[Deposit, Reason]) -> Deposit:
     """The deposit cannot be credited after all."""
-    deposit: Deposit = call.target
+    deposit = call.target
     return move(call.world, deposit, "deposit_fails", reason=call.parameters.reason or "rejected")
 
 
 def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmations: int) -> Deposit:
     """Credit the balance, so that who hears of it finds the money there, then say so."""
-    wallet: Wallet = find(world, deposit.wallet_id)  # type: ignore[assignment]
+    wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
         world,
         deposit.environment,

@@ -11,7 +11,13 @@ from hashlib import sha256
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.bodies import DEFAULT_EXPIRY_SECONDS, LightningPayment
+from simulator.resources.deposit_wallets.bodies import (
+    DEFAULT_EXPIRY_SECONDS,
+    AddressBody,
+    EntryBody,
+    InvoiceBody,
+    LightningPayment,
+)
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
     Deposit,
@@ -24,16 +30,15 @@ from simulator.resources.deposit_wallets.records import (
     entries,
     wallets,
 )
-from simulator.resources.deposit_wallets.shapes import render_entry
+from simulator.resources.deposit_wallets.shapes import LightningShape, render_entry
 from simulator.resources.reference import ASSETS
 from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import LIGHTNING, Arrival, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.fields import Nothing
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
-from simulator.wire.records import create, find, kind_of, move, new_fields
+from simulator.wire.records import create, existing, kind_of, move, new_fields
 
 EXPIRY = "invoice.expiry"
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}
@@ -49,16 +54,16 @@ def load_entry(call: Call) -> LightningEntry:
     return entry
 
 
-def add_entry(call: Call) -> JsonObject:
+def add_entry(call: Call[EntryBody, None, Wallet]) -> LightningShape:
     """POST /wallets/{id}/lightning."""
-    world, body = call.world, call.body
-    wallet: Wallet = call.resource
+    world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":
         raise ApiError("unsupported_network", f"Lightning is not available on {wallet.network} wallets.")
     if wallet.status == "disabled":
         raise ApiError("wallet_disabled", "The wallet is disabled and cannot receive funds.")
-    if body.type == "lightning_address":
+    if isinstance(body, AddressBody):
         return render_entry(world, open_address(world, wallet, body.username))
+    assert isinstance(body, InvoiceBody)  # `body_for` knows no third
     expires_in = DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
     return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
 
@@ -94,9 +99,8 @@ def _generated_name(world: World) -> str:
 
 
 def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: str | None, expires_in: int) -> Invoice:
-    members = new_fields(world, wallet.environment, "ln_", "ids.lightning")
     invoice = Invoice(
-        **members,
+        **new_fields(world, wallet.environment, "ln_", "ids.lightning"),
         wallet_id=wallet.id,
         amount_sats=amount_sats,
         description=description,
@@ -117,10 +121,9 @@ def _open_invoice(world: World, wallet: Wallet, amount_sats: int, description: s
     return invoice
 
 
-def remove_entry(call: Call) -> None:
+def remove_entry(call: Call[None, None, LightningEntry]) -> None:
     """DELETE /wallets/{id}/lightning/{lightning_id}: it can be paid no more; 409 for an invoice that has ended."""
-    world = call.world
-    entry: LightningEntry = call.resource
+    world, entry = call.world, call.resource
     if not kind_of(world, entry).machine.permits(entry.status, "delete"):
         raise ApiError("invalid_state", f"The invoice is {entry.status}.")
     world.agenda.cancel(EXPIRY, entry.id)
@@ -129,8 +132,7 @@ def remove_entry(call: Call) -> None:
 
 def expire_invoice(world: World, timer: Timer) -> None:
     """The timer at exactly expires_at (decision S1)."""
-    invoice: Invoice = find(world, timer.target)  # type: ignore[assignment]
-    move(world, invoice, "expire")
+    move(world, existing(world, Invoice, timer.target), "expire")
 
 
 def is_payable(world: World, entry: LightningEntry) -> bool:
@@ -176,7 +178,7 @@ def _pay_address(world: World, address: LightningAddress, amount_sats: int) -> L
     return address
 
 
-def receive(world: World, entry: Invoice | LightningAddress, arrival: Arrival) -> bool:
+def receive(world: World, entry: LightningEntry, arrival: Arrival) -> bool:
     """What the account itself paid to an invoice or Lightning address is credited at once (decision S9).
 
     What could be paid when the payment began is credited, whatever has become of its wallet; an invoice that ended

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal, TypeAlias
 
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
@@ -30,16 +31,10 @@ class Wallet(Record):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LightningEntry(Record):
-    """Either of the two ways in which a bitcoin wallet receives over Lightning."""
-
-    wallet_id: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LightningAddress(LightningEntry):
+class LightningAddress(Record):
     """A reusable name@domain."""
 
+    wallet_id: str
     address: str
     lnurl: str
 
@@ -49,9 +44,10 @@ class LightningAddress(LightningEntry):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Invoice(LightningEntry):
+class Invoice(Record):
     """A request for one payment; it can be paid while now < `expires_at_ms` (decision S1)."""
 
+    wallet_id: str
     amount_sats: int
     description: str | None
     payment_request: str
@@ -62,6 +58,10 @@ class Invoice(LightningEntry):
         return "invoice"
 
 
+LightningEntry: TypeAlias = LightningAddress | Invoice
+"""Either of the two ways in which a bitcoin wallet receives over Lightning."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Deposit(Record):
     """Money that came in. `confirmations` is None over Lightning; `reason` says why it failed."""
@@ -70,7 +70,7 @@ class Deposit(Record):
     network: str
     asset: str
     amount: Decimal
-    channel: str
+    channel: Literal["on_chain", "lightning"]
     tx_hash: str | None
     confirmations: int | None
     reference: str | None

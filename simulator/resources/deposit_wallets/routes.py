@@ -28,7 +28,7 @@ from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNI
 from simulator.resources.reference import NETWORKS, check_tx_hash
 from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
-from simulator.wire.listing import Listing, by_field
+from simulator.wire.listing import CREATION_DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 
 TAG = "Deposit wallets"
@@ -48,21 +48,15 @@ def _entry_body(call: Call) -> type[EntryBody]:
     return InvoiceBody if wanted == "invoice" else EntryBody
 
 
-def _created(record: object) -> int:
-    created: int = record.created_at_ms  # type: ignore[attr-defined]
-    return created
-
-
-_SORTS = {"created_at": _created, "updated_at": _created}
 _WALLETS = Listing(
     filters=(by_field("network", NETWORKS),),
     search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
-    sorts=_SORTS,
+    sorts=CREATION_DATES,
     statuses=WALLET_STATUSES,
 )
 _DEPOSITS = Listing(
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
-    sorts={**_SORTS, "amount": lambda deposit: deposit.amount},
+    sorts={**CREATION_DATES, "amount": lambda deposit: deposit.amount},
     statuses=DEPOSIT_STATUSES,
 )
 _LIGHTNING = Listing(
@@ -70,7 +64,7 @@ _LIGHTNING = Listing(
         entry.id,
         *((entry.payment_request, entry.description) if entry.kind == "invoice" else (entry.address,)),
     ),
-    sorts=_SORTS,
+    sorts=CREATION_DATES,
     statuses=LIGHTNING_STATUSES,
 )
 

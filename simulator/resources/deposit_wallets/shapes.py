@@ -5,7 +5,7 @@ Each variant has its own shape; fields of another variant are absent (decision H
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, TypeAlias, cast
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -22,11 +22,11 @@ from simulator.resources.deposit_wallets.records import (
     entries,
     wallets,
 )
-from simulator.resources.reference import NETWORK_ASSETS, listing
-from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AmountText, Assumed, Count, Format, Pagination, Prefix, Timestamp
+from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, INVOICE, LIGHTNING_ADDRESS, WALLET_STATUSES
+from simulator.resources.reference import NETWORK_ASSETS, NETWORKS, listing
+from simulator.wire.records import present
+from simulator.wire.shapes import AmountText, Assumed, Count, Format, OneOf, Pagination, Prefix, Timestamp
 
-WalletNetwork = Literal["stellar", "celo", "bitcoin"]
 WalletStatus = Literal["active", "disabled"]
 
 TOKEN_PATTERN = r"^[A-Za-z0-9]{1,12}$"
@@ -41,7 +41,7 @@ class LightningAddressShape(TypedDict):
     type: Literal["lightning_address"]
     address: str
     lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$")]
-    status: Annotated[Literal["active", "disabled"], Assumed("S13")]
+    status: Annotated[str, OneOf(tuple(LIGHTNING_ADDRESS.rows)), Assumed("S13")]
     created_at: Timestamp
 
 
@@ -52,7 +52,7 @@ class InvoiceShape(TypedDict):
     payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$")]
     amount_sats: Count
     description: NullableText
-    status: Annotated[Literal["pending", "paid", "expired", "disabled"], Assumed("S13")]
+    status: Annotated[str, OneOf(tuple(INVOICE.rows)), Assumed("S13")]
     expires_at: Timestamp
     created_at: Timestamp
 
@@ -72,50 +72,50 @@ class InvoiceObject(InvoiceShape):
 class StellarWallet(TypedDict):
     id: Annotated[str, Prefix("wal_")]
     network: Literal["stellar"]
-    assets: list[Literal["XLM", "USDC"]]
+    assets: list[Annotated[str, OneOf(NETWORK_ASSETS["stellar"])]]
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
     memo: Annotated[str, Format(pattern="^[0-9]+$")]
     memo_type: Literal["id"]
     label: NullableText
     reference: NullableText
-    status: WalletStatus
+    status: Annotated[str, OneOf(WALLET_STATUSES)]
     created_at: Timestamp
 
 
 class CeloWallet(TypedDict):
     id: Annotated[str, Prefix("wal_")]
     network: Literal["celo"]
-    assets: list[Literal["CELO", "USDT", "USDC", "CUSD"]]
+    assets: list[Annotated[str, OneOf(NETWORK_ASSETS["celo"])]]
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
     label: NullableText
     reference: NullableText
-    status: WalletStatus
+    status: Annotated[str, OneOf(WALLET_STATUSES)]
     created_at: Timestamp
 
 
 class BitcoinWallet(TypedDict):
     id: Annotated[str, Prefix("wal_")]
     network: Literal["bitcoin"]
-    assets: list[Literal["BTC"]]
+    assets: list[Annotated[str, OneOf(NETWORK_ASSETS["bitcoin"])]]
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
     lightning_addresses: list[LightningAddressShape]
     confirmations_required: Count
     label: NullableText
     reference: NullableText
-    status: WalletStatus
+    status: Annotated[str, OneOf(WALLET_STATUSES)]
     created_at: Timestamp
 
 
 class OnChainDeposit(TypedDict):
     id: Annotated[str, Prefix("dep_")]
     wallet_id: Annotated[str, Prefix("wal_")]
-    network: WalletNetwork
+    network: Annotated[str, OneOf(NETWORKS)]
     asset: TokenText
     amount: AmountText
     channel: Literal["on_chain"]
     tx_hash: str
     confirmations: Count
-    status: Annotated[Literal["detected", "confirmed", "failed"], Assumed("S12")]
+    status: Annotated[str, OneOf(DEPOSIT_STATUSES), Assumed("S12")]
     reference: NullableText
     reason: NotRequired[Annotated[str, Assumed("S12")]]
     created_at: Timestamp
@@ -129,7 +129,7 @@ class LightningDeposit(TypedDict):
     amount: AmountText
     channel: Literal["lightning"]
     tx_hash: None
-    status: Annotated[Literal["confirmed"], Assumed("S13")]
+    status: Annotated[str, OneOf(("confirmed",)), Assumed("S13")]
     reference: NullableText
     created_at: Timestamp
 
@@ -154,45 +154,83 @@ class DepositList(TypedDict):
     pagination: Pagination
 
 
-def render_wallet(world: World, wallet: Wallet) -> JsonObject:
+class _WalletTail(TypedDict):
+    """What wallets of all networks end in."""
+
+    label: str | None
+    reference: str | None
+    status: str
+    created_at: str
+
+
+def render_wallet(world: World, wallet: Wallet) -> WalletShape:
     """The wallet in the shape of its network; a bitcoin wallet with all its Lightning addresses, oldest first."""
-    shape: JsonObject = {
-        "id": wallet.id,
-        "network": wallet.network,
-        "assets": list(NETWORK_ASSETS[wallet.network]),
-        "address": wallet.address,
-    }
-    if wallet.network == "stellar":
-        shape |= {"memo": wallet.memo, "memo_type": "id"}
-    if wallet.network == "bitcoin":
-        table = entries(world, wallet.environment)
-        own = addresses_by_wallet(world, wallet.environment).get(wallet.id) or ()
-        shape["lightning_addresses"] = [render_entry(world, table[entry_id], nested=True) for entry_id in own]
-        shape["confirmations_required"] = required_confirmations(wallet.network)
-    return shape | {
+    assets = list(NETWORK_ASSETS[wallet.network])
+    tail: _WalletTail = {
         "label": wallet.label,
         "reference": wallet.reference,
         "status": wallet.status,
         "created_at": format_timestamp(wallet.created_at_ms),
     }
-
-
-def render_entry(world: World, entry: LightningEntry, *, nested: bool = False) -> JsonObject:
-    """A Lightning entry in the shape of its type; inside its wallet without `wallet_id`."""
-    head: JsonObject = {"id": entry.id} if nested else {"id": entry.id, "wallet_id": entry.wallet_id}
-    head["type"] = entry.kind
-    if entry.kind == "invoice":
-        invoice = cast(Invoice, entry)
-        return head | {
-            "payment_request": invoice.payment_request,
-            "amount_sats": invoice.amount_sats,
-            "description": invoice.description,
-            "status": invoice.status,
-            "expires_at": format_timestamp(invoice.expires_at_ms),
-            "created_at": format_timestamp(invoice.created_at_ms),
+    if wallet.network == "stellar":
+        stellar: StellarWallet = {
+            "id": wallet.id,
+            "network": "stellar",
+            "assets": assets,
+            "address": wallet.address,
+            "memo": present(wallet.memo),
+            "memo_type": "id",
+            **tail,
         }
-    address = cast(LightningAddress, entry)
-    return head | {
+        return stellar
+    if wallet.network == "celo":
+        celo: CeloWallet = {"id": wallet.id, "network": "celo", "assets": assets, "address": wallet.address, **tail}
+        return celo
+    bitcoin: BitcoinWallet = {
+        "id": wallet.id,
+        "network": "bitcoin",
+        "assets": assets,
+        "address": wallet.address,
+        "lightning_addresses": _addresses(world, wallet),
+        "confirmations_required": required_confirmations(wallet.network),
+        **tail,
+    }
+    return bitcoin
+
+
+def _addresses(world: World, wallet: Wallet) -> list[LightningAddressShape]:
+    table = entries(world, wallet.environment)
+    own = addresses_by_wallet(world, wallet.environment).get(wallet.id) or ()
+    shown = [_render_address(entry) for entry in map(table.__getitem__, own) if isinstance(entry, LightningAddress)]
+    for shape in shown:
+        del shape["wallet_id"]
+    return shown
+
+
+def render_entry(world: World, entry: LightningEntry) -> LightningShape:
+    """A Lightning entry in the shape of its type."""
+    return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
+
+
+def _render_invoice(invoice: Invoice) -> InvoiceShape:
+    return {
+        "id": invoice.id,
+        "wallet_id": invoice.wallet_id,
+        "type": "invoice",
+        "payment_request": invoice.payment_request,
+        "amount_sats": invoice.amount_sats,
+        "description": invoice.description,
+        "status": invoice.status,
+        "expires_at": format_timestamp(invoice.expires_at_ms),
+        "created_at": format_timestamp(invoice.created_at_ms),
+    }
+
+
+def _render_address(address: LightningAddress) -> LightningAddressShape:
+    return {
+        "id": address.id,
+        "wallet_id": address.wallet_id,
+        "type": "lightning_address",
         "address": address.address,
         "lnurl": address.lnurl,
         "status": address.status,
@@ -200,29 +238,47 @@ def render_entry(world: World, entry: LightningEntry, *, nested: bool = False) -
     }
 
 
-def entry_in_events(world: World, entry: LightningEntry) -> JsonObject:
+def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
     """What the events of a Lightning entry carry besides: the reference of its wallet (decision W8)."""
     return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
 
 
-def render_deposit(world: World, deposit: Deposit) -> JsonObject:
+class _Reason(TypedDict, total=False):
+    reason: str
+
+
+def render_deposit(world: World, deposit: Deposit) -> DepositShape:
     """A deposit; on-chain with `confirmations`, failed with `reason` (decision S12)."""
-    shape: JsonObject = {
+    if deposit.channel == "lightning":
+        over_lightning: LightningDeposit = {
+            "id": deposit.id,
+            "wallet_id": deposit.wallet_id,
+            "network": "bitcoin",
+            "asset": "BTC",
+            "amount": format_decimal(deposit.amount),
+            "channel": "lightning",
+            "tx_hash": None,
+            "status": deposit.status,
+            "reference": deposit.reference,
+            "created_at": format_timestamp(deposit.created_at_ms),
+        }
+        return over_lightning
+    reason: _Reason = {} if deposit.reason is None else {"reason": deposit.reason}
+    on_chain: OnChainDeposit = {
         "id": deposit.id,
         "wallet_id": deposit.wallet_id,
         "network": deposit.network,
         "asset": deposit.asset,
         "amount": format_decimal(deposit.amount),
-        "channel": deposit.channel,
-        "tx_hash": deposit.tx_hash,
+        "channel": "on_chain",
+        "tx_hash": present(deposit.tx_hash),
+        "confirmations": present(deposit.confirmations),
+        "status": deposit.status,
+        "reference": deposit.reference,
+        **reason,
+        "created_at": format_timestamp(deposit.created_at_ms),
     }
-    if deposit.confirmations is not None:
-        shape["confirmations"] = deposit.confirmations
-    shape |= {"status": deposit.status, "reference": deposit.reference}
-    if deposit.reason is not None:
-        shape["reason"] = deposit.reason
-    shape["created_at"] = format_timestamp(deposit.created_at_ms)
-    return shape
+    return on_chain
 
 
 def required_confirmations(network: str) -> int:

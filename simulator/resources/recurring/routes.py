@@ -38,7 +38,7 @@ from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import amount_of, searched
 from simulator.wire.fields import Body
-from simulator.wire.listing import DATES, Listing, by_field
+from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Pagination
 
@@ -73,11 +73,7 @@ def _schedule_body(call: Call) -> type[Body]:
 PAYMENTS = Listing(
     filters=(by_field("type", TYPES, many=True),),
     search=lambda payment: (payment.name, payment.reference),
-    sorts={
-        "created_at": DATES["created_at"],
-        "updated_at": DATES["created_at"],
-        "amount": lambda payment: payment.amount,
-    },
+    sorts={**CREATION_DATES, "amount": lambda payment: payment.amount},
     statuses=STATUSES,
 )
 
