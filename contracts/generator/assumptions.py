@@ -32,7 +32,7 @@ CONTROL = tuple(
         "seeing",
         "snapshots",
         "stream",
-        "triggers",
+        "reach",
         "worlds",
     )
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from contracts.generator.evidence import Evidence
-from simulator.scenario.drive import Call
+from simulator.scenario.drive import DriveCall
 
 _HEAD = """\
 # Scenarios
@@ -32,6 +32,6 @@ def page(found: Iterable[Evidence]) -> str:
 def ends_in(one: Evidence) -> str:
     """What became of what the run made, and how many refusals its drive met on purpose."""
     steps = [step for part in one.file.scenario.drive for step in (part.values() if isinstance(part, dict) else [part])]
-    refused = sum(isinstance(step, Call) and step.status is not None and step.status >= 400 for step in steps)
+    refused = sum(isinstance(step, DriveCall) and step.status is not None and step.status >= 400 for step in steps)
     count = [f"{refused} {'refusal' if refused == 1 else 'refusals'}"] if refused else []
     return ", ".join([*one.endings, *count]) or "no state has changed"

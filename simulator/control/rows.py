@@ -9,13 +9,13 @@ from simulator.control import (
     health,
     insight,
     journal,
+    reach,
     recording,
     reference,
     scenarios,
     seeing,
     settings,
     snapshots,
-    triggers,
     worlds,
 )
 from simulator.control.inbox import Inboxes
@@ -33,7 +33,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *snapshots.ROWS,
         *clock.ROWS,
         *actions.ROWS,
-        *triggers.ROWS,
+        *reach.ROWS,
         *journal.ROWS,
         *recording.ROWS,
         *scenarios.ROWS,

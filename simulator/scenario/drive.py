@@ -5,7 +5,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
@@ -14,7 +15,7 @@ from simulator.scenario.parts import DurationMs, Environment, Part, Where
 METHODS = ("get", "post", "put", "patch", "delete")
 
 
-class Call(Part):
+class DriveCall(Part):
     """An interface call of the drive; exactly one method, its value the path below the base."""
 
     get: str | None = None
@@ -44,6 +45,20 @@ class Advance(Part):
     advance: DurationMs
 
 
+@dataclass(frozen=True, slots=True)
+class Until:
+    """Let the clock reach what a resource waits for, `most` such timers one after another: no file has this step.
+
+    `timers` are their kinds. `empty`: the balance is empty while
+    the timer fires and as it was afterwards, so that a run fails.
+    """
+
+    target: str
+    timers: tuple[str, ...]
+    most: int = 1
+    empty: bool = False
+
+
 class DriveAction(BaseModel):
     """An action of the control interface, at this point of the drive."""
 
@@ -69,6 +84,11 @@ class Receiver(Part):
     """What the run's own webhook receiver answers from now on; its endpoint is `${receiver.id}`."""
 
     receiver: ReceiverAnswers
+
+
+def action(name: str, target: str | None = None, **parameters: Any) -> DriveAction:
+    """The step that performs an action with these parameters."""
+    return DriveAction.model_validate({"action": name, "target": target, **parameters})
 
 
 UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
@@ -102,17 +122,21 @@ def _named_tag(value: Any) -> str:
 
 
 CallOrAction = Annotated[
-    Annotated[DriveAction, Tag("«action»")] | Annotated[Call, Tag("«call»")], Discriminator(_named_tag)
+    Annotated[DriveAction, Tag("«action»")] | Annotated[DriveCall, Tag("«call»")], Discriminator(_named_tag)
 ]
 NamedStep = Annotated[dict[str, CallOrAction], Field(min_length=1, max_length=1)]
 DriveStep = Annotated[
     Annotated[Advance, Tag("«advance»")]
     | Annotated[DriveAction, Tag("«action»")]
     | Annotated[Receiver, Tag("«receiver»")]
-    | Annotated[Call, Tag("«call»")]
+    | Annotated[DriveCall, Tag("«call»")]
     | Annotated[NamedStep, Tag("«named»")],
     Discriminator(_drive_tag),
 ]
+
+
+Drive: TypeAlias = "tuple[DriveCall | DriveAction | Mapping[str, DriveCall | DriveAction] | Until, ...]"
+"""Steps made here and not read from a file: calls and actions, named where a later step refers to them, and waits."""
 
 
 class ExpectEvent(Part):

@@ -10,7 +10,7 @@ _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 @dataclass(frozen=True)
-class Line:
+class TimelineEntry:
     """One line of the timeline: when (simulated), what kind of thing, what."""
 
     at: str
@@ -36,7 +36,7 @@ class RunResult:
 
     name: str
     world: str = ""
-    timeline: list[Line] = field(default_factory=list)
+    timeline: list[TimelineEntry] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
 
     @property

@@ -6,7 +6,6 @@ it knows the interface, the control interface and nothing of the inside.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote, urlsplit
@@ -17,8 +16,8 @@ from simulator.kernel.clock import SECOND_MS, format_duration
 from simulator.scenario.clients import Client, Reply
 from simulator.scenario.drive import (
     Advance,
-    Call,
     DriveAction,
+    DriveCall,
     ExpectAnswer,
     Expectation,
     ExpectDelivery,
@@ -28,9 +27,10 @@ from simulator.scenario.drive import (
     Receiver,
     has_receiver,
 )
+from simulator.scenario.filling import NoValue, fill, value_at
 from simulator.scenario.matching import ABSENT, dig, holds
 from simulator.scenario.parts import Tests
-from simulator.scenario.results import Check, Line, RunResult
+from simulator.scenario.results import Check, RunResult, TimelineEntry
 from simulator.scenario.schema import ScenarioFile
 from simulator.wire.json import dumps
 from simulator.wire.settings import MANUAL_START, Settings, shown
@@ -41,12 +41,14 @@ FIRST_BACKOFF_SECONDS = 1
 RETRIED = (429, 503)
 _NO_ADDRESS = "this simulator has no address to send webhooks to; run it against a server"
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _EXPECTATIONS: TypeAdapter[Any] = TypeAdapter(Expectation)
 
 
 class RunFailed(Exception):
     """The run cannot go on."""
+
+
+_FAILURES = (RunFailed, NoValue, ConnectionError)
 
 
 async def run(file: ScenarioFile, client: Client, *, seed: int | None = None, keep: bool = False) -> RunResult:
@@ -58,27 +60,6 @@ async def run(file: ScenarioFile, client: Client, *, seed: int | None = None, ke
         if runner.result.world and not keep:
             await client.request("DELETE", f"{CONTROL}/worlds/{quote(runner.result.world)}")
     return runner.result
-
-
-def fill(value: Any, variables: Mapping[str, Any]) -> Any:
-    """A value with every `${step.path}` put in; a text that is nothing else becomes the value itself. RunFailed."""
-    if isinstance(value, dict):
-        return {key: fill(item, variables) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fill(item, variables) for item in value]
-    if not isinstance(value, str):
-        return value
-    whole = _PLACEHOLDER.fullmatch(value)
-    if whole is not None:
-        return _variable(whole[1], variables)
-    return _PLACEHOLDER.sub(lambda found: str(_variable(found[1], variables)), value)
-
-
-def _variable(path: str, variables: Mapping[str, Any]) -> Any:
-    value = dig(variables, path)
-    if value is ABSENT:
-        raise RunFailed(f"`${{{path}}}` has no value: no answer so far has it")
-    return value
 
 
 class _Run:
@@ -103,7 +84,7 @@ class _Run:
                 await self._step(number, step)
                 await self._collect_events()
             self.result.checks.append(Check("drive"))
-        except (RunFailed, ConnectionError) as error:
+        except _FAILURES as error:
             self.result.checks.append(Check("drive", str(error) or "the connection was cut"))
         if not self._credentials:
             return
@@ -111,7 +92,7 @@ class _Run:
             await self._control("POST", "/settle?wait=true")
             await self._collect_events()
             await self._note_skipped()
-        except (RunFailed, ConnectionError) as error:
+        except _FAILURES as error:
             self.result.checks.append(Check("settle", str(error) or "the connection was cut"))
         for raw in self._file.document.get("expect") or []:
             self.result.checks.append(await self._check(raw))
@@ -150,7 +131,7 @@ class _Run:
         if not self._client.origin:
             return
         url = f"{self._client.origin}{CONTROL}{self._inbox}"
-        call = Call(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
+        call = DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
         self._variables["receiver"] = (await self._call("webhooks", call)).body
 
     async def _control(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
@@ -160,7 +141,7 @@ class _Run:
         return reply.body
 
     def _note(self, kind: str, text: str) -> None:
-        self.result.timeline.append(Line(self._now, kind, text))
+        self.result.timeline.append(TimelineEntry(self._now, kind, text))
 
     # Driving
 
@@ -171,7 +152,7 @@ class _Run:
             await self._act(step)
         elif isinstance(step, Receiver):
             await self._answer_webhooks(step)
-        elif isinstance(step, Call):
+        elif isinstance(step, DriveCall):
             await self._call(f"{self._file.name}-{number}", step)
         else:
             for name, named in step.items():
@@ -201,7 +182,7 @@ class _Run:
         done = await self._control("POST", f"/actions/{step.action}", body, headers)
         return done.get("resource")
 
-    async def _call(self, key: str, call: Call) -> Reply:
+    async def _call(self, key: str, call: DriveCall) -> Reply:
         """One call of the drive, tried again after 429 and 503 as the specification advises; RunFailed otherwise."""
         path = fill(call.path, self._variables)
         body = fill(call.body, self._variables)
@@ -226,7 +207,9 @@ class _Run:
         answer = "the connection was cut" if reply is None else f"{status}: {_text(reply.body)}"
         raise RunFailed(f"{method} {path} should answer {wanted}; it answered {answer}")
 
-    async def _attempt(self, call: Call, method: str, path: str, body: Any, headers: Mapping[str, str]) -> Reply | None:
+    async def _attempt(
+        self, call: DriveCall, method: str, path: str, body: Any, headers: Mapping[str, str]
+    ) -> Reply | None:
         """The answer, with a fresh token where the old one has expired; None when the connection was cut.
 
         A path of the control interface is called there, in the world of the run.
@@ -269,14 +252,14 @@ class _Run:
         for event in events[len(self._events) :]:
             shown = event["data"]["object"]
             told = " ".join(str(shown[name]) for name in ("id", "status", "failure_code") if shown.get(name))
-            self.result.timeline.append(Line(event["created_at"], "event", f"{event['type']} {told}".rstrip()))
+            self.result.timeline.append(TimelineEntry(event["created_at"], "event", f"{event['type']} {told}".rstrip()))
         self._events = events
 
     async def _note_skipped(self) -> None:
         progress = await self._control("GET", f"/scenarios/{quote(self._file.name)}")
         for step in progress.get("skipped") or []:
             self.result.timeline.append(
-                Line(step["at"], "skipped", f"{step['part']} ({step['action']}): {step['reason']}")
+                TimelineEntry(step["at"], "skipped", f"{step['part']} ({step['action']}): {step['reason']}")
             )
         self.result.timeline.sort(key=lambda line: line.at)
 
@@ -285,7 +268,7 @@ class _Run:
         try:
             expectation = _EXPECTATIONS.validate_python(fill(raw, self._variables))
             return Check(name, await self._problem(expectation))
-        except (RunFailed, ConnectionError) as error:
+        except _FAILURES as error:
             return Check(name, str(error) or "the connection was cut")
 
     async def _problem(
@@ -295,7 +278,7 @@ class _Run:
         if isinstance(expectation, ExpectEvent):
             return self._event_problem(expectation)
         if isinstance(expectation, ExpectAnswer):
-            return _difference(expectation.where, _variable(expectation.answer, self._variables))
+            return _difference(expectation.where, value_at(expectation.answer, self._variables))
         if isinstance(expectation, ExpectDelivery):
             return await self._delivery_problem(expectation)
         if isinstance(expectation, ExpectWebhooks):
@@ -335,7 +318,7 @@ class _Run:
         return "\n".join(problems)
 
 
-def _is_wanted(call: Call, reply: Reply) -> bool:
+def _is_wanted(call: DriveCall, reply: Reply) -> bool:
     """Whether an answer is the one that the call expects."""
     if call.status is None:
         return 200 <= reply.status < 300

@@ -21,12 +21,13 @@ from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import FreeText, Text
+from simulator.wire.json import dumps, loads
 
 CREATED = "created"
 REQUEST = "request"
 
 
-class Step(BaseModel):
+class RuleStep(BaseModel):
     """An action with its parameters, or a hand-over to another scenario; `after` counts from the step before."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True, protected_namespaces=())
@@ -66,7 +67,7 @@ class AnswerInstead(Part):
     param: str | None = None
 
 
-Trigger = Annotated[
+EventNames = Annotated[
     Annotated[str, Tag("«one»")] | Annotated[list[str], Field(min_length=1), Tag("«many»")],
     Discriminator(lambda value: "«many»" if isinstance(value, list) else "«one»"),
 ]
@@ -76,11 +77,11 @@ Trigger = Annotated[
 class Rule(Part):
     """A reaction: when this happens and everything in `where` holds, do these steps, or answer."""
 
-    on: Trigger
+    on: EventNames
     where: Where = {}
     times: Annotated[int | None, Field(ge=1)] = None
     probability: Annotated[float | None, Field(ge=0, le=1)] = None
-    do: list[Step] | None = None
+    do: list[RuleStep] | None = None
     answer: AnswerInstead | None = None
 
     @property
@@ -208,7 +209,7 @@ class Library(dict[str, ScenarioFile]):
 
 def json_schema(actions: ActionTable | None = None) -> JsonSchemaValue:
     """The JSON Schema of scenario files; with a trigger table the actions and their parameters are in it."""
-    schema = Scenario.model_json_schema(by_alias=True)
+    schema = _published(Scenario.model_json_schema(by_alias=True))
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario",
@@ -226,6 +227,21 @@ def json_schema(actions: ActionTable | None = None) -> JsonSchemaValue:
         for name in ("Step", "TimelineStep", "DriveAction"):
             _add_actions(definitions[name], actions)
     return schema
+
+
+_PUBLISHED = {"DriveCall": "Call", "RuleStep": "Step"}
+"""Classes that the published schema knows by another name: editors and other files may refer to it."""
+
+
+def _published(schema: JsonSchemaValue) -> JsonSchemaValue:
+    text = dumps(schema)
+    for name, published in _PUBLISHED.items():
+        text = text.replace(f'"#/$defs/{name}"'.encode(), f'"#/$defs/{published}"'.encode())
+    found: JsonSchemaValue = loads(text)
+    names = {_PUBLISHED.get(name, name): definition for name, definition in found["$defs"].items()}
+    for name in _PUBLISHED.values():
+        names[name]["title"] = name
+    return {**found, "$defs": dict(sorted(names.items()))}
 
 
 def _add_actions(definition: JsonSchemaValue, actions: ActionTable) -> None:

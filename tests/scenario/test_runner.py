@@ -10,8 +10,9 @@ from xml.etree import ElementTree
 import pytest
 
 from simulator.scenario.clients import AsgiClient, Reply
+from simulator.scenario.filling import NoValue, fill
 from simulator.scenario.results import Check, RunResult
-from simulator.scenario.runner import RunFailed, fill, run
+from simulator.scenario.runner import run
 from simulator.wire.settings import MANUAL_START, Settings, shown
 from tests.scenario.toy import LOADER
 
@@ -350,7 +351,7 @@ def test_placeholders_keep_their_type_and_must_have_a_value() -> None:
     variables = {"a": {"n": 1, "l": [2]}}
     assert fill({"x": ["${a.n}", "n=${a.n}", 3, None]}, variables) == {"x": [1, "n=1", 3, None]}
     assert fill("${a.l.0}", variables) == 2
-    with pytest.raises(RunFailed):
+    with pytest.raises(NoValue):
         fill("${a.m}", variables)
 
 

@@ -12,10 +12,12 @@ import pytest
 from simulator.assembly import Blueprint, Simulator
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
-from simulator.scenario.trigger import Path, paths_to
-from simulator.scenario.walks import WALKS, Act, Ask, Wait, schedule_from, walk_to
+from simulator.scenario.drive import DriveCall, Until, action
+from simulator.scenario.fresh import Start, fresh_for
+from simulator.scenario.paths import Path, paths_to, schedule_from
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.records import find
 
 SIMULATOR = Simulator()
 NOBODY = {"confirm", "settle", "disable", "repeated_failures", "fail_repeatedly", "set_schedule", "create"}
@@ -91,22 +93,23 @@ def test_there_is_a_way_exactly_where_the_table_has_one(world: World, kind: str,
 
 def test_ways_without_waiting_and_without_oddities_go_first(world: World) -> None:
     first = ways(world, Thing("onramp", "awaiting_payment"), "transaction.failed")[0]
-    assert first.steps == (Act("payment_declined", "thing_1"),)
+    assert first.steps == (action("payment_declined", "thing_1"),)
     short = ways(world, Thing("offramp", "awaiting_deposit"), "transaction.failed")[0]
-    assert short.steps == (Act("deposit_arrives", "thing_1", {"amount": "0.000001"}),)
+    assert short.steps == (action("deposit_arrives", "thing_1", amount="0.000001"),)
 
 
 def test_a_law_is_waited_for(world: World) -> None:
     (path,) = ways(world, Thing("ramp_quote", "active"), "quote.expired")
-    (wait,) = path.steps
-    assert isinstance(wait, Wait)
-    assert set(wait.kinds) <= set(SIMULATOR.wiring.timers)
+    (until,) = path.steps
+    assert isinstance(until, Until)
+    assert "quote.expiry" in until.timers
+    assert set(until.timers) <= set(SIMULATOR.wiring.timers)
 
 
 def test_an_account_does_what_a_draft_lacks(world: World) -> None:
     draft = Thing("recurring_payment", "draft", schedule=None)
     (path, *_) = ways(world, draft, "recurring_payment.activated")
-    assert [step.method for step in path.steps if isinstance(step, Ask)] == ["PUT", "GET", "POST"]
+    assert [step.method for step in path.steps if isinstance(step, DriveCall)] == ["put", "get", "post"]
 
 
 def test_a_refusal_names_what_is_possible(world: World) -> None:
@@ -130,8 +133,13 @@ def test_another_users_object_is_not_moved(world: World) -> None:
         paths_to(world, SIMULATOR.actions, Thing("send", "pending", owner="u_2"), "transaction.failed")  # type: ignore[arg-type]
 
 
-def test_every_event_has_a_walk() -> None:
-    assert list(WALKS) == list(EVENT_TYPES)
+@pytest.mark.parametrize("event", EVENT_TYPES)
+def test_every_event_has_an_object_that_can_be_made_for_it(world: World, event: str) -> None:
+    assert fresh_for(world, event).kind
+
+
+def fresh(world: World, event: str) -> Start:
+    return fresh_for(world, event).make(world, "sandbox", event)
 
 
 def test_without_any_balance_there_is_no_payment(world: World) -> None:
@@ -140,8 +148,8 @@ def test_without_any_balance_there_is_no_payment(world: World) -> None:
     for symbol, network in (("USDC", "CELO"), ("USDT", "CELO"), ("BTC", "BITCOIN")):
         _empty(world, symbol, network)
     with pytest.raises(ControlError, match="set_balance"):
-        walk_to(world, "sandbox", "recurring_payment.run_succeeded")
-    assert walk_to(world, "sandbox", "recurring_payment.run_failed").steps
+        fresh(world, "recurring_payment.run_succeeded")
+    assert fresh(world, "recurring_payment.run_failed").drive
 
 
 def _empty(world: World, symbol: str, network: str) -> None:
@@ -152,8 +160,9 @@ def _empty(world: World, symbol: str, network: str) -> None:
 def test_a_network_that_is_not_well_is_set_right(world: World) -> None:
     values = {"network": "bitcoin", "status": "down"}
     SIMULATOR.actions.perform(world, "set_network", None, values, "sandbox", world.cause)
-    (step,) = walk_to(world, "sandbox", "network.status_changed").steps
-    assert step == Act("set_network", None, {"network": "bitcoin", "status": "operational"})
+    bitcoin = find(world, fresh(world, "network.status_changed").subject)
+    path = paths_to(world, SIMULATOR.actions, bitcoin, "network.status_changed")[0]
+    assert path.steps == (action("set_network", network="bitcoin", status="operational"),)
 
 
 def test_a_schedule_begins_at_a_whole_minute() -> None:
