@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, Literal
 from urllib.parse import urlencode
@@ -262,6 +262,19 @@ def test_two_classes_of_one_name_make_no_codec() -> None:
     other = type("Timer", (), {"__annotations__": {}})
     with pytest.raises(ValueError, match="Timer"):
         Codec([Timer, dataclass(other)])
+
+
+@dataclass(frozen=True)
+class _Noted:
+    names: tuple[str, ...] = field(default=(), metadata={"saved_as": "notes", "saved_after": "name:"})
+
+
+def test_texts_keep_the_word_before_them_in_documents_alone() -> None:
+    written = Codec([_Noted]).encode(_Noted(("a", "b:c")))
+    assert written == {"$": "_Noted", "notes": {"$": "tuple", "items": ["name:a", "name:b:c"]}}
+    assert Codec([_Noted]).decode(written, "row") == _Noted(("a", "b:c"))
+    with pytest.raises(StateError, match="what stands here begins with `name:`"):
+        Codec([_Noted]).decode({"$": "_Noted", "notes": {"$": "tuple", "items": ["a"]}}, "row")
 
 
 class _Single(TypedDict):

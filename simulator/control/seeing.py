@@ -136,8 +136,8 @@ def show_entry(row: JournalEntry) -> JournalEntryShape:
         "status": row.status,
         "response": readable(row.response),
         "duration_ms": row.duration_ms,
-        "advice": list(dict.fromkeys(note.partition(":")[0] for note in row.advice)),
-        "unknown_fields": [name for kind, _, name in (note.partition(":") for note in row.advice) if name],
+        "advice": ["unknown_field"] if row.unknown_fields else [],
+        "unknown_fields": list(row.unknown_fields),
     }
 
 

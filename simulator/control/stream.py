@@ -125,7 +125,7 @@ def show_call(call: JournalEntry) -> JsonObject:
         "status": call.status,
         "duration_ms": call.duration_ms,
         "operation": call.operation or None,
-        "advice": list(call.advice),
+        "advice": [f"unknown_field:{name}" for name in call.unknown_fields],
     }
 
 

@@ -13,7 +13,7 @@ from simulator.assembly import Simulator, WorldState
 from simulator.control.journal import calls_of, show_call
 from simulator.control.plain_rows import check_step
 from simulator.control.seeing import show_entry
-from simulator.insight import findings
+from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import ENVIRONMENTS, World
@@ -118,6 +118,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for exchange in state.requests:
         dumps(show_entry(exchange))
     dumps(findings(world, simulator.operations))
+    count_world(world)
     credentials(world)
     for environment in ENVIRONMENTS:
         webhook_key(world, environment)

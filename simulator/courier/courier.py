@@ -249,16 +249,19 @@ class Courier:
         return outcome
 
     async def _send(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
+        headers: tuple[tuple[str, str], ...] = ()
         try:
             plan = attempt.pending.plan
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
             flight.sent[attempt.id] = asyncio.get_running_loop().time()
-            return await self._post(world, message.url, message.headers, message.body)
+            headers = message.headers
+            return await self._post(world, message.url, headers, message.body)
         except Exception as error:
             _log.exception("the webhook attempt %s could not be made", attempt.id)
-            return Outcome(None, f"the request could not be made ({type(error).__name__})")
+            why = f"the request could not be made ({type(error).__name__})"
+            return Outcome(None, why, request_headers=headers)
 
     async def _post(self, world: World, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> Outcome:
         self._signed.enter(world, headers)

@@ -10,7 +10,7 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -226,7 +226,9 @@ class FakeTransport:
         answer = self.answer(url, body) if self.answer else self.script.popleft() if self.script else 200
         if isinstance(answer, BaseException):
             raise answer
-        return Outcome(answer, None, 1, headers) if isinstance(answer, int) else answer
+        if isinstance(answer, int):
+            return Outcome(answer, None, 1, headers)
+        return replace(answer, request_headers=answer.request_headers or headers)
 
     async def close(self) -> None:
         self.closed = True

@@ -70,10 +70,8 @@ def _other_key(call: Seen, earlier: Seen) -> bool:
 
 def unknown_fields(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
     for call in calls:
-        for note in call.row.advice:
-            name = note.removeprefix("unknown_field:")
-            if name != note:
-                yield _signal("unknown_field", f"{_name(call)} {name}", [call], name)
+        for name in call.row.unknown_fields:
+            yield _signal("unknown_field", f"{_name(call)} {name}", [call], name)
 
 
 def posts_without_key(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:

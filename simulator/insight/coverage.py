@@ -73,17 +73,24 @@ class Count:
             self.first = (world_id, evidence)
 
 
-Counts: TypeAlias = dict[tuple[str, str], Count]
+Key: TypeAlias = tuple[str, ...]
+"""What an item is within its dimension: (operation,), (operation, code), (kind, state), the parts of a `Cell`, …"""
+
+Counts: TypeAlias = dict[tuple[str, Key], Count]
 """Counts by dimension and item."""
 
 
 @dataclass(frozen=True)
 class Item:
-    """One thing that can be covered: its name, what to show of it, and the number that makes it covered."""
+    """One thing that can be covered, what to show of it, and its numbers, of which the last makes it covered."""
 
-    name: str
+    key: Key
     shown: Mapping[str, str]
     numbers: tuple[str, ...] = ("hits",)
+
+    @property
+    def name(self) -> str:
+        return " ".join(self.key)
 
     @property
     def decisive(self) -> str:
@@ -97,41 +104,38 @@ def count_world(world: World) -> Counts:
     """Everything that the traffic of a world has hit."""
     counts: Counts = {}
 
-    def hit(dimension: str, item: str, number: str, hits: int, evidence: str) -> None:
-        counts.setdefault((dimension, item), Count()).add(number, hits, world.id, evidence)
+    def hit(dimension: str, key: Key, number: str, hits: int, evidence: str) -> None:
+        counts.setdefault((dimension, key), Count()).add(number, hits, world.id, evidence)
 
-    for operation, outcome, row in tally.tallied(world, tally.ANSWER):
-        hit("operations", operation, "called", row.hits, row.first)
-        if outcome == tally.SUCCESS:
-            hit("operations", operation, "succeeded", row.hits, row.first)
-        elif outcome in CATALOGUE:
-            hit("errors", f"{operation} {outcome}", "hits", row.hits, row.first)
-            if outcome in COMMON_CODES:
-                hit("errors", f"{ANY_OPERATION} {outcome}", "hits", row.hits, row.first)
-    for operation, which, row in tally.tallied(world, tally.PAGE):
-        hit("lists", operation, "pages", row.hits, row.first)
-        if which == tally.FURTHER:
-            hit("lists", operation, "further_pages", row.hits, row.first)
-    for _, _, row in tally.tallied(world, tally.REPLAY):
-        hit("practices", "idempotent_replay", "hits", row.hits, row.first)
+    for what, row in tally.tallied(world):
+        operation = (what.operation,)
+        if what.sort == tally.ANSWER:
+            hit("operations", operation, "called", row.hits, row.first)
+            if what.which == tally.SUCCESS:
+                hit("operations", operation, "succeeded", row.hits, row.first)
+            elif what.which in CATALOGUE:
+                hit("errors", (what.operation, what.which), "hits", row.hits, row.first)
+                if what.which in COMMON_CODES:
+                    hit("errors", (ANY_OPERATION, what.which), "hits", row.hits, row.first)
+        elif what.sort == tally.PAGE:
+            hit("lists", operation, "pages", row.hits, row.first)
+            if what.which == tally.FURTHER:
+                hit("lists", operation, "further_pages", row.hits, row.first)
+        else:
+            hit("practices", ("idempotent_replay",), "hits", row.hits, row.first)
     for resource_id, cell in moves_of(world):
-        hit("states", f"{cell.kind} {cell.target}", "hits", 1, resource_id)
-        hit("transitions", str(cell), "hits", 1, resource_id)
+        hit("states", (cell.kind, cell.target), "hits", 1, resource_id)
+        hit("transitions", cell, "hits", 1, resource_id)
     for event in world.journal.events():
-        hit("events", event.type, "emitted", 1, event.id)
-    deliveries = [delivery for delivery in all_deliveries(world) if not _was_dropped(delivery)]
+        hit("events", (event.type,), "emitted", 1, event.id)
+    deliveries = [delivery for delivery in all_deliveries(world) if not delivery.was_dropped]
     for delivery in deliveries:
-        hit("events", delivery.event_type, "delivered", 1, delivery.event_id)
+        hit("events", (delivery.event_type,), "delivered", 1, delivery.event_id)
         if delivery.status == "succeeded":
-            hit("events", delivery.event_type, "acknowledged", 1, delivery.event_id)
+            hit("events", (delivery.event_type,), "acknowledged", 1, delivery.event_id)
     for practice, evidence in _webhook_practices(deliveries):
-        hit("practices", practice, "hits", 1, evidence)
+        hit("practices", (practice,), "hits", 1, evidence)
     return counts
-
-
-def _was_dropped(delivery: Delivery) -> bool:
-    """Whether a fault lost the delivery on its way, so that the receiver never had it."""
-    return not delivery.request_headers and (delivery.error or "").startswith("dropped by the fault")
 
 
 def _webhook_practices(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, str]]:
@@ -170,29 +174,29 @@ def catalogue(operations: Iterable[Operation], table_cells: Iterable[Cell]) -> d
     """Everything that can be covered, by dimension, in the order of the tables."""
     operations, table_cells = tuple(operations), tuple(table_cells)
     codes = [
-        Item(f"{row.name} {code}", {"operation": row.name, "code": code})
+        Item((row.name, code), {"operation": row.name, "code": code})
         for row in operations
         for code in dict.fromkeys(row.errors)
     ]
-    common = [Item(f"{ANY_OPERATION} {code}", {"operation": ANY_OPERATION, "code": code}) for code in COMMON_CODES]
+    common = [Item((ANY_OPERATION, code), {"operation": ANY_OPERATION, "code": code}) for code in COMMON_CODES]
     states = dict.fromkeys((cell.kind, cell.target) for cell in table_cells)
     return {
         "operations": [
-            Item(row.name, {"method": row.method, "path": row.path}, ("called", "succeeded")) for row in operations
+            Item((row.name,), {"method": row.method, "path": row.path}, ("called", "succeeded")) for row in operations
         ],
         "errors": [*common, *codes],
-        "states": [Item(f"{kind} {state}", {"kind": kind, "state": state}) for kind, state in states],
+        "states": [Item(key, {"kind": key[0], "state": key[1]}) for key in states],
         "transitions": [
-            Item(str(cell), {"kind": cell.kind, "from": cell.source, "trigger": cell.trigger, "to": cell.target})
+            Item(cell, {"kind": cell.kind, "from": cell.source, "trigger": cell.trigger, "to": cell.target})
             for cell in dict.fromkeys(table_cells)
         ],
-        "events": [Item(name, {}, ("emitted", "delivered", "acknowledged")) for name in EVENT_TYPES],
+        "events": [Item((name,), {}, ("emitted", "delivered", "acknowledged")) for name in EVENT_TYPES],
         "lists": [
-            Item(row.name, {"path": row.path}, ("pages", "further_pages"))
+            Item((row.name,), {"path": row.path}, ("pages", "further_pages"))
             for row in operations
             if isinstance(row.query, Listing)
         ],
-        "practices": [Item(name, {"meaning": meaning}) for name, meaning in PRACTICES.items()],
+        "practices": [Item((name,), {"meaning": meaning}) for name, meaning in PRACTICES.items()],
     }
 
 
@@ -204,10 +208,10 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
     were answered (by a fault or a scenario) though the operation does not declare them; they count nowhere.
     """
     dimensions: JsonObject = {}
-    known: set[tuple[str, str]] = set()
+    known: set[tuple[str, Key]] = set()
     for dimension, items in catalogue(operations, cells(world)).items():
-        shown = [_show(item, counts.get((dimension, item.name), Count())) for item in items]
-        known.update((dimension, item.name) for item in items)
+        shown = [_show(item, counts.get((dimension, item.key), Count())) for item in items]
+        known.update((dimension, item.key) for item in items)
         dimensions[dimension] = {
             "title": TITLES[dimension],
             **_totals(sum(row["covered"] for row in shown), len(shown)),
@@ -215,9 +219,9 @@ def coverage_of(counts: Counts, operations: Iterable[Operation], world: World, n
         }
     covered, total = (sum(part[key] for part in dimensions.values()) for key in ("covered", "total"))
     undeclared = [
-        {"item": item, "hits": count.numbers["hits"]}
-        for (dimension, item), count in counts.items()
-        if dimension == "errors" and (dimension, item) not in known and item.split()[1] not in COMMON_CODES
+        {"item": " ".join(key), "hits": count.numbers["hits"]}
+        for (dimension, key), count in counts.items()
+        if dimension == "errors" and (dimension, key) not in known and key[1] not in COMMON_CODES
     ]
     return {"world": name, **_totals(covered, total), "dimensions": dimensions, "undeclared": undeclared}
 

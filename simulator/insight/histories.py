@@ -25,9 +25,6 @@ class Cell(NamedTuple):
     trigger: str
     target: str
 
-    def __str__(self) -> str:
-        return f"{self.kind} {self.source} {self.trigger} {self.target}"
-
 
 def machines(world: World) -> dict[str, Machine]:
     """The state table of every kind of resource, and those of the account itself."""

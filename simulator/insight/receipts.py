@@ -13,7 +13,6 @@ from simulator.resources.webhooks import Delivery, all_deliveries
 from simulator.wire.records import find
 
 SLOW_MS = 5_000
-_DROPPED = "dropped by the fault"
 _LAST_WORD = frozenset(
     {
         "transaction.completed", "transaction.failed", "transaction.expired", "transaction.refunded",
@@ -32,7 +31,7 @@ def webhook_answers(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
             if succeeded:
                 yield _of("forged_webhook_accepted" if forged else "stale_webhook_accepted", delivery, "")
         elif not succeeded:
-            if not (delivery.error or "").startswith(_DROPPED):
+            if not delivery.was_dropped:
                 yield _of("webhook_not_acknowledged", delivery, delivery.error or "")
         elif delivery.duration_ms > SLOW_MS:
             yield _of("webhook_slow", delivery, format_duration(delivery.duration_ms))

@@ -1,13 +1,14 @@
 """The cumulative tally of interface calls: how often every operation was answered how, and where that was seen first.
 
-The journal of calls forgets the oldest ones, the tally does not. It is a store table of small rows by
-`<what> <operation> <which>`, so that it is part of snapshots and gone after a reset.
+The journal of calls forgets the oldest ones, the tally does not. It is a store table of small rows, so that it is part
+of snapshots and gone after a reset.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from simulator.kernel.journal import JournalEntry
@@ -30,6 +31,22 @@ REPLAYED_HEADER = "Idempotent-Replayed"
 _EMPTY_PAGE = b'{"data":[],'
 
 
+class Counted(NamedTuple):
+    """What a row counts. No part has a blank, so that one text can be the row's key and be read back."""
+
+    sort: str
+    operation: str
+    which: str
+
+    @property
+    def row(self) -> str:
+        return " ".join(self)
+
+    @classmethod
+    def of(cls, row: str) -> Counted:
+        return cls(*row.split(" "))
+
+
 @dataclass(frozen=True, slots=True)
 class Hits:
     """How often, and the id of the first request."""
@@ -40,28 +57,26 @@ class Hits:
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one call that was routed to an operation; inside a change."""
-    _count(world, f"{ANSWER} {operation.name} {outcome_of(exchange)}", exchange.id)
+    _count(world, Counted(ANSWER, operation.name, outcome_of(exchange)), exchange.id)
     if any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
-        _count(world, f"{REPLAY} {operation.name} {SUCCESS}", exchange.id)
+        _count(world, Counted(REPLAY, operation.name, SUCCESS), exchange.id)
     if exchange.status == 200 and isinstance(operation.query, Listing):
         is_first = query_of(exchange.path).get("page", "1").lstrip("0") == "1"
         if is_first or not exchange.response.startswith(_EMPTY_PAGE):
-            _count(world, f"{PAGE} {operation.name} {FIRST if is_first else FURTHER}", exchange.id)
+            _count(world, Counted(PAGE, operation.name, FIRST if is_first else FURTHER), exchange.id)
 
 
-def _count(world: World, key: str, request_id: str) -> None:
+def _count(world: World, counted: Counted, request_id: str) -> None:
     table: Table[Hits] = world.store.table(TABLE)
+    key = counted.row
     row = table.get(key)
     table.put(key, Hits(1, request_id) if row is None else replace(row, hits=row.hits + 1))
 
 
-def tallied(world: World, what: str) -> Iterator[tuple[str, str, Hits]]:
-    """The rows of one sort: operation, which, row; in the order in which they were first seen."""
+def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
+    """What was counted, and how often; in the order in which it was first seen."""
     for key, row in world.store.table(TABLE).items():
-        sort, _, rest = key.partition(" ")
-        operation, _, which = rest.partition(" ")
-        if sort == what:
-            yield operation, which, row
+        yield Counted.of(key), row
 
 
 def outcome_of(exchange: JournalEntry) -> str:

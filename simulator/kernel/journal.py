@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
@@ -80,7 +80,9 @@ class JournalEntry:
     status: int
     response: bytes
     duration_ms: float
-    advice: tuple[str, ...] = ()
+    unknown_fields: tuple[str, ...] = field(
+        default=(), metadata={"saved_as": "advice", "saved_after": "unknown_field:"}
+    )
     operation: str = ""
     answer_headers: tuple[tuple[str, str], ...] = ()
     wall_ms: float = 0.0

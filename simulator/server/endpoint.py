@@ -74,7 +74,7 @@ class _Exchange:
     request_id: str = ""
     operation: Operation | None = None
     public_key: str | None = None
-    advice: tuple[str, ...] = ()
+    unknown_fields: tuple[str, ...] = ()
     started: float = 0.0
 
 
@@ -230,7 +230,7 @@ class Endpoint:
             if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
                 raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
             raise
-        exchange.advice = tuple(f"unknown_field:{name}" for name in unknown)
+        exchange.unknown_fields = tuple(unknown)
         origin = Origin(raw, self._scenario_of(exchange, call))
         key = incoming.headers.get("idempotency-key")
         if key is None or operation.method != "POST" or not operation.idempotent:
@@ -344,7 +344,7 @@ class Endpoint:
             status=outgoing.status,
             response=masker.raw(outgoing.body),
             duration_ms=round((perf_counter() - exchange.started) * 1000, 3),
-            advice=tuple(masker.text(note) for note in exchange.advice),
+            unknown_fields=tuple(map(masker.text, exchange.unknown_fields)),
             operation=exchange.operation.name if exchange.operation else "",
             answer_headers=tuple(outgoing.headers.items()),
             wall_ms=round(exchange.started * 1000, 3),

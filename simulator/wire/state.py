@@ -5,7 +5,8 @@ A value that JSON has no word for is an object whose member `$` says what it is:
 against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
 
 A class or field that has been renamed keeps its name in documents, so that what was saved before stays readable and is
-written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name.
+written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name. Texts that were
+saved with a word before them keep it in documents alone: the field says the word as its metadata `saved_after`.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from typing_extensions import is_typeddict
 TAG = "$"
 MAX_DEPTH = 100
 _SAVED_AS = "saved_as"
+_SAVED_AFTER = "saved_after"
 LAST_TIMESTAMP_MS = 253_402_300_799_999
 """The end of the year 9999, the last moment that can be written."""
 
@@ -50,6 +52,7 @@ class _Shape:
     attributes: Mapping[str, str]
     checks: Mapping[str, Check]
     required: frozenset[str]
+    words: Mapping[str, str]
 
 
 class Codec:
@@ -85,8 +88,11 @@ class Codec:
             return value if isfinite(value) else {TAG: "float", "value": repr(value)}
         if kind in self._names:
             name = self._names[kind]
-            members = self._shapes[name].attributes
-            return {TAG: name} | {member: self.encode(getattr(value, own)) for member, own in members.items()}
+            shape = self._shapes[name]
+            made = {TAG: name} | {member: self.encode(getattr(value, own)) for member, own in shape.attributes.items()}
+            for member, word in shape.words.items():
+                made[member] = self.encode(tuple(word + text for text in getattr(value, shape.attributes[member])))
+            return made
         raise TypeError(f"no row may hold a {kind.__name__}")
 
     def _encode_dict(self, value: dict[Any, Any]) -> Any:
@@ -144,7 +150,16 @@ class Codec:
                 raise StateError(f"{path}.{name}", f"a {made} has no such member")
             if not check(item):
                 raise StateError(f"{path}.{name}", f"a {made} cannot hold this value here")
+        for name, word in shape.words.items():
+            if name in given:
+                given[name] = _without(word, given[name], f"{path}.{name}")
         return shape.make(**{shape.attributes[name]: item for name, item in given.items()})
+
+
+def _without(word: str, texts: tuple[str, ...], path: str) -> tuple[str, ...]:
+    if not all(text.startswith(word) for text in texts):
+        raise StateError(path, f"what stands here begins with `{word}`")
+    return tuple(text.removeprefix(word) for text in texts)
 
 
 def _member(value: dict[str, Any], name: str, kind: type[Any], path: str) -> Any:
@@ -190,14 +205,17 @@ _SCALARS: dict[str, Callable[[str], Any]] = {
 def _shape(made: type[Any]) -> _Shape:
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not a dataclass")
+    words: dict[str, str] = {}
     hints, attributes, checks, required = get_type_hints(made), {}, {}, set()
     for one in fields(made):
         name = one.metadata.get(_SAVED_AS, one.name)
         attributes[name] = one.name
         checks[name] = _named(one.name, checker(hints[one.name]))
+        if _SAVED_AFTER in one.metadata:
+            words[name] = one.metadata[_SAVED_AFTER]
         if one.default is MISSING and one.default_factory is MISSING:
             required.add(name)
-    return _Shape(made, attributes, checks, frozenset(required))
+    return _Shape(made, attributes, checks, frozenset(required), words)
 
 
 def _named(name: str, check: Check) -> Check:

@@ -144,6 +144,7 @@ def test_a_transport_that_breaks_counts_as_a_failed_attempt(caplog: pytest.LogCa
         assert await courier.settle(world) == 1
         (row,) = webhooks.all_deliveries(world)
         assert (row.status, row.error) == ("failed", "the request could not be made (RuntimeError)")
+        assert not row.was_dropped
         assert len(world.agenda) == 1
 
     run(scenario())

@@ -132,7 +132,7 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
         "id": "dlv_1", "sequence": (1,), "created_at_ms": START_MS, "updated_at_ms": START_MS, "event_id": "evt_1",
         "event_type": "webhook.test", "environment": "sandbox", "endpoint_id": "wh_1", "url": "http://localhost/",
         "attempt": 1, "status": "succeeded", "response_status": 200, "error": None, "next_attempt_at_ms": None,
-        "request_headers": (), "response_headers": (), "response_body": b"",
+        "request_headers": (("X-Timestamp", "1"),), "response_headers": (), "response_body": b"",
     }  # fmt: skip
     endpoint = Webhook(
         id="wh_1", environment="sandbox", sequence=1, created_at_ms=START_MS, updated_at_ms=START_MS,
@@ -141,6 +141,11 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
     with world.change(Cause("start", "test")):
         world.store.table("sandbox:webhooks").put("wh_1", endpoint)
         world.store.table("deliveries@wh_1").put("dlv_1", Delivery(**members | changes, duration_ms=duration_ms))
+
+
+def test_what_a_fault_dropped_is_no_missing_acknowledgement(simulator: Simulator) -> None:
+    delivered(simulator.default, 0, status="failed", response_status=None, error="lost", request_headers=())
+    assert found(simulator) == []
 
 
 def test_a_slow_acknowledgement_is_noted(simulator: Simulator) -> None:

@@ -190,6 +190,11 @@ class Delivery:
     corrupted: bool = False
     stale: bool = False
 
+    @property
+    def was_dropped(self) -> bool:
+        """Whether a fault dropped it: whatever the courier takes has a request, even one that was never answered."""
+        return not self.request_headers
+
 
 @dataclass(frozen=True, slots=True)
 class Email:

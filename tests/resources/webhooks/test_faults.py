@@ -168,7 +168,7 @@ def test_a_dropped_delivery_is_recorded_never_sent_and_never_retried() -> None:
     assert events_of(drain(world)) == [second.id]
     (record,) = webhooks.all_deliveries(world, event_id=lost.id)
     assert (record.status, record.response_status, record.next_attempt_at_ms) == ("failed", None, None)
-    assert record.error == "dropped by the fault flt_1"
+    assert (record.error, record.was_dropped) == ("dropped by the fault flt_1", True)
     assert len(world.agenda) == 0
     assert status_of(world, endpoint) == "enabled"
 
