@@ -15,7 +15,6 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
-from simulator.resources.transactions import TYPES
 from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ControlError
@@ -54,16 +53,6 @@ class ShownResource(TypedDict):
 
 class ResourceList(TypedDict):
     data: list[ShownResource]
-
-
-_FAMILIES = {
-    "transaction": ("onramp", "offramp", "send", "buy", "swap", "withdraw", "deposit_transaction"),
-    "quote": ("ramp_quote", "swap_quote", "buy_quote", "withdraw_quote"),
-    "lightning_entry": ("lightning_address", "invoice"),
-}
-
-_HIDDEN = ("api_key",)
-"""Kinds that are shown elsewhere: key pairs stand in the world object."""
 
 
 async def list_actions(call: ControlCall) -> ActionList:
@@ -143,24 +132,18 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
 
 def _known_type(world: World, wanted: str) -> None:
     """400 for a type of which there can be no resource."""
-    kinds = (name for name in world.wiring.kinds if name not in _HIDDEN)
-    known = list(dict.fromkeys((*kinds, *_FAMILIES, *TYPES)))
+    known = list(dict.fromkeys(name for kind in world.wiring.kinds.values() if kind.listed for name in kind.types))
     if wanted and wanted not in known:
         raise wrong("type", f"there are no resources of the type {wanted[:100]!r}{did_you_mean(wanted, known)}")
 
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
-    """The resources of a kind, of a family of kinds, or of a type of transaction (None: all), oldest first."""
+    """The resources of a kind, or of another type that kinds are listed as (None: all), oldest first."""
+    kinds = {
+        kind.name for kind in world.wiring.kinds.values() if kind.listed and (wanted is None or wanted in kind.types)
+    }
     found = (find(world, resource_id) for resource_id in world.store.table("index").rows)
-    shown = (record for record in found if record is not None and record.kind not in _HIDDEN)
-    return [record for record in shown if wanted is None or _is_of_type(record, wanted)]
-
-
-def _is_of_type(record: Any, wanted: str) -> bool:
-    is_transaction = record.kind in _FAMILIES["transaction"]
-    return (
-        record.kind == wanted or record.kind in _FAMILIES.get(wanted, ()) or (is_transaction and record.type == wanted)
-    )
+    return [record for record in found if record is not None and record.kind in kinds]
 
 
 async def get_resource(call: ControlCall) -> ResourceStory:

@@ -13,10 +13,7 @@ from weakref import WeakKeyDictionary, ref
 
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
-from simulator.wire.records import find
-
-REFERENCES = ("quote_id", "beneficiary_id", "wallet_id", "deposit_id", "recurring_payment_id")
-"""The fields by which resources refer to each other; they are set when a resource is made and stay."""
+from simulator.wire.records import Record, find, kind_of
 
 
 class _Index:
@@ -66,7 +63,7 @@ class Lookups:
 
         def about(key: str, _: Any) -> tuple[str, ...]:
             present = weak()
-            return () if present is None else tuple(references_of(find(present, key)).values())
+            return () if present is None else tuple(references_of(present, find(present, key)).values())
 
         return list(self._index(world, "index", about).of(object_id))
 
@@ -77,9 +74,11 @@ class Lookups:
         return indexes[name]
 
 
-def references_of(record: Any) -> dict[str, str]:
+def references_of(world: World, record: Record | None) -> dict[str, str]:
     """The ids that a record refers to, by the name of the field."""
-    found = {name: getattr(record, name, None) for name in REFERENCES}
+    if record is None:
+        return {}
+    found = {name: getattr(record, name) for name in kind_of(world, record).refers}
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
 
 

@@ -72,6 +72,15 @@ def _text(simulator: Simulator, state: WorldState, since: str, name: str) -> byt
     return text
 
 
+def _kinds(world: World) -> dict[str, str]:
+    """What resources are called, by the beginning of their ids; "" for a beginning that several kinds share."""
+    names: dict[str, str] = {}
+    for kind in world.wiring.kinds.values():
+        if kind.prefix:
+            names[kind.prefix] = "" if kind.prefix in names else kind.short or kind.name
+    return names
+
+
 class _Collector:
     """Collects what was done in a world."""
 
@@ -106,6 +115,7 @@ class _Collector:
             events=tuple(event.type for event in events),
             states=self._states(start_ms),
             notes=tuple(self._notes),
+            kinds=_kinds(world),
         )
 
     def _in_order(self) -> Iterator[JournalEntry | JsonObject]:

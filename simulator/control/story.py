@@ -159,24 +159,17 @@ class _Story:
         world, record = self._world, self._record
         if isinstance(record, Transaction):
             yield {"relation": "order", "id": record.order_id, "kind": "order", "state": record.status}
-        for name, identifier in references_of(record).items():
+        for name, identifier in references_of(world, record).items():
             yield self._relation(name.removesuffix("_id"), identifier)
         for identifier in self._lookups.referring(world, record.id):
             other = find(world, identifier)
             if other is not None:
-                yield self._relation(_family(other.kind), identifier)
+                yield self._relation(kind_of(world, other).family or other.kind, identifier)
 
     def _relation(self, relation: str, identifier: str) -> RelatedResource:
         other = find(self._world, identifier)
         kind, state = (None, None) if other is None else (other.kind, other.status)
         return {"relation": relation, "id": identifier, "kind": kind, "state": state}
-
-
-def _family(kind: str) -> str:
-    if kind.endswith("_quote"):
-        return "quote"
-    moving = ("onramp", "offramp", "send", "buy", "swap", "withdraw", "deposit_transaction")
-    return "transaction" if kind in moving else kind
 
 
 def ruler_of(world: World, object_id: str) -> str | None:

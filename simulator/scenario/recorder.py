@@ -23,16 +23,6 @@ RUN_STARTS_MS = parse_timestamp("2026-01-05T08:00:00.000Z")
 """Where the clock of a run stands at first; a recording that began later begins by advancing to its own start."""
 
 _NAMED_BY_SERVICE = frozenset({"id", "address", "memo", "payment_request", "lnurl", "public_key", "account_number"})
-_PREFIXES: Mapping[str, str] = {
-    "qt": "quote",
-    "sq": "swap_quote",
-    "bq": "buy_quote",
-    "wq": "withdraw_quote",
-    "ben": "beneficiary",
-    "wal": "wallet",
-    "dep": "deposit",
-    "rp": "recurring_payment",
-}
 _RESERVED = frozenset({"world", "receiver", *METHODS, *UNNAMED_STEPS})
 _ID = re.compile(r"(?:[a-z]{2,4}_[0-9a-z]{20}|ORD-[0-9]{8,})")
 _PLACEHOLDER = "${"
@@ -68,7 +58,11 @@ class Done:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """All that a recording is made of. `notes`: what could not be recorded; `states`: those of objects at the end."""
+    """All that a recording is made of.
+
+    `notes`: what could not be recorded; `states`: those of objects at the end; `kinds`: what resources are called, by
+    the beginning of their ids ("" where their `type` says it).
+    """
 
     name: str
     description: str
@@ -81,6 +75,7 @@ class Recording:
     events: tuple[str, ...]
     states: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    kinds: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -151,7 +146,7 @@ class _Recorder:
 
     def _add(self, done: Done) -> None:
         step = self._action(done) if done.action else self._call(done)
-        entry = _Entry(step, done.answer, _hint(done))
+        entry = _Entry(step, done.answer, _hint(done, self._recording.kinds))
         self._entries.append(entry)
         if not 200 <= (done.status or 200) < 300:
             return
@@ -233,14 +228,13 @@ def _line(note: str) -> str:
     return "".join(character if character.isprintable() else "·" for character in note)
 
 
-def _hint(done: Done) -> str:
+def _hint(done: Done, kinds: Mapping[str, str]) -> str:
     """What a step would be called: by what it made."""
     answer = done.answer if isinstance(done.answer, dict) else {}
-    prefix = str(answer.get("id", "")).partition("_")[0]
-    if prefix in _PREFIXES:
-        return _PREFIXES[prefix]
-    if prefix in ("txn", "ln") and isinstance(answer.get("type"), str):
-        return str(answer["type"])
+    prefix = str(answer.get("id", "")).partition("_")[0] + "_"
+    kind = kinds.get(prefix, "") or (str(answer.get("type") or "") if prefix in kinds else "")
+    if kind:
+        return kind
     words = re.findall(r"[a-z_]+", done.action or done.path.partition("?")[0])
     return words[-1] if words else "step"
 

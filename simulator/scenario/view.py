@@ -9,9 +9,8 @@ from typing import Any
 from simulator.kernel.world import Origin, World
 from simulator.scenario.matching import ABSENT, dig
 from simulator.wire.json import Shown
-from simulator.wire.records import Record, find, origin_of, render
+from simulator.wire.records import Record, find, kind_of, origin_of, render
 
-_PARENTS = ("recurring_payment_id", "wallet_id")
 _CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
 
 
@@ -23,8 +22,8 @@ def with_ancestors(world: World, object_id: str) -> Iterator[str]:
         seen.append(pending)
         yield pending
         record = find(world, pending)
-        parents = (getattr(record, name, None) for name in _PARENTS)
-        pending = next((parent for parent in parents if isinstance(parent, str) and parent), None)
+        parent = "" if record is None else kind_of(world, record).parent
+        pending = getattr(record, parent) if parent else None
 
 
 def origin_with_ancestors(world: World, object_id: str) -> Origin:

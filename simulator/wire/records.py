@@ -6,8 +6,8 @@ and how it is shown. Creating and moving a resource writes the row, its history 
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar
 
 from simulator.kernel.journal import Step
@@ -52,6 +52,12 @@ def present(value: V | None) -> V:
 class Kind:
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
 
+    `shape` is what events show of it; `event_shapes` names events that show more. `status_field` is where it shows its
+    status. `family`: what alike kinds are called together; `listed_as`: further types under which lists of resources
+    have it, which have none that is not `listed`. `prefix` begins its ids; `short` is a shorter name of it. `refers`:
+    the fields with ids of other resources, set when it is made and never changed; `parent`: the one of them that it
+    belongs to.
+
     `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
     lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
     `in_events` are members that its events carry besides what answers show.
@@ -61,9 +67,24 @@ class Kind:
     table: str
     render: Callable[[World, Any], Shown]
     machine: Machine
+    shape: Any = None
+    event_shapes: Mapping[str, Any] = field(default_factory=dict)
+    status_field: str = "status"
+    family: str = ""
+    listed_as: tuple[str, ...] = ()
+    listed: bool = True
+    prefix: str = ""
+    short: str = ""
+    refers: tuple[str, ...] = ()
+    parent: str = ""
     standing: Callable[[World, str], Any] | None = None
     receives: Callable[[World, Any, Any], bool] | None = None
     in_events: Callable[[World, Any], JsonObject] | None = None
+
+    @property
+    def types(self) -> tuple[str, ...]:
+        """What resources of this kind can be asked for by: the kind, its family and what else it is listed as."""
+        return (self.name, *((self.family,) if self.family else ()), *self.listed_as)
 
 
 def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:

@@ -209,7 +209,10 @@ def world_of(engine: Engine, seed: int = 1) -> World:
         timers={row.kind: row for row in engine.timers},
         on_event=(engine.on_event,),
         on_created=(engine.on_created,),
-        kinds={name: Kind(name, name, _render, machine) for name, machine in MACHINES.items()},
+        kinds={
+            name: Kind(name, name, _render, machine, parent="recurring_payment_id")
+            for name, machine in MACHINES.items()
+        },
         on_failure=engine.on_failure,
     )
     return World("w", seed, Clock(parse_timestamp(START)), wiring)

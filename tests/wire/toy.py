@@ -61,7 +61,7 @@ def standing(world: World, record_id: str) -> Lamp | None:
 
 
 LAMPS = Kind("lamp", "lamps", show, LAMP)
-SUN = Kind("sun", "suns", show, LAMP, standing)
+SUN = Kind("sun", "suns", show, LAMP, standing=standing)
 
 
 class Heard:

@@ -25,7 +25,7 @@ ROOM = Room(
     "auth",
     operations=OPERATIONS,
     actions=ACTIONS,
-    kinds=(Kind("api_key", TABLE, render_key_pair, KEY_PAIR),),
+    kinds=(Kind("api_key", TABLE, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,
 )
 

@@ -43,9 +43,7 @@ from simulator.resources.balance.shapes import (
 )
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
 from simulator.resources.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
-from simulator.resources.transactions import QUOTE
-from simulator.resources.transactions import TABLE as TRANSACTIONS
-from simulator.wire.records import Kind
+from simulator.resources.transactions import quote_kind, transaction_kind
 from simulator.wire.room import Room
 
 ROOM = Room(
@@ -53,13 +51,20 @@ ROOM = Room(
     operations=OPERATIONS,
     actions=(*settlement.ACTIONS, *assets.ACTIONS),
     kinds=(
-        Kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, QUOTE),
-        Kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, QUOTE),
-        Kind("withdraw_quote", QUOTE_TABLES["withdraw"], render_withdraw_quote, QUOTE),
-        Kind("send", TRANSACTIONS, render_transaction, SEND),
-        Kind("swap", TRANSACTIONS, render_transaction, SWAP),
-        Kind("buy", TRANSACTIONS, render_transaction, BUY),
-        Kind("withdraw", TRANSACTIONS, render_transaction, WITHDRAW),
+        quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, SwapQuoteShape, "sq_"),
+        quote_kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, BuyQuoteShape, "bq_"),
+        quote_kind(
+            "withdraw_quote",
+            QUOTE_TABLES["withdraw"],
+            render_withdraw_quote,
+            WithdrawQuoteShape,
+            "wq_",
+            refers=("beneficiary_id",),
+        ),
+        transaction_kind("send", render_transaction, SEND, SendTransaction),
+        transaction_kind("swap", render_transaction, SWAP, SwapTransaction),
+        transaction_kind("buy", render_transaction, BUY, BuyTransaction),
+        transaction_kind("withdraw", render_transaction, WITHDRAW, WithdrawTransaction),
     ),
     setup=assets.set_up,
 )

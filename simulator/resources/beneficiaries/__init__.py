@@ -12,7 +12,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "beneficiaries",
     operations=OPERATIONS,
-    kinds=(Kind("beneficiary", TABLE, render_beneficiary, BENEFICIARY),),
+    kinds=(Kind("beneficiary", TABLE, render_beneficiary, BENEFICIARY, BeneficiaryShape, prefix="ben_"),),
 )
 
 ASSUMPTIONS = (

@@ -5,6 +5,9 @@ Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The
 
 from __future__ import annotations
 
+from typing import Any
+
+from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.resources.deposit_wallets import actions, lightning
 from simulator.resources.deposit_wallets.actions import default_wallet
@@ -37,23 +40,42 @@ from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNI
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
+
+def _entry_kind(name: str, machine: Machine, shape: Any) -> Kind:
+    return Kind(
+        name,
+        LIGHTNING,
+        render_entry,
+        machine,
+        shape,
+        listed_as=("lightning_entry",),
+        prefix="ln_",
+        refers=("wallet_id",),
+        parent="wallet_id",
+        receives=lightning.receive,
+        in_events=entry_in_events,
+    )
+
+
 ROOM = Room(
     "deposit_wallets",
     operations=OPERATIONS,
     actions=ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
     kinds=(
-        Kind("wallet", WALLETS, render_wallet, WALLET, receives=actions.receive),
+        Kind("wallet", WALLETS, render_wallet, WALLET, WalletShape, prefix="wal_", receives=actions.receive),
+        _entry_kind("lightning_address", LIGHTNING_ADDRESS, LightningAddressObject),
+        _entry_kind("invoice", INVOICE, InvoiceObject),
         Kind(
-            "lightning_address",
-            LIGHTNING,
-            render_entry,
-            LIGHTNING_ADDRESS,
-            receives=lightning.receive,
-            in_events=entry_in_events,
+            "deposit",
+            DEPOSITS,
+            render_deposit,
+            DEPOSIT,
+            DepositShape,
+            prefix="dep_",
+            refers=("wallet_id",),
+            parent="wallet_id",
         ),
-        Kind("invoice", LIGHTNING, render_entry, INVOICE, receives=lightning.receive, in_events=entry_in_events),
-        Kind("deposit", DEPOSITS, render_deposit, DEPOSIT),
     ),
 )
 

@@ -22,11 +22,9 @@ from simulator.resources.ramps.shapes import (
 )
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.reference import FIATS, check_tx_hash
-from simulator.resources.transactions import QUOTE
-from simulator.resources.transactions import TABLE as TRANSACTIONS
+from simulator.resources.transactions import quote_kind, transaction_kind
 from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
-from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
 _RAMPS = ("onramp", "offramp")
@@ -79,9 +77,9 @@ ROOM = Room(
     ),
     timers=(TimerRow(actions.DEADLINE, actions.lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
-        Kind("ramp_quote", TABLE, render_quote, QUOTE),
-        Kind("onramp", TRANSACTIONS, render_ramp, ONRAMP),
-        Kind("offramp", TRANSACTIONS, render_ramp, OFFRAMP, receives=actions.receive),
+        quote_kind("ramp_quote", TABLE, render_quote, RampQuoteShape, "qt_", short="quote"),
+        transaction_kind("onramp", render_ramp, ONRAMP, RampTransaction),
+        transaction_kind("offramp", render_ramp, OFFRAMP, RampTransaction, receives=actions.receive),
     ),
 )
 

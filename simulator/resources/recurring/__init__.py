@@ -14,6 +14,8 @@ from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
+_RUN_EVENTS = ("run_upcoming", "run_succeeded", "run_failed")
+
 ROOM = Room(
     "recurring",
     operations=OPERATIONS,
@@ -21,7 +23,18 @@ ROOM = Room(
         TimerRow(RUN, run, "a run is due", ("run_succeeds", "run_fails", "fail_repeatedly", "finish")),
         TimerRow(NOTICE, announce_run, "the notice of a run is due", ("announce_run",)),
     ),
-    kinds=(Kind("recurring_payment", TABLE, render_recurring, RECURRING_PAYMENT),),
+    kinds=(
+        Kind(
+            "recurring_payment",
+            TABLE,
+            render_recurring,
+            RECURRING_PAYMENT,
+            RecurringPaymentShape,
+            {f"recurring_payment.{event}": RecurringRunObject for event in _RUN_EVENTS},
+            prefix="rp_",
+            refers=("beneficiary_id",),
+        ),
+    ),
 )
 
 ASSUMPTIONS = (

@@ -56,7 +56,7 @@ ROOM = Room(
     "reference",
     OPERATIONS,
     ACTIONS,
-    kinds=(Kind("network", TABLE, render_network, NETWORK, standing=standing_network),),
+    kinds=(Kind("network", TABLE, render_network, NETWORK, NetworkObject, standing=standing_network),),
 )
 
 ASSUMPTIONS = (

@@ -14,6 +14,7 @@ from simulator.resources.transactions.actions import (
     transaction_of,
     transactions,
 )
+from simulator.resources.transactions.kinds import quote_kind, transaction_kind
 from simulator.resources.transactions.lists import amount_of, searched
 from simulator.resources.transactions.quotes import (
     EXPIRY,
@@ -38,12 +39,15 @@ from simulator.resources.transactions.records import (
 )
 from simulator.resources.transactions.shapes import DepositTransaction, render_deposit
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
-from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
 ROOM = Room(
     "transactions",
-    kinds=(Kind("deposit_transaction", TABLE, render_deposit, DEPOSIT_TRANSACTION),),
+    kinds=(
+        transaction_kind(
+            "deposit_transaction", render_deposit, DEPOSIT_TRANSACTION, DepositTransaction, listed_as=("deposit",)
+        ),
+    ),
     timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
 )
 
@@ -75,9 +79,11 @@ __all__ = [
     "open_quote",
     "pay_over_lightning",
     "payment_of",
+    "quote_kind",
     "require_transaction",
     "require_usable",
     "searched",
+    "transaction_kind",
     "transaction_of",
     "transactions",
     "use_quote",

@@ -64,7 +64,7 @@ ROOM = Room(
         TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
         TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault holds back goes out"),
     ),
-    kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK),),
+    kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK, WebhookEndpoint, prefix="wh_"),),
     on_event=(queue.on_event,),
     setup=set_up_keys,
 )

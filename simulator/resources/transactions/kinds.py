@@ -1,0 +1,52 @@
+"""Kinds of resource that rooms share: what moves money, and quotes; each room brings its state table and shape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from simulator.kernel.machine import Machine
+from simulator.kernel.world import World
+from simulator.resources.transactions.quotes import QUOTE
+from simulator.resources.transactions.records import TABLE, Transaction
+from simulator.wire.json import Shown
+from simulator.wire.records import Kind
+
+
+def transaction_kind(
+    name: str,
+    render: Callable[[World, Any], Shown],
+    machine: Machine,
+    shape: Any,
+    *,
+    listed_as: tuple[str, ...] = (),
+    receives: Callable[[World, Transaction, Any], bool] | None = None,
+) -> Kind:
+    """A type of transaction."""
+    return Kind(
+        name,
+        TABLE,
+        render,
+        machine,
+        shape,
+        family="transaction",
+        listed_as=listed_as,
+        prefix="txn_",
+        refers=("quote_id", "beneficiary_id", "deposit_id", "recurring_payment_id"),
+        parent="recurring_payment_id",
+        receives=receives,
+    )
+
+
+def quote_kind(
+    name: str,
+    table: str,
+    render: Callable[[World, Any], Shown],
+    shape: Any,
+    prefix: str,
+    *,
+    short: str = "",
+    refers: tuple[str, ...] = (),
+) -> Kind:
+    """A quote of something."""
+    return Kind(name, table, render, QUOTE, shape, family="quote", prefix=prefix, short=short, refers=refers)
