@@ -13,10 +13,6 @@ from importlib import import_module
 from contracts.generator.decisions import DECISIONS
 from simulator.resources import ORDER
 
-SIMULATOR = "simulator"
-"""The basis of what only a simulator has: the real service knows nothing of it."""
-
-
 WIRE = ("simulator.wire.listing",)
 SERVER = ("simulator.server.app", "simulator.server.endpoint")
 CONTROL = tuple(

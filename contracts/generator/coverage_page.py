@@ -1,7 +1,8 @@
 """`contracts/coverage.md`: every operation, refusal, error code, event, state and move, and what shows it.
 
-What shows it is a scenario that ships, by what was seen when it ran (`evidence`), or, where no scenario can, a test
-that is named here. `gaps` says what nothing shows; a test holds it empty, and holds that the named tests exist.
+What shows it is a scenario that ships, by what was seen when it ran (`evidence`). Two things no scenario can show: how
+resources stand that every world has from its start, which no history tells, and a refusal that cannot be met, for which
+the reason is given here. `gaps` says what nothing shows; a test holds it empty.
 """
 
 from __future__ import annotations
@@ -18,30 +19,17 @@ from simulator.wire.operation import Operation
 
 SCENARIOS_NAMED = 3
 
-TESTS_OF_EDGES: Mapping[Edge, tuple[str, ...]] = {
-    Edge("network", "", "start", "operational"): (
-        "tests/resources/reference/test_networks.py::test_every_network_is_operational_in_a_fresh_world",
-    ),
-    Edge("fee product", "", "publish", "active"): (
-        "tests/resources/fees/test_table.py::test_there_are_products_of_every_type_and_both_statuses",
-    ),
-    Edge("fee product", "", "publish", "inactive"): (
-        "tests/resources/fees/test_table.py::test_there_are_products_of_every_type_and_both_statuses",
-    ),
+EVERY_WORLD = "every world from its start"
+NEVER_MET: Mapping[tuple[str, str], str] = {
+    ("calculate_fee", "not_found"): "listed for the whole chapter; the calculator has no id that could be unknown",
 }
-"""The tests of moves that no journal can show: how resources stand that every world has from its start."""
-
-TESTS_OF_REFUSALS: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("calculate_fee", "not_found"): ("tests/contract/test_coverage_page.py::test_no_fee_can_be_calculated_by_an_id",),
-}
-"""The tests of refusals (operation, code) that no scenario shows. The specification lists this one for the whole
-chapter; the calculator has no id that could be unknown."""
+"""The refusals (operation, code) that the specification lists and nothing can cause, with the reason."""
 
 _HEAD = """\
 # Coverage
 
 What shows each part of the interface: a [scenario](../scenarios/README.md) that ships, by what was really seen when it
-ran, or a test. Made by `python -m contracts.generator coverage`; do not edit. A test fails when something is shown by
+ran. Made by `python -m contracts.generator coverage`; do not edit. A test fails when something is shown by
 nothing, or when this page is not what the scenarios show.
 """
 
@@ -55,6 +43,7 @@ class Coverage:
         self._found = sorted(found, key=lambda one: (len(one.answers) + len(one.edges), one.name))
         self.operations: tuple[Operation, ...] = tuple(row for room in ROOMS for row in room.operations)
         self.machines: tuple[Machine, ...] = tuple(machine for machine, _ in state_tables(ROOMS))
+        self._standing = {kind.machine.name for room in ROOMS for kind in room.kinds if kind.standing is not None}
 
     def _by(self, shows: Shows) -> list[str]:
         """The scenarios that show something, the most focused first."""
@@ -65,7 +54,8 @@ class Coverage:
 
     def refusal(self, row: Operation, code: str) -> list[str]:
         wanted = Answered(row.name, CATALOGUE[code].status, code)
-        return [*self._by(lambda one: wanted in one.answers), *TESTS_OF_REFUSALS.get((row.name, code), ())]
+        never = NEVER_MET.get((row.name, code))
+        return [*self._by(lambda one: wanted in one.answers), *([f"nothing: {never}"] if never else [])]
 
     def code(self, code: str) -> list[str]:
         """Where the code is answered; for a code that is only ever a failure code, where it is that."""
@@ -76,15 +66,16 @@ class Coverage:
         return self._by(lambda one: name in one.events)
 
     def edge(self, edge: Edge) -> list[str]:
-        return [*self._by(lambda one: edge in one.edges), *TESTS_OF_EDGES.get(edge, ())]
+        return [*self._by(lambda one: edge in one.edges), *([EVERY_WORLD] if self._stands(edge) else [])]
 
     def state(self, machine: Machine, state: str) -> list[str]:
-        edges = [_edge(machine, before, move.on, move.target) for before, move in moves_of(machine)]
-        reached = [edge for edge in edges if edge.after == state]
-        return [
-            *self._by(lambda one: not one.edges.isdisjoint(reached)),
-            *dict.fromkeys(test for edge in reached for test in TESTS_OF_EDGES.get(edge, ())),
-        ]
+        into = [_edge(machine, before, move.on, move.target) for before, move in moves_of(machine)]
+        reached = [edge for edge in into if edge.after == state]
+        standing = any(map(self._stands, reached))
+        return [*self._by(lambda one: not one.edges.isdisjoint(reached)), *([EVERY_WORLD] if standing else [])]
+
+    def _stands(self, edge: Edge) -> bool:
+        return edge.before == "" and edge.machine in self._standing
 
     def parts(self) -> Iterator[tuple[str, list[str]]]:
         """Everything there is to show, in words, with what shows it."""
@@ -113,12 +104,6 @@ class Coverage:
 
 def _edge(machine: Machine, before: str, trigger: str, after: str) -> Edge:
     return Edge(machine.name, before, trigger, after)
-
-
-def named_tests() -> list[str]:
-    """Every test that this page names, as `file::function`."""
-    tables = (TESTS_OF_EDGES.values(), TESTS_OF_REFUSALS.values())
-    return list(dict.fromkeys(test for table in tables for tests in table for test in tests))
 
 
 def page(found: Iterable[Evidence]) -> str:
@@ -173,12 +158,12 @@ def _states(coverage: Coverage) -> str:
 
 
 def shown_by(names: Sequence[str]) -> str:
-    """Links to the first few scenarios, and the tests, of what shows something; "**nothing**" when nothing does."""
-    tests = [f"`{name}`" for name in names if "::" in name]
-    scenarios = [name for name in names if "::" not in name]
+    """Links to the first few scenarios of what shows something, and what else does; "**nothing**" when nothing does."""
+    scenarios = [name for name in names if " " not in name]
     links = [f"[{name}](../scenarios/{name}.yaml)" for name in scenarios[:SCENARIOS_NAMED]]
     more = len(scenarios) - len(links)
-    return ", ".join([*links, *([f"{more} more"] if more else []), *tests]) or "**nothing**"
+    others = [name for name in names if " " in name]
+    return ", ".join([*links, *([f"{more} more"] if more else []), *others]) or "**nothing**"
 
 
 def _section(title: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

@@ -28,7 +28,6 @@ class Link:
 
 
 _ID = "$response.body#/id"
-_HERE = "$request.path.id"
 
 
 def _get(source: str, target: str, name: str = "self", parameter: str = "id") -> Link:

@@ -34,7 +34,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
 | [states/](states/README.md) | every state table as a diagram |
 | [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
-| [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario or test that shows it |
+| [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
 
 A running simulator serves them too: `/_simulator/openapi.yaml`, `/_simulator/openapi.json`, `/_simulator/control.yaml`,
 and for people `/_simulator/reference.html`.
