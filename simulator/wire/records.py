@@ -79,7 +79,7 @@ class Kind:
     parent: str = ""
     standing: Callable[[World, str], Any] | None = None
     receives: Callable[[World, Any, Any], bool] | None = None
-    in_events: Callable[[World, Any], JsonObject] | None = None
+    in_events: Callable[[World, Any], Shown] | None = None
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -158,7 +158,7 @@ def announce(world: World, record: Record, on: str, when: str = "") -> None:
             listener(world, record.environment, kind.render(world, record), record.id)
 
 
-def move(world: World, record: R, on: str, when: str = "", *, extra: JsonObject | None = None, **changes: Any) -> R:
+def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, **changes: Any) -> R:
     """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
 
     `extra`: members that the events of this move carry besides the rendered resource (the `run` of decision W8).
@@ -231,8 +231,8 @@ def origin_of(world: World, record_id: str) -> Origin:
     return origin or Origin({})
 
 
-def _emit(world: World, record: Record, move: Move, extra: JsonObject) -> None:
+def _emit(world: World, record: Record, move: Move, extra: Shown) -> None:
     if record.owner:
         return
     for event_type in move.events:
-        emit(world, record.environment, event_type, render_for_event(world, record) | extra, record.id)
+        emit(world, record.environment, event_type, {**render_for_event(world, record), **extra}, record.id)

@@ -23,7 +23,7 @@ class AnyDestination(Body):
     type: Literal["address", "platform_user", "lightning"]
 
 
-class AddressDestination(Body):
+class AddressDestination(AnyDestination):
     type: Literal["address"]
     address: Code
     memo: FreeText | None = None
@@ -34,7 +34,7 @@ def _nothing_given() -> NoReturn:
     raise PydanticCustomError("missing", "no field says where it goes")
 
 
-class UserDestination(Body):
+class UserDestination(AnyDestination):
     """Exactly one of the three fields names the recipient (decision S23)."""
 
     type: Literal["platform_user"]
@@ -51,7 +51,7 @@ class UserDestination(Body):
         return self if self.given() else _nothing_given()
 
 
-class LightningDestination(Body):
+class LightningDestination(AnyDestination):
     """An invoice or a Lightning address; the invoice is preferred (decision S14)."""
 
     type: Annotated[Literal["lightning"], Assumed("S14")]
@@ -63,7 +63,7 @@ class LightningDestination(Body):
         return _nothing_given() if self.invoice is None and self.lightning_address is None else self
 
 
-DESTINATIONS: Mapping[str, type[Body]] = {
+DESTINATIONS: Mapping[str, type[AnyDestination]] = {
     "address": AddressDestination,
     "platform_user": UserDestination,
     "lightning": LightningDestination,
@@ -85,15 +85,15 @@ class EstimateBody(Body):
 
 
 class EstimateToAddress(EstimateBody):
-    destination: AddressDestination  # type: ignore[assignment]
+    destination: AddressDestination
 
 
 class EstimateToUser(EstimateBody):
-    destination: UserDestination  # type: ignore[assignment]
+    destination: UserDestination
 
 
 class EstimateToLightning(EstimateBody):
-    destination: LightningDestination  # type: ignore[assignment]
+    destination: LightningDestination
 
 
 class SendBody(EstimateBody):
@@ -102,15 +102,15 @@ class SendBody(EstimateBody):
 
 
 class SendToAddress(SendBody):
-    destination: AddressDestination  # type: ignore[assignment]
+    destination: AddressDestination
 
 
 class SendToUser(SendBody):
-    destination: UserDestination  # type: ignore[assignment]
+    destination: UserDestination
 
 
 class SendToLightning(SendBody):
-    destination: LightningDestination  # type: ignore[assignment]
+    destination: LightningDestination
 
 
 class SwapSide(Body):

@@ -35,7 +35,8 @@ from simulator.resources.reference import is_address, is_phone
 from simulator.resources.transactions import IN_FLIGHT, payment_of
 from simulator.wire.arrivals import LIGHTNING, receiver_at
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.fields import Body, parse
+from simulator.wire.fields import parse
+from simulator.wire.records import present
 
 LIGHTNING_NETWORK = "bitcoin"
 TRANSFER_PRODUCTS = ("internal_transfer", "deposit")
@@ -57,12 +58,12 @@ class Recipient:
     free_products: tuple[str, ...] = ()
 
 
-def parse_destination(raw: Mapping[str, Any]) -> Body:
+def parse_destination(raw: Mapping[str, Any]) -> AnyDestination:
     """A destination object as it was sent and kept, as a body again; ApiError 400 when it never was one."""
     return parse(DESTINATIONS.get(str(raw.get("type")), AnyDestination), raw)
 
 
-def check_destination(world: World, destination: Body) -> None:
+def check_destination(world: World, destination: AnyDestination) -> None:
     """ApiError 400: more than one recipient, or a transfer to oneself."""
     if isinstance(destination, UserDestination):
         given = destination.given()
@@ -85,14 +86,15 @@ def find_user(world: World, destination: UserDestination) -> PlatformUser:
 
 
 def resolve_destination(
-    world: World, environment: str, network: str, asset: Currency, destination: Body, amount: Decimal
+    world: World, environment: str, asset: Currency, destination: AnyDestination, amount: Decimal
 ) -> Recipient:
-    """Who receives `amount` of an asset on a canonical network, or why nobody can.
+    """Who receives `amount` of an asset on its network, or why nobody can.
 
     ApiError 400 as `check_destination`, and for an amount that is not the invoice's (param amount); 404 not_found;
     422 invalid_wallet_address, invalid_phone_number, unsupported_network, invoice_expired.
     """
     check_destination(world, destination)
+    network = present(asset.network)
     if isinstance(destination, UserDestination):
         return Recipient(user_id=find_user(world, destination).user_id, free_products=TRANSFER_PRODUCTS)
     if isinstance(destination, AddressDestination):
@@ -113,7 +115,7 @@ def resolve_destination(
     return Recipient(lightning=address, free_products=_products_of(own))
 
 
-def check_invoice_amount(environment: str, destination: Body, amount: Decimal) -> None:
+def check_invoice_amount(environment: str, destination: AnyDestination, amount: Decimal) -> None:
     """ApiError 400 for an amount that is not the invoice's (decision M7); a bad invoice is a business rule."""
     if isinstance(destination, LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):

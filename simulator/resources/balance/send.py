@@ -10,7 +10,7 @@ from decimal import Decimal
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import UserDestination
+from simulator.resources.balance.bodies import AnyDestination, UserDestination
 from simulator.resources.balance.destinations import (
     check_destination,
     check_invoice_amount,
@@ -33,10 +33,9 @@ from simulator.resources.transactions import (
     new_order_fields,
     pay_over_lightning,
 )
-from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
-from simulator.wire.records import move
+from simulator.wire.records import move, present
 from simulator.wire.spelling import upper
 
 
@@ -59,7 +58,7 @@ def estimate_send(call: Call) -> JsonObject:
     """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _resolve_send(call)
-    recipient = resolve_destination(world, environment, currency.network or "", currency, body.destination, amount)
+    recipient = resolve_destination(world, environment, currency, body.destination, amount)
     pricing = price_send(world, environment, currency, amount, recipient)
     return {
         "symbol": currency.code,
@@ -92,7 +91,7 @@ def create_send(
     *,
     asset: Currency,
     amount: Decimal,
-    destination: Body,
+    destination: AnyDestination,
     reference: str | None = None,
     description: str | None = None,
     recurring_payment_id: str | None = None,
@@ -104,12 +103,11 @@ def create_send(
     answered is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
     amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state.
     """
-    network = asset.network or ""
-    recipient = resolve_destination(world, environment, network, asset, destination, amount)
+    recipient = resolve_destination(world, environment, asset, destination, amount)
     pricing = price_send(world, environment, asset, amount, recipient)
     require_balance(world, environment, asset, pricing.paid, "amount")
     if recipient.user_id is None:
-        require_network(world, environment, network)
+        require_network(world, environment, present(asset.network))
     if recipient.lightning is not None:
         require_payable(world, environment, recipient)
     transaction = Transaction(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from simulator.kernel.world import TimerRow
 from simulator.resources.recurring.records import TABLE, RecurringPayment
 from simulator.resources.recurring.routes import OPERATIONS
-from simulator.resources.recurring.runs import FAILURE_CODES, NOTICE, RUN, announce_run, run
+from simulator.resources.recurring.runs import NOTICE, RUN, announce_run, run
 from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject, render_recurring
 from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.records import Kind
@@ -70,7 +70,6 @@ ASSUMPTIONS = (
 
 __all__ = [
     "ASSUMPTIONS",
-    "FAILURE_CODES",
     "NOTICE",
     "RECURRING_PAYMENT",
     "ROOM",

@@ -10,10 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 from simulator.kernel.world import World
 from simulator.resources.balance import (
     WITHDRAWABLE,
+    AnyDestination,
     UserDestination,
     check_decimals,
     check_destination,
@@ -23,26 +25,37 @@ from simulator.resources.balance import (
     resolve_destination,
 )
 from simulator.resources.beneficiaries import beneficiary
+from simulator.resources.recurring.bodies import (
+    CreateRecurringSend,
+    CreateRecurringWithdraw,
+    NewRecurring,
+    PauseBody,
+    RestartBody,
+    ScheduleBody,
+)
 from simulator.resources.recurring.estimates import estimate
-from simulator.resources.recurring.records import TABLE, RecurringPayment
+from simulator.resources.recurring.records import DestinationShape, RecurringPayment, recurring_payments
 from simulator.resources.recurring.runs import plan_next, stop
 from simulator.resources.recurring.schedule import Schedule, today, zone_names
 from simulator.resources.recurring.shapes import (
     Activation,
     Pause,
-    render_part,
+    RecurringPaymentShape,
+    Review,
+    render_activation,
+    render_pause,
     render_recipient,
     render_recurring,
     render_review,
 )
 from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import transactions
-from simulator.wire.errors import ApiError, invalid, not_found
-from simulator.wire.fields import Body
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import page_of
+from simulator.wire.errors import ApiError, invalid
+from simulator.wire.fields import Nothing
+from simulator.wire.json import Shown
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import create, move, new_fields, remove, render, rows, save
+from simulator.wire.records import create, move, new_fields, present, remove, render, require, save
 from simulator.wire.shapes import Page
 
 NEXT_RUNS_SHOWN = 3
@@ -50,13 +63,10 @@ NEXT_RUNS_SHOWN = 3
 
 def load_recurring(call: Call) -> RecurringPayment:
     """The recurring payment named in the path; 404 not_found, deleted ones included."""
-    payment = rows(call.world, call.environment, TABLE).get(call.path["id"])
-    if payment is None:
-        raise not_found("recurring payment", call.path["id"])
-    return payment  # type: ignore[no-any-return]
+    return require(recurring_payments(call.world, call.environment), call.path["id"], "recurring payment")
 
 
-def check_create(call: Call) -> None:
+def check_create(call: Call[NewRecurring, None, None]) -> None:
     """400 for an amount_currency that no such payment can have, for too many decimals, for a malformed destination."""
     body = call.body
     source = named_asset(body.source.symbol, body.source.network)
@@ -66,21 +76,24 @@ def check_create(call: Call) -> None:
     if body.amount_currency not in (body.source.symbol, *fiats):
         raise invalid("amount_currency", "it must be the source's symbol, or for a withdrawal the beneficiary's fiat")
     check_decimals(body.amount, fiat(body.amount_currency) or source)
-    if body.type == "send":
+    if isinstance(body, CreateRecurringSend):
         with _inside_recipient():
             check_destination(call.world, body.recipient.destination)
 
 
-def create_recurring(call: Call) -> JsonObject:
+def create_recurring(call: Call[NewRecurring, None, None]) -> RecurringPaymentShape:
     """POST /recurring-payments."""
     world, environment, body = call.world, call.environment, call.body
-    withdraws = body.type == "withdraw"
-    saved = beneficiary(world, environment, body.recipient.beneficiary_id) if withdraws else None
-    if isinstance(getattr(body.recipient, "destination", None), UserDestination):
+    saved, destination = None, None
+    if isinstance(body, CreateRecurringWithdraw):
+        saved = beneficiary(world, environment, body.recipient.beneficiary_id)
+    if isinstance(body, CreateRecurringSend):
+        destination = body.recipient.destination
+    if isinstance(destination, UserDestination):
         with _inside_recipient():
-            find_user(world, body.recipient.destination)
+            find_user(world, destination)
     source = require_asset(body.source.symbol, body.source.network, "source.")
-    if withdraws and source.code not in WITHDRAWABLE:
+    if saved is not None and source.code not in WITHDRAWABLE:
         raise ApiError("unsupported_asset", f"{source.code} cannot be withdrawn to fiat.", "source.symbol")
     if saved is not None and saved.method is None:
         raise ApiError("beneficiary_mismatch", "This beneficiary receives no fiat.", "beneficiary_id")
@@ -88,36 +101,38 @@ def create_recurring(call: Call) -> JsonObject:
         raise ApiError("beneficiary_mismatch", f"This beneficiary receives {saved.fiat_currency}.", "amount_currency")
     if Decimal(body.amount) == 0:
         raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
-    if not withdraws:
+    if destination is not None:
         with _inside_recipient():
-            resolve_destination(
-                world, environment, source.network or "", source, body.recipient.destination, Decimal(body.amount)
-            )
-    require_network(world, environment, source.network or "")
+            resolve_destination(world, environment, source, destination, Decimal(body.amount))
+    network = present(source.network)
+    require_network(world, environment, network)
     payment = RecurringPayment(
         **new_fields(world, environment, "rp_", "ids.recurring_payment"),
         name=body.name,
         type=body.type,
         symbol=source.code,
-        network=source.network or "",
+        network=network,
         amount=Decimal(body.amount),
         amount_currency=body.amount_currency,
         beneficiary_id=saved.id if saved else None,
-        destination=None if withdraws else _as_given(body.recipient.destination),
+        destination=None if destination is None else _as_given(destination),
         description=body.description,
         reference=body.reference,
     )
     return render_recurring(world, create(world, payment, "create"))
 
 
-def _as_given(destination: Body) -> JsonObject:
+def _as_given(destination: AnyDestination) -> DestinationShape:
     """The fields of a destination that were given; unknown ones are ignored (decision H6)."""
-    return destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
+    # Any, because mypy does not know that the models of destinations and the shape have the same members.
+    given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
+    shape: DestinationShape = given
+    return shape
 
 
 @contextmanager
 def _inside_recipient() -> Iterator[None]:
-    """What is refused about a destination names it where it stands in this body."""
+    """Prefix the `param` of what is refused about a destination with `recipient.`, where it stands in this body."""
     try:
         yield
     except ApiError as error:
@@ -126,13 +141,13 @@ def _inside_recipient() -> Iterator[None]:
         raise
 
 
-def check_schedule(call: Call) -> None:
+def check_schedule(call: Call[ScheduleBody, None, RecurringPayment]) -> None:
     """400 for an unknown time zone, a start_date before today there, and an end before the start."""
     body = call.body
     if body.timezone not in zone_names():
         raise invalid("timezone", "it must be the IANA name of a time zone, for example Africa/Nairobi")
     _not_before_today(call.world, body.start_date, body.timezone)
-    if body.end.type == "on_date" and body.end.date < body.start_date:
+    if body.end.date is not None and body.end.type == "on_date" and body.end.date < body.start_date:
         raise invalid("end.date", "it lies before start_date")
 
 
@@ -141,7 +156,7 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
         raise invalid("start_date", f"it must be today or later ({timezone})")
 
 
-def set_schedule(call: Call) -> JsonObject:
+def set_schedule(call: Call[ScheduleBody, None, RecurringPayment]) -> RecurringPaymentShape:
     """PUT /recurring-payments/{id}/schedule: a new schedule needs a new review before activation."""
     world, payment, body = call.world, call.resource, call.body
     _require(payment, "draft", "paused")
@@ -169,7 +184,7 @@ def _total_runs(world: World, payment: RecurringPayment, schedule: Schedule) -> 
     return schedule.occurrences
 
 
-def review(call: Call) -> JsonObject:
+def review(call: Call[None, None, RecurringPayment]) -> Review:
     """GET /recurring-payments/{id}/review: leaves the mark without which a draft is not activated (decision S20)."""
     world, payment = call.world, call.resource
     _require_schedule(payment)
@@ -184,7 +199,7 @@ def review(call: Call) -> JsonObject:
     return shown
 
 
-def activate(call: Call) -> JsonObject:
+def activate(call: Call[Nothing, None, RecurringPayment]) -> Activation:
     """POST /recurring-payments/{id}/activate."""
     world, payment = call.world, call.resource
     _require(payment, "draft")
@@ -193,12 +208,12 @@ def activate(call: Call) -> JsonObject:
         raise ApiError("invalid_state", "Fetch the review of the present schedule before activating it.")
     next_run = _require_date(payment, world.now_ms)
     payment = move(world, payment, "activate", next_run_at_ms=next_run, activated_at_ms=world.now_ms)
-    answer = render_part(world, payment, Activation)
+    answer = render_activation(payment)
     plan_next(world, payment)
     return answer
 
 
-def pause(call: Call) -> JsonObject:
+def pause(call: Call[PauseBody, None, RecurringPayment]) -> Pause:
     """POST /recurring-payments/{id}/pause."""
     world, payment = call.world, call.resource
     _require(payment, "active")
@@ -206,23 +221,23 @@ def pause(call: Call) -> JsonObject:
     payment = move(
         world, payment, "pause", next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason
     )
-    return render_part(world, payment, Pause)
+    return render_pause(payment)
 
 
-def check_restart(call: Call) -> None:
+def check_restart(call: Call[RestartBody, None, RecurringPayment]) -> None:
     """400 for a start_date before today in the schedule's time zone."""
     schedule = call.resource.schedule
     if call.body.start_date is not None and schedule is not None:
         _not_before_today(call.world, call.body.start_date, schedule.timezone)
 
 
-def restart(call: Call) -> JsonObject:
+def restart(call: Call[RestartBody, None, RecurringPayment]) -> RecurringPaymentShape:
     """POST /recurring-payments/{id}/restart: keeps the phase, or begins anew from a start_date (decision S19)."""
     world, payment, start_date = call.world, call.resource, call.body.start_date
     _require(payment, "paused")
-    _require_schedule(payment)
+    schedule = _require_schedule(payment)
     if start_date is not None:
-        schedule = replace(payment.schedule, start_date=start_date)
+        schedule = replace(schedule, start_date=start_date)
         payment = replace(payment, schedule=schedule, total_runs=_total_runs(world, payment, schedule))
     next_run = _require_date(payment, world.now_ms)
     payment = move(
@@ -239,27 +254,27 @@ def restart(call: Call) -> JsonObject:
     return answer
 
 
-def delete(call: Call) -> None:
+def delete(call: Call[None, None, RecurringPayment]) -> None:
     """DELETE /recurring-payments/{id}: no further runs; what it paid stays."""
     stop(call.world, call.resource)
     remove(call.world, save(call.world, call.resource, next_run_at_ms=None), "delete")
 
 
-def show(call: Call) -> JsonObject:
+def show(call: Call[None, None, RecurringPayment]) -> RecurringPaymentShape:
     """GET /recurring-payments/{id}."""
     return render_recurring(call.world, call.resource)
 
 
-def list_recurring(call: Call) -> Page[Shown]:
+def list_recurring(call: Call[None, ListRequest, None]) -> Page[RecurringPaymentShape]:
     """GET /recurring-payments; deleted ones are not listed (decision L6)."""
-    world = call.world
-    return page_of(call.query, rows(world, call.environment, TABLE).values(), lambda row: render_recurring(world, row))
+    own = recurring_payments(call.world, call.environment).values()
+    return page_of(call.query, own, lambda row: render_recurring(call.world, row))
 
 
-def list_transactions(call: Call) -> Page[Shown]:
+def list_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
     """GET /recurring-payments/{id}/transactions: what its runs made."""
     world, payment_id = call.world, call.resource.id
-    query = replace(call.query, tests=(lambda row: row.recurring_payment_id == payment_id, *call.query.tests))
+    query = call.query.where(lambda row: row.recurring_payment_id == payment_id)
     return page_of(query, transactions(world, call.environment).values(), lambda row: render(world, row))
 
 
@@ -269,9 +284,10 @@ def _require(payment: RecurringPayment, *statuses: str) -> None:
         raise ApiError("invalid_state", f"The recurring payment is {payment.status}; this needs it {wanted}.")
 
 
-def _require_schedule(payment: RecurringPayment) -> None:
+def _require_schedule(payment: RecurringPayment) -> Schedule:
     if payment.schedule is None:
         raise ApiError("invalid_state", "The recurring payment has no schedule yet.")
+    return payment.schedule
 
 
 def _require_date(payment: RecurringPayment, now_ms: int) -> int:

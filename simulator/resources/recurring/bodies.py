@@ -9,8 +9,8 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from pydantic_core import InitErrorDetails
 
 from simulator.resources.balance import AddressDestination, AnyDestination, LightningDestination, UserDestination
-from simulator.resources.recurring.schedule import DEFAULT_TIME, DEFAULT_TIMEZONE
-from simulator.resources.recurring.shapes import Frequency, PaymentType, Weekday
+from simulator.resources.recurring.records import PaymentType
+from simulator.resources.recurring.schedule import DEFAULT_TIME, DEFAULT_TIMEZONE, EndType, Frequency, Weekday
 from simulator.wire.fields import Amount, Body, Code, Name, Note, Text
 
 
@@ -20,8 +20,6 @@ def _a_date(text: str) -> str:
 
 
 LocalDate = Annotated[str, StringConstraints(pattern=r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"), AfterValidator(_a_date)]
-
-
 LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$")]
 
 
@@ -34,27 +32,29 @@ class BeneficiaryRecipient(Body):
     beneficiary_id: Code
 
 
-class AddressRecipient(Body):
+class AnyDestinationRecipient(Body):
+    destination: AnyDestination
+
+
+class AddressRecipient(AnyDestinationRecipient):
     destination: AddressDestination
 
 
-class UserRecipient(Body):
+class UserRecipient(AnyDestinationRecipient):
     destination: UserDestination
 
 
-class LightningRecipient(Body):
+class LightningRecipient(AnyDestinationRecipient):
     destination: LightningDestination
-
-
-class AnyDestinationRecipient(Body):
-    destination: AnyDestination
 
 
 class AnyRecipient(Body):
     """What a recipient is before the type of the payment is known."""
 
 
-class _Create(Body):
+class NewRecurring(Body):
+    """What the drafts of all types have."""
+
     name: Name
     type: PaymentType
     source: Source
@@ -64,37 +64,34 @@ class _Create(Body):
     reference: Name | None = None
 
 
-class CreateRecurring(_Create):
+class CreateRecurring(NewRecurring):
     recipient: AnyRecipient
 
 
-class CreateRecurringWithdraw(_Create):
+class CreateRecurringWithdraw(NewRecurring):
     type: Literal["withdraw"]
     recipient: BeneficiaryRecipient
 
 
-class CreateRecurringSend(_Create):
+class CreateRecurringSend(NewRecurring):
     type: Literal["send"]
     recipient: AnyDestinationRecipient
 
 
-class CreateRecurringSendToAddress(_Create):
-    type: Literal["send"]
+class CreateRecurringSendToAddress(CreateRecurringSend):
     recipient: AddressRecipient
 
 
-class CreateRecurringSendToUser(_Create):
-    type: Literal["send"]
+class CreateRecurringSendToUser(CreateRecurringSend):
     recipient: UserRecipient
 
 
-class CreateRecurringSendOverLightning(_Create):
-    type: Literal["send"]
+class CreateRecurringSendOverLightning(CreateRecurringSend):
     recipient: LightningRecipient
 
 
 class End(Body):
-    type: Literal["never", "on_date", "after_occurrences"]
+    type: EndType
     date: LocalDate | None = None
     occurrences: Annotated[int, Field(ge=1)] | None = None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, add, multiply, subtract
@@ -19,6 +19,9 @@ from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.reference import FIATS, ramp_rate
 from simulator.resources.transactions import holder
+from simulator.wire.records import present
+
+ReviewWarning = Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +36,7 @@ class Estimate:
     debit: Decimal
     fee: Fee
     available: Decimal
-    warnings: tuple[str, ...]
+    warnings: tuple[ReviewWarning, ...]
 
 
 def estimate(world: World, payment: RecurringPayment) -> Estimate:
@@ -42,7 +45,7 @@ def estimate(world: World, payment: RecurringPayment) -> Estimate:
         _estimate_withdraw(world, payment) if payment.type == "withdraw" else _estimate_send(world, payment)
     )
     balance = world.ledger.balance(available(holder(payment.environment)), payment.source.key)
-    warnings = []
+    warnings: list[ReviewWarning] = []
     if balance < debit:
         warnings.append("insufficient_balance_for_next_run")
     if delivered is not None and would_exceed_monthly(world, payment.environment, *delivered):
@@ -55,9 +58,9 @@ _Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str]
 
 
 def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
-    saved = any_beneficiary(world, payment.beneficiary_id or "")
+    saved = any_beneficiary(world, present(payment.beneficiary_id))
     assert saved is not None, "a beneficiary is archived, never lost"
-    environment, source, money = payment.environment, payment.source, FIATS[saved.fiat_currency or ""]
+    environment, source, money = payment.environment, payment.source, FIATS[present(saved.fiat_currency)]
     rate = ramp_rate(world, environment, "offramp", source.code, money.code)
 
     def fee_of(paid: Decimal) -> Fee:
@@ -83,11 +86,11 @@ def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
 
 
 def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
-    destination, source, amount = payment.destination or {}, payment.source, payment.amount
-    if destination.get("type") == "platform_user":
+    destination, source, amount = present(payment.destination), payment.source, payment.amount
+    if destination["type"] == "platform_user":
         for product in TRANSFER_PRODUCTS:
             match(world, payment.environment, product, source)
         return Decimal(1), amount, amount, no_fee(source), None
     fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
-    on_top = destination.get("type") == "lightning" and destination.get("invoice") is not None
+    on_top = "invoice" in destination
     return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None

@@ -4,15 +4,34 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from simulator.kernel.money import Currency
+from simulator.kernel.store import Table
+from simulator.kernel.world import World
 from simulator.resources.recurring.schedule import Schedule
 from simulator.resources.reference import currency_of
-from simulator.wire.records import Record
+from simulator.wire.records import Record, rows
+from simulator.wire.shapes import Assumed
 
 TABLE = "recurring_payments"
-TYPES = ("withdraw", "send")
+
+PaymentType = Literal["withdraw", "send"]
+
+
+class DestinationShape(TypedDict):
+    """A destination as it was given."""
+
+    type: Literal["address", "platform_user", "lightning"]
+    address: NotRequired[str]
+    memo: NotRequired[str]
+    email: NotRequired[str]
+    phone_number: NotRequired[str]
+    user_id: NotRequired[str]
+    invoice: NotRequired[Annotated[str, Assumed("S14")]]
+    lightning_address: NotRequired[Annotated[str, Assumed("S14")]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,13 +44,13 @@ class RecurringPayment(Record):
     """
 
     name: str
-    type: str
+    type: PaymentType
     symbol: str
     network: str
     amount: Decimal
     amount_currency: str
     beneficiary_id: str | None = None
-    destination: dict[str, Any] | None = None
+    destination: DestinationShape | None = None
     description: str | None = None
     reference: str | None = None
     schedule: Schedule | None = None
@@ -74,3 +93,8 @@ class RecurringPayment(Record):
 
     def next_moment(self, now_ms: int) -> int | None:
         return next(iter(self.moments(now_ms, 1)), None)
+
+
+def recurring_payments(world: World, environment: str) -> Table[RecurringPayment]:
+    """The recurring payments of an environment that are not deleted, oldest first."""
+    return rows(world, environment, TABLE)

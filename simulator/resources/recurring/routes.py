@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import get_args
 
 from typing_extensions import TypedDict
 
@@ -22,12 +22,13 @@ from simulator.resources.recurring.bodies import (
     CreateRecurringWithdraw,
     DailySchedule,
     MonthlySchedule,
+    NewRecurring,
     PauseBody,
     RestartBody,
     ScheduleBody,
     WeeklySchedule,
 )
-from simulator.resources.recurring.records import TYPES
+from simulator.resources.recurring.records import PaymentType
 from simulator.resources.recurring.shapes import (
     Activation,
     Pause,
@@ -37,7 +38,6 @@ from simulator.resources.recurring.shapes import (
 from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import amount_of, searched
-from simulator.wire.fields import Body
 from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Pagination
@@ -45,14 +45,14 @@ from simulator.wire.shapes import Pagination
 TAG = "Recurring payments"
 
 
-_SENDS: Mapping[str, type[Body]] = {
+_SENDS: Mapping[str, type[NewRecurring]] = {
     "address": CreateRecurringSendToAddress,
     "platform_user": CreateRecurringSendToUser,
     "lightning": CreateRecurringSendOverLightning,
 }
 
 
-def _create_body(call: Call) -> type[Body]:
+def _create_body(call: Call) -> type[NewRecurring]:
     if call.raw.get("type") == "withdraw":
         return CreateRecurringWithdraw
     if call.raw.get("type") != "send":
@@ -61,7 +61,7 @@ def _create_body(call: Call) -> type[Body]:
     return _SENDS.get(destination_type(recipient) if isinstance(recipient, dict) else "", CreateRecurringSend)
 
 
-def _schedule_body(call: Call) -> type[Body]:
+def _schedule_body(call: Call) -> type[ScheduleBody]:
     frequency = call.raw.get("frequency")
     if frequency in ("weekly", "biweekly"):
         return WeeklySchedule
@@ -71,7 +71,7 @@ def _schedule_body(call: Call) -> type[Body]:
 
 
 PAYMENTS = Listing(
-    filters=(by_field("type", TYPES, many=True),),
+    filters=(by_field("type", get_args(PaymentType), many=True),),
     search=lambda payment: (payment.name, payment.reference),
     sorts={**CREATION_DATES, "amount": lambda payment: payment.amount},
     statuses=STATUSES,
@@ -96,22 +96,12 @@ class RecurringPaymentList(TypedDict):
 
 _ITEM = "/recurring-payments/{id}"
 
-
-def _operation(method: str, path: str, name: str, summary: str, action: Any, **members: Any) -> Operation:
-    """A row of this room: its tag, its permission group, and for paths with an id the resource and its 404."""
-    errors = members.pop("errors", ())
-    if "{id}" in path:
-        members["load"] = actions.load_recurring
-        errors = ("not_found", *errors)
-    reads = method == "GET"
-    return Operation(method, path, name, TAG, summary, action, group="recurring", reads=reads, errors=errors, **members)
-
-
 OPERATIONS = (
-    _operation(
+    Operation(
         "POST",
         "/recurring-payments",
         "create_recurring_payment",
+        TAG,
         "Draft a recurring withdrawal or send",
         actions.create_recurring,
         answer=RecurringPaymentShape,
@@ -125,6 +115,7 @@ OPERATIONS = (
         ),
         check=actions.check_create,
         money=True,
+        group="recurring",
         errors=(
             "not_found",
             "unsupported_network",
@@ -137,92 +128,137 @@ OPERATIONS = (
             "network_unavailable",
         ),
     ),
-    _operation(
+    Operation(
         "GET",
         "/recurring-payments",
         "list_recurring_payments",
+        TAG,
         "The recurring payments that are not deleted",
         actions.list_recurring,
         answer=RecurringPaymentList,
         query=PAYMENTS,
+        group="recurring",
+        reads=True,
     ),
-    _operation(
+    Operation(
         "GET",
         _ITEM,
         "get_recurring_payment",
+        TAG,
         "One recurring payment",
         actions.show,
         answer=RecurringPaymentShape,
         basis="S20",
+        load=actions.load_recurring,
+        group="recurring",
+        reads=True,
+        errors=("not_found",),
     ),
-    _operation(
+    Operation(
         "DELETE",
         _ITEM,
         "delete_recurring_payment",
+        TAG,
         "End a recurring payment; what it paid stays",
         actions.delete,
         status=204,
         basis="S20",
+        load=actions.load_recurring,
+        group="recurring",
+        errors=("not_found",),
     ),
-    _operation(
+    Operation(
         "PUT",
         f"{_ITEM}/schedule",
         "set_recurring_schedule",
+        TAG,
         "Set the schedule of a draft or paused recurring payment",
         actions.set_schedule,
         answer=RecurringPaymentShape,
         body_for=_schedule_body,
         bodies=(DailySchedule, WeeklySchedule, MonthlySchedule),
         check=actions.check_schedule,
-        errors=("invalid_state",),
+        load=actions.load_recurring,
+        group="recurring",
+        errors=(
+            "not_found",
+            "invalid_state",
+        ),
     ),
-    _operation(
+    Operation(
         "GET",
         f"{_ITEM}/review",
         "review_recurring_payment",
+        TAG,
         "What the runs would do and cost; needed once before activation",
         actions.review,
         answer=Review,
-        errors=("invalid_state", "unsupported_pair", "amount_too_high"),
+        load=actions.load_recurring,
+        group="recurring",
+        reads=True,
+        errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
     ),
-    _operation(
+    Operation(
         "POST",
         f"{_ITEM}/activate",
         "activate_recurring_payment",
+        TAG,
         "Start the runs of a reviewed draft",
         actions.activate,
         answer=Activation,
         money=True,
-        errors=("invalid_state",),
+        load=actions.load_recurring,
+        group="recurring",
+        errors=(
+            "not_found",
+            "invalid_state",
+        ),
     ),
-    _operation(
+    Operation(
         "POST",
         f"{_ITEM}/pause",
         "pause_recurring_payment",
+        TAG,
         "Pause the runs",
         actions.pause,
         answer=Pause,
         body=PauseBody,
-        errors=("invalid_state",),
+        load=actions.load_recurring,
+        group="recurring",
+        errors=(
+            "not_found",
+            "invalid_state",
+        ),
     ),
-    _operation(
+    Operation(
         "POST",
         f"{_ITEM}/restart",
         "restart_recurring_payment",
+        TAG,
         "Go on after a pause; missed runs are skipped",
         actions.restart,
         answer=RecurringPaymentShape,
         body=RestartBody,
         check=actions.check_restart,
-        errors=("invalid_state",),
+        load=actions.load_recurring,
+        group="recurring",
+        errors=(
+            "not_found",
+            "invalid_state",
+        ),
     ),
-    _operation(
+    Operation(
         "GET",
         f"{_ITEM}/transactions",
         "list_recurring_transactions",
+        TAG,
         "The transactions its runs made",
         actions.list_transactions,
         answer=RecurringTransactionList,
         query=TRANSACTIONS,
+        load=actions.load_recurring,
+        group="recurring",
+        reads=True,
+        errors=("not_found",),
     ),
 )

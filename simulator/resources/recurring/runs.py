@@ -7,7 +7,7 @@ uses it and debits the balance as one attempt: a run that fails leaves nothing b
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, get_args
+from typing import TypedDict
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS
@@ -16,19 +16,16 @@ from simulator.resources.balance import create_send, execute_withdraw, parse_des
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.profile import require_active, require_kyc
 from simulator.resources.recurring.records import RecurringPayment
-from simulator.resources.recurring.shapes import RunFailureCode, render_run
+from simulator.resources.recurring.shapes import FAILURE_CODES, RunOutcome, render_run
 from simulator.resources.recurring.states import FAILURES_TO_PAUSE
 from simulator.resources.reference import FIATS
 from simulator.resources.transactions import Transaction
 from simulator.wire.errors import ApiError
-from simulator.wire.records import find, move, origin_of
+from simulator.wire.records import existing, move, origin_of, present
 
 RUN = "recurring_payment.run"
 NOTICE = "recurring_payment.run_upcoming"
 NOTICE_MS = DAY_MS
-
-FAILURE_CODES: tuple[str, ...] = get_args(RunFailureCode)
-"""What `run.failure_code` can be; any other refusal of a run is an internal_error (decision S4)."""
 
 
 def plan_next(world: World, payment: RecurringPayment) -> None:
@@ -48,40 +45,33 @@ def stop(world: World, payment: RecurringPayment) -> None:
     world.agenda.cancel(NOTICE, payment.id)
 
 
-def _payment(world: World, timer: Timer) -> RecurringPayment:
-    payment = find(world, timer.target)
-    assert isinstance(payment, RecurringPayment), "the timers of a recurring payment go with it"
-    return payment
-
-
 def announce_run(world: World, timer: Timer) -> None:
     """The timer of the notice (decision S21)."""
-    _announce(world, _payment(world, timer))
+    _announce(world, existing(world, RecurringPayment, timer.target))
 
 
 def _announce(world: World, payment: RecurringPayment) -> None:
-    upcoming = render_run(payment.runs_executed + 1, payment.next_run_at_ms or 0)
+    upcoming = render_run(payment.runs_executed + 1, present(payment.next_run_at_ms), {})
     move(world, payment, "announce_run", extra=upcoming)
 
 
 def run(world: World, timer: Timer) -> None:
     """The timer of a run: pay, tell how it went, and plan the next one, pause or complete."""
-    payment = _payment(world, timer)
-    number, scheduled_for_ms = payment.runs_executed + 1, payment.next_run_at_ms or 0
+    payment = existing(world, RecurringPayment, timer.target)
+    number, scheduled_for_ms = payment.runs_executed + 1, present(payment.next_run_at_ms)
     try:
         with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
             transaction = _pay(world, payment, number)
     except ApiError as error:
-        trigger, outcome = "run_fails", {"failure_code": failure_code(error)}
+        succeeded, outcome = False, RunOutcome(failure_code=failure_code(error))
     else:
-        trigger, outcome = "run_succeeds", {"transaction_id": transaction.id}
-    succeeded = trigger == "run_succeeds"
+        succeeded, outcome = True, RunOutcome(transaction_id=transaction.id)
     after = replace(payment, runs_executed=number, last_run_ms=scheduled_for_ms)
     after = move(
         world,
         after,
-        trigger,
-        extra=render_run(number, scheduled_for_ms, **outcome),
+        "run_succeeds" if succeeded else "run_fails",
+        extra=render_run(number, scheduled_for_ms, outcome),
         next_run_at_ms=after.next_moment(world.now_ms),
         runs_completed=payment.runs_completed + succeeded,
         failures_in_a_row=0 if succeeded else payment.failures_in_a_row + 1,
@@ -101,28 +91,37 @@ def run(world: World, timer: Timer) -> None:
         plan_next(world, after)
 
 
+class _Tags(TypedDict):
+    """What the transaction of a run says of it."""
+
+    reference: str | None
+    description: str | None
+    recurring_payment_id: str
+    run_number: int
+
+
 def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
     """One payment, as an integrator would make it; ApiError, also for the gates of an interface call."""
     require_active(world)
     require_kyc(world)
     environment = payment.environment
-    tags: dict[str, Any] = {
+    tags: _Tags = {
         "reference": None if payment.reference is None else f"{payment.reference}-{number}",
         "description": payment.description,
         "recurring_payment_id": payment.id,
         "run_number": number,
     }
     if payment.type == "send":
-        destination = parse_destination(payment.destination or {})
+        destination = parse_destination(present(payment.destination))
         return create_send(
             world, environment, asset=payment.source, amount=payment.amount, destination=destination, **tags
         )
-    recipient = beneficiary(world, environment, payment.beneficiary_id or "")
+    recipient = beneficiary(world, environment, present(payment.beneficiary_id))
     quote = quote_withdraw(
         world,
         environment,
         payment.source,
-        FIATS[recipient.fiat_currency or ""],
+        FIATS[present(recipient.fiat_currency)],
         payment.amount,
         in_fiat=payment.amount_currency != payment.symbol,
         recipient=recipient,

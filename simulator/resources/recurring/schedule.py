@@ -12,11 +12,16 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from importlib import resources
+from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
 from simulator.kernel.clock import to_datetime, to_ms
 
-WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+Frequency = Literal["daily", "weekly", "biweekly", "monthly"]
+Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+EndType = Literal["never", "on_date", "after_occurrences"]
+
+WEEKDAYS: tuple[str, ...] = get_args(Weekday)
 DEFAULT_TIME = "09:00"
 DEFAULT_TIMEZONE = "Africa/Nairobi"
 
@@ -32,12 +37,12 @@ class Schedule:
     on_date (then `end_date` is set) or after_occurrences (then `occurrences` is set).
     """
 
-    frequency: str
+    frequency: Frequency
     start_date: str
     time: str
     timezone: str
-    end: str
-    day_of_week: str | None = None
+    end: EndType
+    day_of_week: Weekday | None = None
     day_of_month: int | None = None
     end_date: str | None = None
     occurrences: int | None = None

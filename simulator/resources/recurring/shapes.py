@@ -5,7 +5,8 @@ The fields of the schedule object are settled by decision S19, the member `run` 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from collections.abc import Mapping
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -15,10 +16,11 @@ from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import any_beneficiary
 from simulator.resources.fees import ProcessingFee, show_processing_fee
-from simulator.resources.recurring.estimates import Estimate
-from simulator.resources.recurring.records import RecurringPayment
-from simulator.resources.recurring.schedule import Schedule
-from simulator.wire.json import JsonObject
+from simulator.resources.recurring.estimates import Estimate, ReviewWarning
+from simulator.resources.recurring.records import DestinationShape, PaymentType, RecurringPayment
+from simulator.resources.recurring.schedule import EndType, Frequency, Schedule, Weekday
+from simulator.resources.recurring.states import STATUSES
+from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
     AssetText,
@@ -27,20 +29,18 @@ from simulator.wire.shapes import (
     CurrencyText,
     Date,
     Format,
+    OneOf,
     Prefix,
     RateText,
     Timestamp,
+    WalletNetwork,
 )
 from simulator.wire.spelling import upper
 
-PaymentType = Literal["withdraw", "send"]
-Status = Literal["draft", "active", "paused", "completed", "deleted"]
-Frequency = Literal["daily", "weekly", "biweekly", "monthly"]
-Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 RecurringId = Annotated[str, Prefix("rp_")]
 
 
-RunFailureCode = Literal[
+FAILURE_CODES = (
     "insufficient_balance",
     "kyc_required",
     "amount_too_high",
@@ -50,25 +50,13 @@ RunFailureCode = Literal[
     "network_unavailable",
     "slippage_exceeded",
     "internal_error",
-]
+)
+"""What `run.failure_code` can be; any other refusal of a run is an internal_error (decision S4)."""
 
 
 class RecurringSource(TypedDict):
     symbol: AssetText
-    network: Literal["STELLAR", "CELO", "BITCOIN"]
-
-
-class DestinationShape(TypedDict):
-    """A destination as it was given."""
-
-    type: Literal["address", "platform_user", "lightning"]
-    address: NotRequired[str]
-    memo: NotRequired[str]
-    email: NotRequired[str]
-    phone_number: NotRequired[str]
-    user_id: NotRequired[str]
-    invoice: NotRequired[Annotated[str, Assumed("S14")]]
-    lightning_address: NotRequired[Annotated[str, Assumed("S14")]]
+    network: WalletNetwork
 
 
 class RecurringRecipient(TypedDict):
@@ -77,7 +65,7 @@ class RecurringRecipient(TypedDict):
 
 
 class ScheduleEnd(TypedDict):
-    type: Literal["never", "on_date", "after_occurrences"]
+    type: EndType
     date: NotRequired[Date]
     occurrences: NotRequired[Count]
 
@@ -96,7 +84,7 @@ class RecurringPaymentShape(TypedDict):
     id: RecurringId
     name: str
     type: PaymentType
-    status: Status
+    status: Annotated[str, OneOf(STATUSES)]
     source: RecurringSource
     amount: AmountText
     amount_currency: CurrencyText
@@ -117,7 +105,20 @@ class Run(TypedDict):
     number: Count
     scheduled_for: Timestamp
     transaction_id: NotRequired[Annotated[str, Prefix("txn_")]]
-    failure_code: NotRequired[Annotated[RunFailureCode, Assumed("S4")]]
+    failure_code: NotRequired[Annotated[str, OneOf(FAILURE_CODES), Assumed("S4")]]
+
+
+class RunOutcome(TypedDict, total=False):
+    """What came of a run; empty while it is only announced."""
+
+    transaction_id: str
+    failure_code: str
+
+
+class RunMember(TypedDict):
+    """The member that events of runs have besides the recurring payment (decision W8)."""
+
+    run: Run
 
 
 class RecurringRunObject(RecurringPaymentShape):
@@ -128,7 +129,7 @@ class RecurringRunObject(RecurringPaymentShape):
 
 class Activation(TypedDict):
     id: RecurringId
-    status: Literal["active"]
+    status: Annotated[str, OneOf(("active",))]
     next_run_at: Timestamp
     runs_completed: Count
     total_runs: Count | None
@@ -137,7 +138,7 @@ class Activation(TypedDict):
 
 class Pause(TypedDict):
     id: RecurringId
-    status: Literal["paused"]
+    status: Annotated[str, OneOf(("paused",))]
     paused_at: Timestamp
     pause_reason: str | None
     next_run_at: None
@@ -177,14 +178,14 @@ class Review(TypedDict):
     next_runs: list[Timestamp]
     total_runs: Count | None
     balance_check: BalanceCheck
-    warnings: list[Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]]
+    warnings: list[ReviewWarning]
 
 
 def moment(at_ms: int | None) -> str | None:
     return None if at_ms is None else format_timestamp(at_ms)
 
 
-def render_recurring(world: World, payment: RecurringPayment) -> JsonObject:
+def render_recurring(world: World, payment: RecurringPayment) -> RecurringPaymentShape:
     return {
         "id": payment.id,
         "name": payment.name,
@@ -194,9 +195,9 @@ def render_recurring(world: World, payment: RecurringPayment) -> JsonObject:
         "amount": payment.stated.format(payment.amount),
         "amount_currency": payment.amount_currency,
         "recipient": (
-            {"beneficiary_id": payment.beneficiary_id}
+            {"beneficiary_id": present(payment.beneficiary_id)}
             if payment.type == "withdraw"
-            else {"destination": payment.destination}
+            else {"destination": present(payment.destination)}
         ),
         "description": payment.description,
         "reference": payment.reference,
@@ -211,18 +212,25 @@ def render_recurring(world: World, payment: RecurringPayment) -> JsonObject:
     }
 
 
-def _schedule(schedule: Schedule) -> JsonObject:
-    shape: JsonObject = {"frequency": schedule.frequency}
+class _Day(TypedDict, total=False):
+    day_of_week: Weekday
+    day_of_month: int
+
+
+def _schedule(schedule: Schedule) -> ScheduleShape:
+    day: _Day = {}
     if schedule.day_of_week is not None:
-        shape["day_of_week"] = schedule.day_of_week
+        day["day_of_week"] = schedule.day_of_week
     if schedule.day_of_month is not None:
-        shape["day_of_month"] = schedule.day_of_month
-    end: JsonObject = {"type": schedule.end}
+        day["day_of_month"] = schedule.day_of_month
+    end: ScheduleEnd = {"type": schedule.end}
     if schedule.end_date is not None:
         end["date"] = schedule.end_date
     if schedule.occurrences is not None:
         end["occurrences"] = schedule.occurrences
-    return shape | {
+    return {
+        "frequency": schedule.frequency,
+        **day,
         "start_date": schedule.start_date,
         "time": schedule.time,
         "timezone": schedule.timezone,
@@ -230,22 +238,38 @@ def _schedule(schedule: Schedule) -> JsonObject:
     }
 
 
-def render_part(world: World, payment: RecurringPayment, shape: type) -> JsonObject:
-    """Those fields of a recurring payment that a shorter answer (activation, pause) has, in its order."""
-    whole = render_recurring(world, payment)
-    return {name: whole[name] for name in shape.__annotations__}
+def render_activation(payment: RecurringPayment) -> Activation:
+    return {
+        "id": payment.id,
+        "status": payment.status,
+        "next_run_at": format_timestamp(present(payment.next_run_at_ms)),
+        "runs_completed": payment.runs_completed,
+        "total_runs": payment.total_runs,
+        "activated_at": format_timestamp(present(payment.activated_at_ms)),
+    }
 
 
-def render_run(number: int, scheduled_for_ms: int, **outcome: str) -> JsonObject:
-    """The member `run` of a run event (decision W8); `outcome` is transaction_id or failure_code, or not there yet."""
+def render_pause(payment: RecurringPayment) -> Pause:
+    return {
+        "id": payment.id,
+        "status": payment.status,
+        "paused_at": format_timestamp(present(payment.paused_at_ms)),
+        "pause_reason": payment.pause_reason,
+        "next_run_at": None,
+        "runs_completed": payment.runs_completed,
+        "total_runs": payment.total_runs,
+    }
+
+
+def render_run(number: int, scheduled_for_ms: int, outcome: RunOutcome) -> RunMember:
+    """The member `run` of a run event (decision W8)."""
     return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}
 
 
 def render_review(
-    payment: RecurringPayment, estimate: Estimate, recipient: JsonObject, next_runs: list[int]
-) -> JsonObject:
-    source, schedule = payment.source, payment.schedule
-    assert schedule is not None
+    payment: RecurringPayment, estimate: Estimate, recipient: ReviewRecipient, next_runs: list[int]
+) -> Review:
+    source, schedule = payment.source, present(payment.schedule)
     return {
         "id": payment.id,
         "name": payment.name,
@@ -271,20 +295,21 @@ def render_review(
     }
 
 
-def render_recipient(world: World, payment: RecurringPayment) -> JsonObject:
+def render_recipient(world: World, payment: RecurringPayment) -> ReviewRecipient:
     """Who is paid, with the account masked."""
     if payment.type == "withdraw":
-        saved = any_beneficiary(world, payment.beneficiary_id or "")
+        saved = any_beneficiary(world, present(payment.beneficiary_id))
         return {
             "beneficiary_id": payment.beneficiary_id,
             "name": saved.name if saved else None,
             "type": saved.type if saved else "bank_account",
-            "account": mask((saved.account if saved else None) or ""),
+            "account": mask((saved and saved.account) or ""),
         }
-    destination = payment.destination or {}
+    destination = present(payment.destination)
+    given: Mapping[str, object] = destination
     names = ("invoice", "lightning_address", "address", "user_id", "email", "phone_number")
-    account = next((destination[name] for name in names if destination.get(name)), "")
-    return {"beneficiary_id": None, "name": None, "type": destination.get("type"), "account": mask(account)}
+    account = next((str(given[name]) for name in names if given.get(name)), "")
+    return {"beneficiary_id": None, "name": None, "type": destination["type"], "account": mask(account)}
 
 
 def mask(account: str) -> str:
