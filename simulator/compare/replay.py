@@ -1,8 +1,8 @@
 """Replaying recorded calls against a simulator of its own, ids, tokens and times put in place of the recorded ones.
 
 The clock of the replay follows that of the recording. What the outside world did in between is weather: the scenarios
-given (the autopilot by default) stand for it, and a recorded status the object can still reach is walked to before the
-call that shows it, so that only what no legal path leads to is reported as a difference of state.
+given (the autopilot by default) stand for it, and an object is brought to its recorded status before the call that
+shows it where a path of actions leads there, so that only what none leads to is reported as a difference of state.
 """
 
 from __future__ import annotations
@@ -20,19 +20,13 @@ from simulator.config import Config
 from simulator.host import build
 from simulator.kernel.journal import Cause
 from simulator.resources.auth import credentials
+from simulator.scenario.clients import AsgiClient, Reply
+from simulator.scenario.drive import DriveAction
+from simulator.scenario.paths import paths_where
 from simulator.server.app import Application
 from simulator.server.endpoint import BASES
-from simulator.server.messages import Incoming
 from simulator.wire.errors import ControlError
-
-WALKS = {
-    "processing": ("payment_arrives", "deposit_arrives", "broadcast"),
-    "completed": ("payment_arrives", "deposit_arrives", "broadcast", "complete"),
-    "failed": ("payment_declined", "fail"),
-    "refunded": ("payment_arrives", "deposit_arrives", "fail", "refund"),
-    "confirmed": ("deposit_confirms",),
-}
-"""Which outside events lead to a recorded status; those that are not legal on the way are left out."""
+from simulator.wire.records import find
 
 KEPT_HEADERS = ("content-type", "idempotency-key")
 
@@ -87,6 +81,7 @@ class _Replay:
     def __init__(self, application: Application, values: bool) -> None:
         self.result = Comparison()
         self._application = application
+        self._client = AsgiClient(application)
         self._values = values
         self._world = application.runtime.simulator.worlds[DEFAULT_WORLD]
         self._names: dict[str, str] = {}
@@ -106,13 +101,13 @@ class _Replay:
             return
         if entry.at_ms > self._world.now_ms:
             await self._application.runtime.driver.advance(self._world, entry.at_ms)
-        simulated_status, simulated = await self._call(entry)
-        if await self._walk(entry, simulated_status, simulated):
-            simulated_status, simulated = await self._call(entry)
-        self._learn(entry.answer, simulated)
-        self._report(entry, simulated_status, simulated)
+        reply = await self._call(entry)
+        if self._bring(entry, reply):
+            reply = await self._call(entry)
+        self._learn(entry.answer, reply.body)
+        self._report(entry, reply.status, reply.body)
 
-    async def _call(self, entry: Entry) -> tuple[int, Any]:
+    async def _call(self, entry: Entry) -> Reply:
         path = "/".join(self._names.get(part, part) for part in entry.path.split("/"))
         query = "&".join(_renamed_pair(pair, self._names) for pair in entry.query.split("&")) if entry.query else ""
         headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
@@ -125,14 +120,9 @@ class _Replay:
             scheme, _, token = entry.headers["authorization"].partition(" ")
             headers["authorization"] = f"{scheme} {await self._token(token, entry.status)}"
         base = next(base for base, environment in BASES.items() if environment == self._environment)
-        outgoing = await self._application.endpoint.answer(
-            Incoming(entry.method, base + path, query.encode(), headers, body)
-        )
+        reply = await self._client.send(entry.method, base + path + (f"?{query}" if query else ""), body, headers)
         self.result.replayed += 1
-        try:
-            return outgoing.status, orjson.loads(outgoing.body) if outgoing.body else None
-        except orjson.JSONDecodeError:
-            return outgoing.status, outgoing.body.decode("utf-8", "replace")
+        return reply
 
     def _own_keys(self, body: dict[str, Any], status: int) -> dict[str, Any]:
         """The simulator's key pair for the recorded one, as far as the recording shows that it was a good one."""
@@ -148,33 +138,47 @@ class _Replay:
         if status == 401:
             return recorded
         if recorded not in self._tokens:
-            keys = orjson.dumps(credentials(self._world)[self._environment])
             base = next(base for base, environment in BASES.items() if environment == self._environment)
-            incoming = Incoming("POST", f"{base}/auth/token", b"", {"content-type": "application/json"}, keys)
-            outgoing = await self._application.endpoint.answer(incoming)
-            self._tokens[recorded] = orjson.loads(outgoing.body)["access_token"]
+            reply = await self._client.request(
+                "POST", f"{base}/auth/token", credentials(self._world)[self._environment]
+            )
+            self._tokens[recorded] = reply.body["access_token"]
         return self._tokens[recorded]
 
-    async def _walk(self, entry: Entry, status: int, simulated: Any) -> bool:
-        """Let the weather bring one shown object to its recorded status; whether anything moved."""
-        if entry.method != "GET" or status != 200 or not isinstance(simulated, dict):
+    def _bring(self, entry: Entry, reply: Reply) -> bool:
+        """Let the outside world bring a shown object to its recorded status, where a path leads; whether it moved."""
+        shown, recorded = reply.body, entry.answer
+        if (
+            entry.method != "GET"
+            or reply.status != 200
+            or not isinstance(shown, dict)
+            or not isinstance(recorded, dict)
+        ):
             return False
-        wanted = entry.answer.get("status") if isinstance(entry.answer, dict) else None
-        target = simulated.get("id")
-        if not isinstance(wanted, str) or not isinstance(target, str) or simulated.get("status") == wanted:
+        wanted, target = recorded.get("status"), shown.get("id")
+        record = find(self._world, target) if isinstance(target, str) and wanted != shown.get("status") else None
+        if record is None or record.owner:
             return False
-        before = self._world.journal.event_count
-        for action in WALKS.get(wanted, ()):
-            self._push(action, target)
-        return self._world.journal.event_count > before
+        actions = self._application.runtime.simulator.actions
+        paths = paths_where(self._world, actions, record, lambda move: move.target == wanted)
+        for path in sorted(paths, key=lambda path: path.cost[::-1]):  # the ordinary before the short
+            steps = [step for step in path.steps if isinstance(step, DriveAction)]
+            if len(steps) == len(path.steps) and self._perform(steps):
+                return True
+        return False
 
-    def _push(self, action: str, target: str) -> None:
+    def _perform(self, steps: Sequence[DriveAction]) -> bool:
+        """Perform the actions of a path, all or none; whether they were legal."""
+        cause = Cause("action", "compare", "recording")
         try:
-            self._application.runtime.simulator.actions.perform(
-                self._world, action, target, {}, self._environment, Cause("action", action, "recording")
-            )
+            with self._world.change(cause):
+                for step in steps:
+                    self._application.runtime.simulator.actions.perform(
+                        self._world, step.action, step.target, step.parameters, self._environment, cause
+                    )
         except ControlError:
-            return
+            return False
+        return True
 
     def _learn(self, recorded: Any, simulated: Any) -> None:
         """Which recorded id stands for which of ours: those at the same place of two answers."""

@@ -14,11 +14,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: status, the parsed body (None when there is none), headers in lower case."""
+    """An answer: status, the parsed body (None when there is none, a text when it is no JSON), headers in lower case.
+
+    `raw`: the body as it came.
+    """
 
     status: int
     body: Any = None
     headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes = b""
 
 
 class Client(Protocol):
@@ -77,7 +81,7 @@ class HttpClient:
                 method, self.origin + path, data=body, headers={**own, **kind, **(headers or {})}
             ) as answer:
                 raw = await answer.read()
-                return Reply(answer.status, _parsed(raw), {k.lower(): v for k, v in answer.headers.items()})
+                return Reply(answer.status, _parsed(raw), {k.lower(): v for k, v in answer.headers.items()}, raw)
         except aiohttp.ClientError as error:
             raise ConnectionError(str(error)) from error
 
@@ -92,11 +96,14 @@ class AsgiClient:
     async def request(
         self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        """One call."""
-        body = b"" if json is None else dumps(json)
+        """One call; `path` may have a query."""
         kind = {} if json is None else {"Content-Type": "application/json"}
-        sent = {"Host": "127.0.0.1", **kind, **(headers or {})}
+        return await self.send(method, path, b"" if json is None else dumps(json), {**kind, **(headers or {})})
+
+    async def send(self, method: str, path: str, content: bytes, headers: Mapping[str, str]) -> Reply:
+        """One call whose body is sent as it is; ConnectionError when the connection would be cut."""
         path, _, query = path.partition("?")
+        named = {"host": "127.0.0.1", **{name.lower(): value for name, value in headers.items()}}
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -106,14 +113,14 @@ class AsgiClient:
             "path": path,
             "raw_path": path.encode(),
             "query_string": query.encode(),
-            "headers": [(name.lower().encode(), value.encode()) for name, value in sent.items()],
+            "headers": [(name.encode(), value.encode()) for name, value in named.items()],
             "client": ("127.0.0.1", 0),
             "server": ("127.0.0.1", 80),
         }
         messages: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": body, "more_body": False}
+            return {"type": "http.request", "body": content, "more_body": False}
 
         async def send(message: dict[str, Any]) -> None:
             messages.append(message)
@@ -123,4 +130,4 @@ class AsgiClient:
             raise ConnectionError("no answer")
         raw = b"".join(message.get("body", b"") for message in messages[1:])
         answered = {name.decode().lower(): value.decode() for name, value in messages[0].get("headers", [])}
-        return Reply(messages[0]["status"], _parsed(raw), answered)
+        return Reply(messages[0]["status"], _parsed(raw), answered, raw)

@@ -17,8 +17,7 @@ from simulator.contract.files import contract_file, operations_of
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.host import build
-from simulator.server.app import Application
-from simulator.wire.json import dumps
+from simulator.scenario.clients import AsgiClient
 from tests.contract_judge import Judge
 
 
@@ -33,34 +32,13 @@ def control_judge(control: dict[str, Any]) -> Judge:
     return Judge({**control, "webhooks": {}})
 
 
-async def _ask(application: Application, method: str, path: str, body: Any = None) -> tuple[int, dict[str, str], bytes]:
-    sent: list[Any] = []
-    scope: dict[str, Any] = {
-        "type": "http",
-        "method": method,
-        "path": path.partition("?")[0],
-        "query_string": path.partition("?")[2].encode(),
-        "headers": [(b"host", b"127.0.0.1")],
-        "scheme": "http",
-    }
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b"" if body is None else dumps(body), "more_body": False}
-
-    async def send(message: Any) -> None:
-        sent.append(message)
-
-    await application(scope, receive, send)
-    headers = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-    return sent[0]["status"], headers, b"".join(message.get("body", b"") for message in sent[1:])
-
-
 def _ask_all(calls: list[tuple[str, str, Any]]) -> list[tuple[int, dict[str, str], bytes]]:
     async def go() -> list[tuple[int, dict[str, str], bytes]]:
         application = build(Config(clock="manual"))
-        answers = [await _ask(application, method, f"/_simulator{path}", body) for method, path, body in calls]
+        client = AsgiClient(application)
+        replies = [await client.request(method, f"/_simulator{path}", body) for method, path, body in calls]
         await application.runtime.close()
-        return answers
+        return [(reply.status, dict(reply.headers), reply.raw) for reply in replies]
 
     return asyncio.run(go())
 

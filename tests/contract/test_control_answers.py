@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -17,9 +16,9 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.operation import ControlOperation
 from simulator.control.rows import control_rows
 from simulator.host import build
+from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.server.router import Router
-from simulator.wire.json import dumps
 from tests.contract_judge import Judge
 
 NOT_JSON = {"/recording", "/control.yaml", "/openapi.yaml", "/reference.html", "/coverage.html"}
@@ -30,53 +29,30 @@ class Session:
     """Makes calls of a simulator in process and remembers what the control calls answered."""
 
     def __init__(self, application: Application, judge: Judge) -> None:
-        self._application = application
+        self._client = AsgiClient(application)
         self._judge = judge
         self._router: Router[ControlOperation] = Router(control_rows(CONTRACT_ROWS))
         self.succeeded: set[str] = set()
         self.findings: list[str] = []
 
     async def control(self, method: str, path: str, body: Any = None, **headers: str) -> Any:
-        status, answered, raw = await self._send(method, f"/_simulator{path}", body, headers)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        reply = await self._client.request(method, f"/_simulator{path}", body, named)
         bare = path.partition("?")[0]
-        parsed = orjson.loads(raw) if raw and bare not in NOT_JSON else None
+        parsed = orjson.loads(reply.raw) if reply.raw and bare not in NOT_JSON else None
         if bare not in NOT_JSON:
-            found = self._judge.answer(method, f"/_simulator{bare}", status, answered, parsed)
+            found = self._judge.answer(method, f"/_simulator{bare}", reply.status, dict(reply.headers), parsed)
             self.findings += [str(one) for one in found]
         rows, _ = self._router.find(bare) or ({}, {})
-        if status == rows[method].status:
+        if reply.status == rows[method].status:
             self.succeeded.add(rows[method].name)
         return parsed
 
     async def interface(self, method: str, path: str, body: Any = None, token: str = "") -> Any:
         headers = {"authorization": f"Bearer {token}"} if token else {}
-        status, _, raw = await self._send(method, f"/v1{path}", body, headers)
-        assert status < 300, raw
-        return orjson.loads(raw)
-
-    async def _send(
-        self, method: str, path: str, body: Any, headers: Mapping[str, str]
-    ) -> tuple[int, dict[str, str], bytes]:
-        sent: list[Any] = []
-        named = {"host": "127.0.0.1", "content-type": "application/json", **headers}
-        scope: dict[str, Any] = {
-            "type": "http",
-            "method": method,
-            "path": path.partition("?")[0],
-            "query_string": path.partition("?")[2].encode(),
-            "headers": [(name.replace("_", "-").encode(), value.encode()) for name, value in named.items()],
-            "scheme": "http",
-        }
-
-        async def receive() -> dict[str, Any]:
-            return {"type": "http.request", "body": b"" if body is None else dumps(body), "more_body": False}
-
-        async def send(message: Any) -> None:
-            sent.append(message)
-
-        await self._application(scope, receive, send)
-        answered = {name.decode(): value.decode() for name, value in sent[0]["headers"]}
-        return sent[0]["status"], answered, b"".join(message.get("body", b"") for message in sent[1:])
+        reply = await self._client.request(method, f"/v1{path}", body, headers)
+        assert reply.status < 300, reply.body
+        return reply.body
 
 
 async def _onramp(session: Session) -> str:

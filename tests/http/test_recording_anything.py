@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from simulator.scenario.clients import AsgiClient
 from simulator.scenario.document import FILE
 from simulator.scenario.loader import Loader
 from simulator.scenario.schema import ScenarioFile
@@ -68,24 +69,9 @@ def call(inside: Inside, method: str, path: str, body: bytes, key: str = "") -> 
 
 
 def recording(inside: Inside) -> bytes:
-    messages: list[dict[str, Any]] = []
-
-    async def receive() -> dict[str, Any]:
-        return {"type": "http.request", "body": b""}
-
-    async def send(message: dict[str, Any]) -> None:
-        messages.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "GET",
-        "path": "/_simulator/recording",
-        "query_string": b"",
-        "headers": [(b"host", b"127.0.0.1")],
-    }
-    inside.runner.run(inside.application(scope, receive, send))
-    assert messages[0]["status"] == 200, messages
-    return b"".join(message["body"] for message in messages[1:])
+    reply = inside.runner.run(AsgiClient(inside.application).request("GET", "/_simulator/recording"))
+    assert reply.status == 200, reply.body
+    return reply.raw
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
