@@ -6,11 +6,10 @@ Chapter "Authentication" of the specification, decisions H17 and H18. Tokens lap
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from simulator.kernel.clock import DAY_MS, HOUR_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.auth.bodies import NewKey, RevokedKey
+from simulator.resources.auth.bodies import NewKey, RevokedKey, TokenBody
 from simulator.resources.auth.records import (
     PERMISSIONS,
     PREFIXES,
@@ -22,7 +21,7 @@ from simulator.resources.auth.records import (
     new_token_text,
     tokens,
 )
-from simulator.resources.auth.shapes import render_key_pair, render_new_key_pair, render_token
+from simulator.resources.auth.shapes import TokenResponse, render_key_pair, render_new_key_pair, render_token
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.resources.profile import require_production_access
 from simulator.wire.actions import ActionCall
@@ -37,7 +36,7 @@ _NEXT_LABEL = "API key"
 _SWEPT = "tokens.hour"
 
 
-def exchange(call: Call) -> JsonObject:
+def exchange(call: Call[TokenBody, None, None]) -> TokenResponse:
     """POST /auth/token: 401 invalid_credentials or environment_mismatch, 403 production_access_required."""
     world, environment = call.world, call.environment
     public_key, secret_key = call.body.public_key, call.body.secret_key
@@ -193,23 +192,24 @@ def revoke_key(call: ActionCall[None, RevokedKey]) -> JsonObject:
 def register(world: World) -> None:
     """Enter every key and token of a world into the directory, after its state was put in place by an import."""
     for environment in ENVIRONMENTS:
-        for text in (*_texts(key_pairs(world, environment)), *_texts(tokens(world, environment))):
+        for text in _keys_and_tokens(world, environment):
             world.directory[text] = world.id
 
 
 def known_keys(world: World) -> list[str]:
     """The public keys of both environments, revoked ones included."""
-    return [text for environment in ENVIRONMENTS for text in _texts(key_pairs(world, environment))]
+    return [pair.public_key for environment in ENVIRONMENTS for pair in key_pairs(world, environment).values()]
 
 
-def _texts(table: Any) -> list[str]:
-    return [key for key, _ in table.items()]
+def _keys_and_tokens(world: World, environment: str) -> list[str]:
+    pairs, issued = key_pairs(world, environment), tokens(world, environment)
+    return [*(pair.public_key for pair in pairs.values()), *(token.text for token in issued.values())]
 
 
 def forget(world: World) -> None:
     """Take the keys and tokens of a world that ends out of the directory: they are unknown again."""
     for environment in ENVIRONMENTS:
-        for text in (*_texts(key_pairs(world, environment)), *_texts(tokens(world, environment))):
+        for text in _keys_and_tokens(world, environment):
             if world.directory.get(text) == world.id:
                 del world.directory[text]
 
@@ -217,13 +217,13 @@ def forget(world: World) -> None:
 def rekey(world: World) -> None:
     """Give a forked world keys of its own and no tokens; inside a change."""
     for environment in ENVIRONMENTS:
-        for public_key in _texts(key_pairs(world, environment)):
+        for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
             world.journal.forget_history(public_key)
             for table in ("index", "origins"):
                 if public_key in world.store.table(table):
                     world.store.table(table).delete(public_key)
-        for text in _texts(tokens(world, environment)):
+        for text in [token.text for token in tokens(world, environment).values()]:
             tokens(world, environment).delete(text)
         world.store.table("sequences").put(f"keys.{environment}", 0)
     set_up(world)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, cast
+from typing import Literal
 
 from typing_extensions import TypedDict
 
@@ -19,13 +19,12 @@ class TokenResponse(TypedDict):
     expires_in: Count
 
 
-def render_token(token: Token) -> JsonObject:
-    shape: TokenResponse = {
+def render_token(token: Token) -> TokenResponse:
+    return {
         "access_token": token.text,
         "token_type": "Bearer",
         "expires_in": TOKEN_LIFETIME_SECONDS,
     }
-    return cast(JsonObject, shape)
 
 
 def render_key_pair(world: World, pair: KeyPair) -> JsonObject:
