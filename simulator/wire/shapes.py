@@ -61,6 +61,7 @@ class Format:
 FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]
 Direction = Literal["onramp", "offramp"]
+Method = Literal["mobile_money", "bank_transfer"]
 RampNetwork = Literal["stellar", "celo"]
 ShortNetwork = Literal["stellar", "celo", "btc"]
 FIAT_CODES: tuple[str, ...] = get_args(FiatCode)

@@ -11,10 +11,9 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from simulator.resources.balance.shapes import Method
 from simulator.resources.ramps import FailureCode
 from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Note, Text
-from simulator.wire.shapes import Assumed
+from simulator.wire.shapes import Assumed, Method
 
 
 class AnyDestination(Body):

@@ -14,9 +14,9 @@ from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.resources.balance.shapes import render_buy_quote, render_transaction
 from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
-from simulator.resources.ramps import check_payer, collection_account, require_payers_bank
+from simulator.resources.ramps import bank_instructions, check_payer, require_payers_bank
 from simulator.resources.reference import COUNTRY_OF, fiat, is_phone, require_network
-from simulator.resources.transactions import Transaction, begin, new_order_fields, use_quote
+from simulator.resources.transactions import PaymentInstructions, Transaction, begin, new_order_fields, use_quote
 from simulator.wire.errors import ApiError
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
@@ -84,7 +84,11 @@ def buy(call: Call) -> JsonObject:
     limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     use_quote(world, quote)
     members = new_order_fields(world, environment)
-    target = {"phone_number": phone_number} if by_phone else collection_account(world, quote.paid.code)
+    instructions: PaymentInstructions
+    if phone_number is not None:
+        instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": members["order_id"]}
+    else:
+        instructions = bank_instructions(world, quote.paid.code, members["order_id"])
     transaction = Transaction(
         **members,
         **from_quote(quote),
@@ -92,7 +96,7 @@ def buy(call: Call) -> JsonObject:
         net_amount=quote.received.amount,
         country=country,
         account_number=phone_number if by_phone else getattr(body.payer, "account_number", None),
-        payment_instructions={"method": quote.method, **target, "reference": members["order_id"]},
+        payment_instructions=instructions,
         limit_charge=limit_charge,
         reference=body.reference,
     )

@@ -23,6 +23,7 @@ from simulator.wire.shapes import (
     AmountText,
     Assumed,
     FiatCode,
+    Method,
     Number,
     OrderNumber,
     Pagination,
@@ -35,7 +36,6 @@ from simulator.wire.spelling import upper
 
 WalletNetwork = Literal["STELLAR", "CELO", "BITCOIN"]
 WalletSymbol = Literal["XLM", "USDC", "CELO", "USDT", "CUSD", "BTC"]
-Method = Literal["mobile_money", "bank_transfer"]
 
 
 class SwapSideShape(TypedDict):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from simulator.resources.ramps.shapes import (
-    Direction,
-    FailureCode,
-    Method,
-    RampNetwork,
-)
+from typing import TypeAlias
+
+from simulator.resources.ramps.shapes import FailureCode
 from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Text
+from simulator.wire.shapes import Direction, Method, RampNetwork
 
 
 class QuoteBody(Body):
@@ -35,24 +33,28 @@ class BankTransferPayer(Body):
     phone_number: FreeText | None = None
 
 
-class ConfirmOnrampMobileMoney(Body):
+class ConfirmOnramp(Body):
     wallet_address: Code
     memo: FreeText | None = None
+    payer: MobileMoneyPayer | BankTransferPayer
+    reference: Name | None = None
+
+
+class ConfirmOnrampMobileMoney(ConfirmOnramp):
     payer: MobileMoneyPayer
-    reference: Name | None = None
 
 
-class ConfirmOnrampBankTransfer(Body):
-    wallet_address: Code
-    memo: FreeText | None = None
+class ConfirmOnrampBankTransfer(ConfirmOnramp):
     payer: BankTransferPayer
-    reference: Name | None = None
 
 
 class ConfirmOfframp(Body):
     beneficiary_id: Code
     refund_address: Code
     reference: Name | None = None
+
+
+Confirmation: TypeAlias = ConfirmOnramp | ConfirmOfframp
 
 
 class Payment(Body):

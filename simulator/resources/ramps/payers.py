@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Protocol
 
 from simulator.kernel.world import World
 from simulator.resources.reference import BANKS, COUNTRY_OF, require_account_number, require_bank
+from simulator.resources.transactions import PaymentInstructions
 
 
-def check_payer(payer: Any, fiat_code: str) -> None:
+class BankPayer(Protocol):
+    """Who pays by bank transfer, as a body tells."""
+
+    @property
+    def account_number(self) -> str | None: ...
+
+    @property
+    def bank_code(self) -> str | None: ...
+
+
+def check_payer(payer: BankPayer, fiat_code: str) -> None:
     """400 for the account number of a payer by bank transfer, where it is given."""
     if payer.account_number is not None:
         require_account_number(COUNTRY_OF[fiat_code], payer.account_number, "payer.account_number")
 
 
-def require_payers_bank(payer: Any, fiat_code: str) -> None:
+def require_payers_bank(payer: BankPayer, fiat_code: str) -> None:
     """422 invalid_bank_account for the bank of a payer by bank transfer, where it is given (decision R5)."""
     if payer.bank_code is not None:
         require_bank(COUNTRY_OF[fiat_code], payer.bank_code, "payer.bank_code")
 
 
-def collection_account(world: World, fiat_code: str) -> dict[str, str]:
+def bank_instructions(world: World, fiat_code: str, reference: str) -> PaymentInstructions:
     """Where a bank transfer goes: an account of the service at the country's first bank (decision R5)."""
     bank = next(iter(BANKS[COUNTRY_OF[fiat_code]].values()))
     first = 10 ** (bank.min_digits - 1)
-    number = first + world.streams.below(9 * first, "accounts")
-    return {"account_number": str(number), "bank_name": bank.name}
+    return {
+        "method": "bank_transfer",
+        "account_number": str(first + world.streams.below(9 * first, "accounts")),
+        "bank_name": bank.name,
+        "reference": reference,
+    }

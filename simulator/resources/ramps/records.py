@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from simulator.resources.fees import Fee
 from simulator.resources.transactions import Quote
+from simulator.wire.shapes import Direction, Method, RampNetwork
 
 TABLE = "ramp_quotes"
 
@@ -15,11 +16,11 @@ TABLE = "ramp_quotes"
 class RampQuote(Quote):
     """A locked price of an onramp or offramp. Networks are canonical names, amounts exact."""
 
-    type: str
-    network: str
+    type: Direction
+    network: RampNetwork
     asset: str
     fiat_currency: str
-    method: str
+    method: Method
     rate: Decimal
     source_amount: Decimal
     destination_amount: Decimal

@@ -2,45 +2,28 @@
 
 from __future__ import annotations
 
-from simulator.resources.ramps.actions import (
-    check_confirm,
-    check_quote,
-    claim_quote,
-    confirm_offramp,
-    confirm_onramp,
-    load_quote,
-    quote_ramp,
-)
+from simulator.resources.ramps import actions
 from simulator.resources.ramps.bodies import (
+    Confirmation,
     ConfirmOfframp,
     ConfirmOnrampBankTransfer,
     ConfirmOnrampMobileMoney,
     QuoteBody,
 )
+from simulator.resources.ramps.records import RampQuote
 from simulator.resources.ramps.shapes import (
     RampQuoteShape,
     RampTransaction,
-    render_quote,
 )
-from simulator.wire.fields import Body
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call, Operation
 
 TAG = "Ramp quotes and ramps"
 
 
-def _confirm_body(call: Call) -> type[Body]:
+def _confirm_body(call: Call) -> type[Confirmation]:
     if call.resource.type == "offramp":
         return ConfirmOfframp
     return ConfirmOnrampMobileMoney if call.resource.method == "mobile_money" else ConfirmOnrampBankTransfer
-
-
-def _confirm(call: Call) -> JsonObject:
-    return confirm_offramp(call) if call.resource.type == "offramp" else confirm_onramp(call)
-
-
-def _show(call: Call) -> JsonObject:
-    return render_quote(call.world, call.resource)
 
 
 _PRICING = ("unsupported_pair", "amount_too_low", "amount_too_high", "network_unavailable")
@@ -52,11 +35,11 @@ OPERATIONS = (
         "create_quote",
         TAG,
         "Lock a rate and fees for 30 minutes",
-        quote_ramp,
+        actions.quote_ramp,
         RampQuoteShape,
         status=201,
         body=QuoteBody,
-        check=check_quote,
+        check=actions.check_quote,
         group="ramps",
         money=True,
         errors=_PRICING,
@@ -67,27 +50,27 @@ OPERATIONS = (
         "get_quote",
         TAG,
         "A ramp quote with its current status",
-        _show,
+        actions.show_quote,
         RampQuoteShape,
-        load=load_quote,
+        load=actions.load_quote,
         group="ramps",
         reads=True,
         errors=("quote_not_found",),
     ),
-    Operation(
+    Operation[Confirmation, None, RampQuote](
         "POST",
         "/quotes/{id}/confirm",
         "confirm_quote",
         TAG,
         "Use a quote: start an onramp or an offramp",
-        _confirm,
+        actions.confirm,
         RampTransaction,
         status=201,
         bodies=(ConfirmOnrampMobileMoney, ConfirmOnrampBankTransfer, ConfirmOfframp),
         body_for=_confirm_body,
-        check=check_confirm,
-        claim=claim_quote,
-        load=load_quote,
+        check=actions.check_confirm,
+        claim=actions.claim_quote,
+        load=actions.load_quote,
         group="ramps",
         money=True,
         errors=(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal, NotRequired, cast
+from itertools import chain
+from typing import Annotated, Literal, NotRequired, get_args
 
 from typing_extensions import TypedDict
 
@@ -11,14 +12,18 @@ from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.ramps.records import RampQuote
-from simulator.resources.reference import currency_of
-from simulator.resources.transactions import Transaction
-from simulator.wire.json import JsonObject
+from simulator.resources.ramps.states import STATUSES
+from simulator.resources.reference import RAMP_ASSETS, RAMP_NETWORKS, currency_of
+from simulator.resources.transactions import QUOTE, Transaction
+from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
     Assumed,
     CurrencyText,
-    FiatCode,
+    Direction,
+    FiatText,
+    Method,
+    OneOf,
     OrderNumber,
     PhoneText,
     Prefix,
@@ -26,18 +31,16 @@ from simulator.wire.shapes import (
     Timestamp,
 )
 
-Direction = Literal["onramp", "offramp"]
-RampNetwork = Literal["stellar", "celo"]
-RampAsset = Literal["XLM", "USDC", "CELO", "USDT", "CUSD"]
-Method = Literal["mobile_money", "bank_transfer"]
+NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]
+RampAsset = Annotated[str, OneOf(tuple(dict.fromkeys(chain.from_iterable(RAMP_ASSETS.values()))))]
 
 
 class RampQuoteShape(TypedDict):
     id: Annotated[str, Prefix("qt_")]
     type: Direction
-    network: RampNetwork
+    network: NetworkText
     asset: RampAsset
-    fiat_currency: FiatCode
+    fiat_currency: FiatText
     method: Method
     rate: RateText
     source_amount: AmountText
@@ -45,7 +48,7 @@ class RampQuoteShape(TypedDict):
     fee: ProcessingFee
     destination_amount: AmountText
     destination_currency: CurrencyText
-    status: Literal["active", "confirmed", "expired"]
+    status: Annotated[str, OneOf(tuple(QUOTE.rows))]
     created_at: Timestamp
     expires_at: Timestamp
 
@@ -64,7 +67,7 @@ class RampDeposit(TypedDict):
     memo: NotRequired[str]
     amount: AmountText
     asset: RampAsset
-    network: RampNetwork
+    network: NetworkText
     deposit_by: Timestamp
 
 
@@ -82,12 +85,12 @@ FailureCode = Literal[
 class RampTransaction(TypedDict):
     id: Annotated[str, Prefix("txn_")]
     type: Direction
-    status: Literal["awaiting_payment", "awaiting_deposit", "processing", "completed", "failed", "expired", "refunded"]
+    status: Annotated[str, OneOf(STATUSES)]
     quote_id: Annotated[str, Prefix("qt_")]
     order_id: Annotated[OrderNumber, Assumed("L3")]
-    network: RampNetwork
+    network: NetworkText
     asset: RampAsset
-    fiat_currency: FiatCode
+    fiat_currency: FiatText
     rate: RateText
     source_amount: AmountText
     destination_amount: AmountText
@@ -98,12 +101,12 @@ class RampTransaction(TypedDict):
     reference: str | None
     payment_instructions: NotRequired[RampPaymentInstructions]
     deposit: NotRequired[RampDeposit]
-    failure_code: NotRequired[Annotated[FailureCode, Assumed("S4")]]
+    failure_code: NotRequired[Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]]
     created_at: Timestamp
     updated_at: Timestamp
 
 
-def render_quote(world: World, quote: RampQuote) -> JsonObject:
+def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
     asset = currency_of(quote.asset, quote.network)
     fiat = currency_of(quote.fiat_currency, None)
     source, destination = (fiat, asset) if quote.type == "onramp" else (asset, fiat)
@@ -126,48 +129,66 @@ def render_quote(world: World, quote: RampQuote) -> JsonObject:
     }
 
 
-def render_ramp(world: World, ramp: Transaction) -> JsonObject:
-    onramp = ramp.type == "onramp"
-    crypto, fiat = (ramp.received, ramp.paid) if onramp else (ramp.paid, ramp.received)
-    paid = currency_of(ramp.paid.code, ramp.paid.network)
-    received = currency_of(ramp.received.code, ramp.received.network)
-    shape: dict[str, Any] = {
+class _Party(TypedDict, total=False):
+    wallet_address: str
+    beneficiary_id: str
+
+
+class _Awaited(TypedDict, total=False):
+    payment_instructions: RampPaymentInstructions
+    deposit: RampDeposit
+
+
+class _Memo(TypedDict, total=False):
+    memo: str
+
+
+class _Failed(TypedDict, total=False):
+    failure_code: str
+
+
+def render_ramp(world: World, ramp: Transaction) -> RampTransaction:
+    party: _Party
+    awaited: _Awaited
+    if ramp.type == "onramp":
+        crypto, fiat = ramp.received, ramp.paid
+        party = {"wallet_address": present(ramp.recipient_address)}
+        awaited = {"payment_instructions": present(ramp.payment_instructions)}
+    else:
+        crypto, fiat = ramp.paid, ramp.received
+        party = {"beneficiary_id": present(ramp.beneficiary_id)}
+        awaited = {"deposit": _deposit(ramp)}
+    failed: _Failed = {} if ramp.failure_code is None else {"failure_code": ramp.failure_code}
+    return {
         "id": ramp.id,
-        "type": ramp.type,
+        "type": "onramp" if ramp.type == "onramp" else "offramp",
         "status": ramp.status,
-        "quote_id": ramp.quote_id,
+        "quote_id": present(ramp.quote_id),
         "order_id": ramp.order_id,
-        "network": crypto.network,
+        "network": crypto.chain,
         "asset": crypto.code,
         "fiat_currency": fiat.code,
-        "rate": format_rate(cast(Any, ramp.rate)),
-        "source_amount": paid.format(ramp.paid.amount),
-        "destination_amount": received.format(ramp.received.amount),
+        "rate": format_rate(present(ramp.rate)),
+        "source_amount": ramp.paid.currency.format(ramp.paid.amount),
+        "destination_amount": ramp.received.currency.format(ramp.received.amount),
         "fee": show_processing_fee(ramp.fee),
+        **party,
+        "tx_hash": ramp.tx_hash,
+        "reference": ramp.reference,
+        **awaited,
+        **failed,
+        "created_at": format_timestamp(ramp.created_at_ms),
+        "updated_at": format_timestamp(ramp.updated_at_ms),
     }
-    if onramp:
-        shape["wallet_address"] = ramp.recipient_address
-    else:
-        shape["beneficiary_id"] = ramp.beneficiary_id
-    shape |= {"tx_hash": ramp.tx_hash, "reference": ramp.reference}
-    if onramp:
-        shape["payment_instructions"] = ramp.payment_instructions
-    else:
-        shape["deposit"] = _deposit(ramp, paid.format(ramp.paid.amount))
-    if ramp.failure_code is not None:
-        shape["failure_code"] = ramp.failure_code
-    shape["created_at"] = format_timestamp(ramp.created_at_ms)
-    shape["updated_at"] = format_timestamp(ramp.updated_at_ms)
-    return shape
 
 
-def _deposit(ramp: Transaction, amount: str) -> JsonObject:
-    memo = {"memo": ramp.memo} if ramp.paid.network == "stellar" else {}
+def _deposit(ramp: Transaction) -> RampDeposit:
+    memo: _Memo = {} if ramp.memo is None else {"memo": ramp.memo}
     return {
-        "address": ramp.recipient_address,
+        "address": present(ramp.recipient_address),
         **memo,
-        "amount": amount,
+        "amount": ramp.paid.currency.format(ramp.paid.amount),
         "asset": ramp.paid.code,
-        "network": ramp.paid.network,
-        "deposit_by": format_timestamp(ramp.expires_at_ms or 0),
+        "network": ramp.paid.chain,
+        "deposit_by": format_timestamp(present(ramp.expires_at_ms)),
     }

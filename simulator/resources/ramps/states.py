@@ -49,3 +49,6 @@ OFFRAMP = Machine(
         **_ENDED,
     },
 )
+
+STATUSES = ("awaiting_payment", *OFFRAMP.rows)
+"""Those of both directions: an onramp waits for a payment where an offramp waits for a deposit."""

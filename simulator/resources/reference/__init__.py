@@ -15,6 +15,7 @@ from simulator.resources.reference.addresses import (
     new_address,
     new_memo,
     new_tx_hash,
+    require_tx_hash,
 )
 from simulator.resources.reference.banks import require_account_number, require_bank
 from simulator.resources.reference.networks import TABLE, network, network_status, require_network, standing_network
@@ -134,6 +135,7 @@ __all__ = [
     "require_account_number",
     "require_bank",
     "require_network",
+    "require_tx_hash",
     "swap_rate",
     "usd_price",
 ]

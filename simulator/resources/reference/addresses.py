@@ -17,6 +17,7 @@ import bech32
 from simulator.kernel.ids import derive
 from simulator.kernel.world import World
 from simulator.resources.reference.records import NETWORKS
+from simulator.wire.errors import invalid
 from simulator.wire.fields import Wrong, wrong
 
 _STELLAR = re.compile(r"G[A-Z2-7]{55}", re.ASCII)
@@ -63,6 +64,12 @@ def new_tx_hash(world: World, network: str) -> str:
 def is_tx_hash(network: str, text: str) -> bool:
     """Whether a text has the shape of a transaction hash of the network (decision S16)."""
     return re.fullmatch(r"0x[0-9a-fA-F]{64}" if network == "celo" else r"[0-9a-fA-F]{64}", text, re.ASCII) is not None
+
+
+def require_tx_hash(network: str, given: str | None) -> None:
+    """ApiError invalid_parameter for a `tx_hash` that is none of the network."""
+    if given is not None and not is_tx_hash(network, given):
+        raise invalid("tx_hash", f"it is not a transaction hash of {network}")
 
 
 def check_tx_hash(given: str | None) -> Iterator[Wrong]:

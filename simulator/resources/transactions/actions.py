@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
-from typing import Any
 
 from simulator.kernel.ledger import OUTSIDE, available
 from simulator.kernel.money import Currency
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.fees import no_fee
-from simulator.resources.reference import new_memo
+from simulator.resources.profile import release_limits
+from simulator.resources.reference import new_memo, new_tx_hash, require_tx_hash
 from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, new_order_fields
 from simulator.wire.arrivals import LIGHTNING, receiver_at, receiver_key
-from simulator.wire.records import create, find, rows
+from simulator.wire.errors import invalid
+from simulator.wire.records import create, find, move, rows
 
 
 def transactions(world: World, environment: str, owner: str = "") -> Table[Transaction]:
@@ -43,8 +45,30 @@ def require_transaction(world: World, transaction_id: str) -> Transaction:
 
 
 def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:
-    found: Any = find(world, transaction_id) if transaction_id else None
+    found = find(world, transaction_id) if transaction_id else None
     return found if isinstance(found, Transaction) else None
+
+
+def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
+    """Move a transaction that comes to nothing; the account limits get back what it was charged with."""
+    release_limits(world, transaction.environment, transaction.limit_charge)
+    return move(world, replace(transaction, limit_charge=None), on, when)
+
+
+def given_amount(side: Side, text: str | None) -> Decimal:
+    """The amount that came in for a side: as given, else all of it; ApiError invalid_parameter."""
+    if text is None:
+        return side.amount
+    currency = side.currency
+    if not currency.accepts(text) or Decimal(text) == 0:
+        raise invalid("amount", f"it must be more than zero, with at most {currency.decimals} decimals")
+    return Decimal(text)
+
+
+def given_tx_hash(world: World, network: str, text: str | None) -> str:
+    """The hash of a transaction on a network: as given, else a new one; ApiError invalid_parameter."""
+    require_tx_hash(network, text)
+    return text or new_tx_hash(world, network)
 
 
 def fresh_memo(world: World, environment: str, address: str) -> str:

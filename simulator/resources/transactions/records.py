@@ -8,12 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
 
+from typing_extensions import TypedDict
+
+from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.resources.fees import Fee
 from simulator.resources.profile import LimitCharge
-from simulator.wire.records import NewFields, Record, new_fields
+from simulator.resources.reference import currency_of
+from simulator.wire.records import NewFields, Record, new_fields, present
+from simulator.wire.shapes import Method
 
 TABLE = "transactions"
 TYPES = ("onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap")
@@ -27,6 +31,29 @@ class Side:
     code: str
     network: str | None
     amount: Decimal
+
+    @property
+    def currency(self) -> Currency:
+        return currency_of(self.code, self.network)
+
+    @property
+    def chain(self) -> str:
+        """The network of a side that is no fiat; ValueError for fiat."""
+        return present(self.network)
+
+
+class _HowToPay(TypedDict):
+    method: Method
+
+
+class PaymentInstructions(_HowToPay, total=False):
+    """What a payer of fiat is told: a prompt on the phone, or an account of the service with what to write."""
+
+    phone_number: str
+    prompt_text: str
+    account_number: str
+    bank_name: str
+    reference: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +85,7 @@ class Transaction(Record):
     account_number: str | None = None
     beneficiary_id: str | None = None
     refund_address: str | None = None
-    payment_instructions: dict[str, Any] | None = None
+    payment_instructions: PaymentInstructions | None = None
     expires_at_ms: int | None = None
     tx_hash: str | None = None
     source_tx_hash: str | None = None

@@ -1,0 +1,203 @@
+"""What the outside world does to ramps: payers pay, deposits arrive, conversions and payouts finish or fail.
+
+Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced entry of the ledger.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from typing import Protocol
+
+from simulator.kernel.agenda import Timer
+from simulator.kernel.ledger import FEES, OUTSIDE, Posting
+from simulator.kernel.money import ZERO, subtract
+from simulator.kernel.world import World
+from simulator.resources.ramps.actions import DEADLINE
+from simulator.resources.ramps.bodies import ArrivingDeposit, Completion, Failure, Payment
+from simulator.resources.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
+from simulator.resources.transactions import (
+    Transaction,
+    given_amount,
+    given_tx_hash,
+    move_released,
+    require_transaction,
+)
+from simulator.wire.actions import Action, ActionCall
+from simulator.wire.advice import advise
+from simulator.wire.arrivals import Arrival, deliver
+from simulator.wire.fields import Nothing, Wrong, wrong
+from simulator.wire.records import move, present
+
+CLEARING = "clearing"
+
+_RAMPS = ("onramp", "offramp")
+
+
+def lapse(world: World, timer: Timer) -> None:
+    """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
+    move_released(world, require_transaction(world, timer.target), "expire")
+
+
+def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
+    """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
+    amount = given_amount(call.target.paid, call.parameters.amount)
+    return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
+
+
+def deposit_arrives(call: ActionCall[Transaction, ArrivingDeposit]) -> Transaction:
+    """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
+    world, ramp, values = call.world, call.target, call.parameters
+    amount = given_amount(ramp.paid, values.amount)
+    require_tx_hash(ramp.paid.chain, values.tx_hash)
+    wrong_asset = values.asset is not None and values.asset != ramp.paid.code
+    wrong_memo = ramp.memo is not None and values.memo is not None and values.memo != ramp.memo
+    if wrong_asset or wrong_memo:
+        return _unmatched(world, ramp, "asset" if wrong_asset else "memo")
+    ramp = replace(ramp, tx_hash=values.tx_hash or new_tx_hash(world, ramp.paid.chain))
+    return _receive(world, ramp, "deposit_arrives", amount, "insufficient_deposit")
+
+
+def _unmatched(world: World, ramp: Transaction, what: str) -> Transaction:
+    advise(
+        world,
+        "deposit_not_matched",
+        "error",
+        f"A deposit to {ramp.id} carried the wrong {what} and was not matched.",
+        "Send exactly deposit.amount of deposit.asset, on stellar with deposit.memo.",
+        ramp.id,
+    )
+    return ramp
+
+
+def receive(world: World, ramp: Transaction, arrival: Arrival) -> bool:
+    """What the account itself sent to `deposit.address` is an offramp's deposit, judged as any other (S6, S9)."""
+    if ramp.status != "awaiting_deposit":
+        return False
+    if arrival.asset != ramp.paid.code:
+        _unmatched(world, ramp, "asset")
+    else:
+        ramp = replace(ramp, tx_hash=arrival.tx_hash)
+        _receive(world, ramp, "deposit_arrives", arrival.amount, "insufficient_deposit")
+    return True
+
+
+def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage: str) -> Transaction:
+    world.agenda.cancel(DEADLINE, ramp.id)
+    world.ledger.move(world.now_ms, "receipt", ramp.id, ramp.paid.currency.key, amount, OUTSIDE, CLEARING)
+    ramp = replace(ramp, funds_received=amount)
+    if amount >= ramp.paid.amount:
+        return move(world, ramp, on, "in full")
+    return move_released(world, replace(ramp, failure_code=shortage), on, "short")
+
+
+def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
+    """The payer's provider declines (decision S3)."""
+    call.world.agenda.cancel(DEADLINE, call.target.id)
+    return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
+
+
+def complete(call: ActionCall[Transaction, Completion]) -> Transaction:
+    """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
+    world, ramp = call.world, call.target
+    if ramp.type == "onramp":
+        ramp = replace(ramp, tx_hash=given_tx_hash(world, ramp.received.chain, call.parameters.tx_hash))
+    received, fee, key = ramp.funds_received or ZERO, ramp.fee.total, ramp.paid.currency.key
+    world.ledger.post(
+        world.now_ms,
+        "conversion",
+        ramp.id,
+        Posting(CLEARING, key, -received),
+        Posting(FEES, key, fee),
+        Posting(OUTSIDE, key, subtract(received, fee)),
+    )
+    ramp = move(world, ramp, "complete")
+    if ramp.type == "onramp":
+        paid_out = Arrival(ramp.received.code, ramp.received.amount, ramp.tx_hash, ramp.id)
+        address = present(ramp.recipient_address)
+        deliver(world, ramp.environment, ramp.received.chain, address, ramp.memo, paid_out)
+    return ramp
+
+
+def fail(call: ActionCall[Transaction, Failure]) -> Transaction:
+    """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
+    return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
+
+
+def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
+    """All that was received goes back, fee included, to the payer or the refund_address (decision S5)."""
+    world, ramp = call.world, call.target
+    key, received = ramp.paid.currency.key, ramp.funds_received or ZERO
+    if ramp.status == "completed":
+        fee = ramp.fee.total
+        world.ledger.post(
+            world.now_ms,
+            "reversal",
+            ramp.id,
+            Posting(OUTSIDE, key, -subtract(received, fee)),
+            Posting(FEES, key, -fee),
+            Posting(CLEARING, key, received),
+        )
+    world.ledger.move(world.now_ms, "refund", ramp.id, key, received, CLEARING, OUTSIDE)
+    return move_released(world, ramp, "refund")
+
+
+def has_funds(world: World, ramp: Transaction) -> str | None:
+    """Only what was received can go back (decision S5)."""
+    return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
+
+
+class FiatPayment(Protocol):
+    """The parameters of an action by which a payer's fiat arrives."""
+
+    @property
+    def amount(self) -> str | None: ...
+
+
+def check_payment(values: FiatPayment) -> Iterator[Wrong]:
+    """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
+    given = values.amount
+    if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
+        yield wrong("amount", "it must be more than zero, with at most 2 decimals")
+
+
+def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
+    if values.amount is not None and not Decimal(values.amount):
+        yield wrong("amount", "it must be more than zero")
+    yield from check_tx_hash(values.tx_hash)
+
+
+def _check_completion(values: Completion) -> Iterator[Wrong]:
+    return check_tx_hash(values.tx_hash)
+
+
+ACTIONS = (
+    Action(
+        "payment_arrives",
+        "the payer's fiat is received",
+        payment_arrives,
+        ("onramp",),
+        Payment,
+        check=check_payment,
+    ),
+    Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
+    Action(
+        "deposit_arrives",
+        "the crypto deposit is confirmed on-chain",
+        deposit_arrives,
+        ("offramp",),
+        ArrivingDeposit,
+        check=_check_deposit,
+    ),
+    Action(
+        "complete",
+        "conversion, payout or settlement finishes",
+        complete,
+        _RAMPS,
+        Completion,
+        check=_check_completion,
+    ),
+    Action("fail", "it cannot finish", fail, _RAMPS, Failure),
+    Action("refund", "funds go back", refund, _RAMPS, guard=has_funds),
+)
