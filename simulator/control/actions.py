@@ -168,6 +168,8 @@ ROWS: tuple[ControlOperation, ...] = (
         perform,
         takes="raw",
         by_environment=True,
+        recorded_as="action",
+        keeps_answer=True,
     ),
     ControlOperation(
         "GET",

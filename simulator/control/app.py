@@ -65,6 +65,7 @@ class ControlApplication:
         self._mounted = mounted
         self._journal = ControlJournal()
         self._lookups = Lookups()
+        self._rows = {row.name: row for row in rows}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if self._mounted is not None and not scope["path"].startswith(CONTROL_BASE + "/"):
@@ -164,7 +165,7 @@ class ControlApplication:
 
     async def _carry_out(self, row: ControlOperation, call: ControlCall) -> ControlAnswer:
         """The answer of a call; what it changed is entered in its world's journal of control calls."""
-        call.lookups = self._lookups
+        call.lookups, call.rows = self._lookups, self._rows
         world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
         world = world or self._runtime.simulator.worlds.get(call.world_id)
         if world is not None:

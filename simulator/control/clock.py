@@ -364,7 +364,16 @@ async def timers(call: ControlCall) -> TimerList:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/clock", "get_clock", "Clock", "The clock", get_clock),
     ControlOperation(
-        "PUT", "/clock", "put_clock", "Clock", "Set mode, rate or time", put_clock, 200, ClockBody, query=WAIT
+        "PUT",
+        "/clock",
+        "put_clock",
+        "Clock",
+        "Set mode, rate or time",
+        put_clock,
+        200,
+        ClockBody,
+        query=WAIT,
+        recorded_as="time",
     ),
     ControlOperation(
         "POST",
@@ -376,6 +385,7 @@ ROWS: tuple[ControlOperation, ...] = (
         takes="raw",
         accepts=ADVANCE,
         query=WAIT,
+        recorded_as="time",
     ),
     ControlOperation(
         "DELETE",
@@ -385,6 +395,7 @@ ROWS: tuple[ControlOperation, ...] = (
         "Call off the advance under way",
         cancel_advance,
         catches_up=False,
+        recorded_as="nothing",
     ),
     ControlOperation("GET", "/timers", "timers", "Clock", "What is planned, in firing order", timers, query=LIMIT),
 )

@@ -89,8 +89,14 @@ ROWS: tuple[ControlOperation, ...] = (
         201,
         takes="raw",
         accepts=(InterfaceFault, WebhookFault),
+        recorded_as="fault",
+        keeps_answer=True,
     ),
     ControlOperation("GET", "/faults", "list_faults", "Faults", "The faults in force", read, query=LIMIT),
-    ControlOperation("DELETE", "/faults", "delete_faults", "Faults", "End all faults", delete_all, 204),
-    ControlOperation("DELETE", "/faults/{id}", "delete_fault", "Faults", "End one fault", delete, 204),
+    ControlOperation(
+        "DELETE", "/faults", "delete_faults", "Faults", "End all faults", delete_all, 204, recorded_as="call"
+    ),
+    ControlOperation(
+        "DELETE", "/faults/{id}", "delete_fault", "Faults", "End one fault", delete, 204, recorded_as="call"
+    ),
 )

@@ -25,10 +25,6 @@ KEPT = 10_000
 BYTES_KEPT = 64 * 1024 * 1024
 _DROPPED = "control.calls.dropped"
 
-_NOT_KEPT = ("/worlds", "/reset", "/snapshots", "/state", "/settle", "/inbox")
-_ANSWERS_KEPT = ("/actions", "/trigger", "/faults")
-"""Only these answers are kept: they name what the call has made."""
-
 ASSUMPTIONS = (
     (
         "kept-controls",
@@ -63,7 +59,7 @@ class ControlJournal:
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
         """The id of a call that begins, "" for one that is not kept; `end` gives it back."""
-        if world is None or operation.method == "GET" or operation.path.startswith(_NOT_KEPT):
+        if world is None or operation.recorded_as is None:
             return ""
         reserved = self._reserved.setdefault(world.id, set())
         last: int = world.store.table("sequences").get(TABLE) or 0
@@ -82,7 +78,6 @@ class ControlJournal:
         """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
         number, masker = number_of(call.id), call.runtime.masker
         environment = call.headers.get(ENVIRONMENT_HEADER, "sandbox")
-        named = isinstance(answer, dict) and operation.path.startswith(_ANSWERS_KEPT)
         row = {
             "id": call.id,
             "at_ms": call.began_ms,
@@ -94,7 +89,7 @@ class ControlJournal:
             "environment": environment if environment in ENVIRONMENTS else "sandbox",
             "body": masker.value(_readable(call.raw)),
             "status": operation.status if answer is not None else 204,
-            "answer": masker.value(loads(dumps(answer))) if named else None,
+            "answer": masker.value(loads(dumps(answer))) if operation.keeps_answer else None,
         }
         with world.store.change():
             sequences, table = world.store.table("sequences"), world.store.table(TABLE)

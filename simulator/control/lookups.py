@@ -28,12 +28,14 @@ class _Index:
 
     def of(self, object_id: str) -> list[str]:
         rows = self._table.rows
-        if self._read > len(rows) or (
-            self._read and next(islice(reversed(rows), len(rows) - self._read, None)) != self._last
-        ):
-            self._keys, self._read = {}, 0
-        fresh = list(islice(reversed(rows), len(rows) - self._read))
-        for key in reversed(fresh):
+        added = len(rows) - self._read
+        # A dict keeps the order of insertion and rows are only added here, so what is new stands at its end. Counting
+        # alone does not tell that: a change that was undone may have taken rows away, and others have come since. Then
+        # the newest row that was read is not where it was, and everything is read anew.
+        # Looked at from the end, this costs as much as there is to read, however long the table is.
+        if added < 0 or (self._read and next(islice(reversed(rows), added, None)) != self._last):
+            self._keys, self._read, added = {}, 0, len(rows)
+        for key in reversed(list(islice(reversed(rows), added))):
             for about in self._about(key, rows[key]):
                 self._keys.setdefault(about, []).append(key)
             self._last = key

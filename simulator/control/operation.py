@@ -66,7 +66,7 @@ class ControlCall:
     way. `shows_keys`: the answer is made to show keys. `unanswered` are the webhook attempts of its world whose
     receiver may be the caller: sent before the call came, over a connection that was opened later
     (`connection_opened_at`, in seconds of the event loop), and not answered yet. `last_entry` is the newest entry
-    of the logbook of its world's scenarios when it came.
+    of the logbook of its world's scenarios when it came. `rows` are all rows of the interface by their names.
     """
 
     runtime: Runtime
@@ -80,6 +80,7 @@ class ControlCall:
     id: str = ""
     began_ms: int = 0
     lookups: Lookups = field(default_factory=Lookups)
+    rows: Mapping[str, ControlOperation] = field(default_factory=dict)
     is_whole: bool = True
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     shows_keys: bool = False
@@ -240,6 +241,9 @@ WAIT: Query = {
 
 Scope: TypeAlias = Literal["world", "server"]
 
+RecordedAs: TypeAlias = Literal["call", "action", "time", "settings", "upload", "activation", "fault", "nothing"]
+"""How a recording repeats what a call did: by the same call or action, by time that passes, …, or not at all."""
+
 TAGS: Mapping[str, str] = {
     "Worlds": "Isolated simulations: making, resetting, keeping and ending them; their settings.",
     "Clock": "Simulated time and what is planned in it.",
@@ -263,7 +267,10 @@ class ControlOperation:
     None: whatever comes. `catches_up`: whether the world of the header is brought
     up to date before the handler works. Not for what puts an end to a world's doings: it must work however much is due.
     `open`: no token, no own host is asked for. A body over `max_bytes` is refused, or cut where the row says `cuts`.
-    `shows_keys`: its answer is made to show keys. `takes_webhooks`: webhooks may be pointed at it.
+    `shows_keys`: its answer is made to show keys. `takes_webhooks`: webhooks may be pointed at it. `recorded_as`: it
+    changes something in a world, so the journal of control calls keeps it and recordings repeat it like this; None for
+    reads, and for what makes, freezes or replaces whole worlds. `keeps_answer`: the journal keeps its answer too,
+    because that names what the call has made.
     """
 
     method: str
@@ -287,6 +294,8 @@ class ControlOperation:
     cuts: bool = False
     shows_keys: bool = False
     takes_webhooks: bool = False
+    recorded_as: RecordedAs | None = None
+    keeps_answer: bool = False
 
     @property
     def answer(self) -> Any:

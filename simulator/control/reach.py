@@ -351,5 +351,7 @@ ROWS: tuple[ControlOperation, ...] = (
         TriggerBody,
         query=WAIT,
         by_environment=True,
+        recorded_as="call",
+        keeps_answer=True,
     ),
 )

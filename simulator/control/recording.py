@@ -7,13 +7,13 @@ Never a secret: token exchanges and webhook endpoints (whose URLs may hold one) 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeAlias
 
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import calls_of
-from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, wrong
+from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, RecordedAs, wrong
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
@@ -34,8 +34,9 @@ _CONTROL = "/_simulator"
 _ABOVE_BODY = 5
 """How deep a body stands in a scenario: in its step, in the drive."""
 _SETTINGS = ("strict", "rate_limit")
-_PLAYED_BY_CLOCK = ("put_clock", "advance")
-_WITHOUT_EFFECT = ("resend_event", "control_calls", "cancel_advance")
+
+Rows: TypeAlias = Mapping[str, ControlOperation]
+"""The rows of the control interface by their names."""
 
 ASSUMPTIONS = (
     ("recording-time", "Time between what was done becomes `advance` steps, whoever let it pass, to the millisecond."),
@@ -59,13 +60,14 @@ async def recording(call: ControlCall) -> Raw[str]:
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
     simulator, since = call.simulator, call.query.get("since") or ""
     # Written beside the loop from the world as it is now: the journals may be long.
-    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), since, name)
+    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), call.rows, since, name)
     return Raw(text)
 
 
-def _text(simulator: Simulator, state: WorldState, since: str, name: str) -> bytes:
+def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name: str) -> bytes:
     world = simulator.from_state(state, state.world_id)
-    text = record(_Collector(simulator, world, state.blueprint, since).recording(name), _locator(world)).encode()
+    collector = _Collector(simulator, world, state.blueprint, rows, since)
+    text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
         raise wrong("since", why)
@@ -84,10 +86,11 @@ def _kinds(world: World) -> dict[str, str]:
 class _Collector:
     """Collects what was done in a world."""
 
-    def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, since: str) -> None:
+    def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
         self._simulator = simulator
         self._world = world
         self._blueprint = blueprint
+        self._rows = rows
         self._since = since
         self._notes: list[str] = []
         self._polled: set[tuple[str, str, str, int]] = set()
@@ -119,10 +122,16 @@ class _Collector:
         )
 
     def _in_order(self) -> Iterator[JournalEntry | JsonObject]:
-        """Both journals as one: a control call comes after the request that was the last one when it ended."""
+        """Both journals as one: a control call comes after the request that was the last one when it ended.
+
+        Neither the clock nor the ids give this order: a manual clock stands still while many calls are made, and the
+        two journals number apart. So each control call says `after` which request it came: its id, and how many
+        requests of that id there were by then, because a replay is journalled under the id of what it repeats.
+        """
         waiting = list(calls_of(self._world))
         seen: dict[str, int] = {}
         kept = {row.id for row in self._world.journal.requests}
+        # The journal of requests is bounded. What these calls came after is forgotten, so they come before the rest.
         while waiting and waiting[0]["after"][0] not in kept:
             yield waiting.pop(0)
         for row in self._world.journal.requests:
@@ -130,6 +139,7 @@ class _Collector:
             seen[row.id] = seen.get(row.id, 0) + 1
             while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
                 yield waiting.pop(0)
+        # What is left came after a replay of which the journal has forgotten an earlier one: the count is not reached.
         yield from waiting
 
     def _begin(self, rows: list[Any]) -> tuple[int, list[str]]:
@@ -144,7 +154,7 @@ class _Collector:
         for index, row in enumerate(rows):
             if (from_ms is not None and _at_ms(row) >= from_ms) or _id(row) == self._since:
                 return index, scenarios
-            if isinstance(row, dict) and row["name"] == "activate":
+            if isinstance(row, dict) and self._recorded_as(row) == "activation":
                 scenarios = row["body"]["names"]
         if from_ms is None:
             raise wrong("since", "it is a timestamp, or the id of a request or control call of this world")
@@ -215,41 +225,47 @@ class _Collector:
 
     def _control_call(self, row: JsonObject) -> Iterator[Done]:
         self._polled.clear()
-        name, body, ended_ms = row["name"], row["body"], row["ended_ms"]
-        if name in _WITHOUT_EFFECT:
-            return
-        if name in _PLAYED_BY_CLOCK:
-            yield Done(at_ms=ended_ms, until_ms=ended_ms)
-        elif name == "perform":
-            parameters = {key: value for key, value in body.items() if key != "target"}
-            yield Done(
-                at_ms=ended_ms,
-                until_ms=ended_ms,
-                environment=row["environment"],
-                action=row["path"].rpartition("/")[2],
-                target=body.get("target"),
-                body=parameters,
-                answer=(row["answer"] or {}).get("resource"),
-            )
-        elif name == "upload_scenario":
-            yield from self._upload(ended_ms, self._read(body))
-        elif name == "patch_settings":
-            changed = {key: value for key, value in body.items() if key in _SETTINGS}
-            if changed:
-                yield _control(ended_ms, "PATCH", "/settings", changed)
-        elif "webhook" in body or "deliver" in body:
-            self._notes.append("faults of webhook deliveries, because receivers are not part of a scenario")
-        else:
-            yield Done(
-                at_ms=row["at_ms"],
-                until_ms=ended_ms,
-                method=row["method"],
-                path=_CONTROL + row["path"],
-                environment=row["environment"],
-                body=body or None,
-                status=row["status"],
-                answer=row["answer"],
-            )
+        body, ended_ms = row["body"], row["ended_ms"]
+        match self._recorded_as(row):
+            case "nothing":
+                return
+            case "time":
+                yield Done(at_ms=ended_ms, until_ms=ended_ms)
+            case "action":
+                parameters = {key: value for key, value in body.items() if key != "target"}
+                yield Done(
+                    at_ms=ended_ms,
+                    until_ms=ended_ms,
+                    environment=row["environment"],
+                    action=row["path"].rpartition("/")[2],
+                    target=body.get("target"),
+                    body=parameters,
+                    answer=(row["answer"] or {}).get("resource"),
+                )
+            case "upload":
+                yield from self._upload(ended_ms, self._read(body))
+            case "settings":
+                changed = {key: value for key, value in body.items() if key in _SETTINGS}
+                if changed:
+                    yield _control(ended_ms, "PATCH", "/settings", changed)
+            case "fault" if "webhook" in body:
+                self._notes.append("faults of webhook deliveries, because receivers are not part of a scenario")
+            case "call" | "activation" | "fault":
+                yield Done(
+                    at_ms=row["at_ms"],
+                    until_ms=ended_ms,
+                    method=row["method"],
+                    path=_CONTROL + row["path"],
+                    environment=row["environment"],
+                    body=body or None,
+                    status=row["status"],
+                    answer=row["answer"],
+                )
+
+    def _recorded_as(self, row: JsonObject) -> RecordedAs:
+        """How a call of the journal is repeated. A call that this version does not have is repeated as it was."""
+        operation = self._rows.get(row["name"])
+        return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
 
     def _read(self, text: str) -> JsonObject:
         loader = Loader(self._simulator.actions)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from simulator.control import (
     actions,
     clock,
@@ -24,8 +26,11 @@ from simulator.control.stream import Streams
 
 
 def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOperation, ...]:
-    """A fresh table; the inboxes and streams of a server belong to it. `extra`: rows of packages above this one."""
-    return (
+    """A fresh table; the inboxes and streams of a server belong to it. `extra`: rows of packages above this one.
+
+    ValueError for two rows of one name: the journal of control calls knows a call by it.
+    """
+    rows = (
         *health.ROWS,
         *worlds.ROWS,
         *settings.ROWS,
@@ -44,3 +49,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *Inboxes().rows(),
         *extra,
     )
+    twice = [name for name, count in Counter(row.name for row in rows).items() if count > 1]
+    if twice:
+        raise ValueError(f"two control calls are called {twice[0]}")
+    return rows

@@ -123,6 +123,7 @@ ROWS: tuple[ControlOperation, ...] = (
         accepts={"type": "object", "description": "A scenario; see scenario.schema.json."},
         sent_as=("application/yaml", "application/json"),
         max_bytes=UPLOAD.size + 1,
+        recorded_as="upload",
         cuts=True,  # by that one byte the loader sees that it is too large
     ),
     ControlOperation(
@@ -135,6 +136,7 @@ ROWS: tuple[ControlOperation, ...] = (
         200,
         ActiveScenarios,
         catches_up=False,
+        recorded_as="activation",
     ),
     ControlOperation(
         "GET", "/scenarios/{name}", "get_scenario", "Scenarios", "One scenario and its progress", describe

@@ -334,7 +334,14 @@ ROWS: tuple[ControlOperation, ...] = (
     ),
     ControlOperation("GET", "/events/{id}", "get_event", "Seeing", "One event's envelope", get_event),
     ControlOperation(
-        "POST", "/events/{id}/resend", "resend_event", "Seeing", "Send an event again", resend_event, query=WAIT
+        "POST",
+        "/events/{id}/resend",
+        "resend_event",
+        "Seeing",
+        "Send an event again",
+        resend_event,
+        query=WAIT,
+        recorded_as="nothing",
     ),
     ControlOperation(
         "GET", "/deliveries", "deliveries", "Seeing", "Every delivery attempt", deliveries, query=_DELIVERIES

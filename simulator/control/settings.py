@@ -22,6 +22,14 @@ async def patch_settings(call: ControlCall) -> SettingSet:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/settings", "get_settings", "Worlds", "The world's settings", get_settings),
     ControlOperation(
-        "PATCH", "/settings", "patch_settings", "Worlds", "Change settings", patch_settings, 200, Settings
+        "PATCH",
+        "/settings",
+        "patch_settings",
+        "Worlds",
+        "Change settings",
+        patch_settings,
+        200,
+        Settings,
+        recorded_as="settings",
     ),
 )
