@@ -33,7 +33,7 @@ from simulator.resources import (
     transactions,
     webhooks,
 )
-from simulator.scenario.catalogue import row_of
+from simulator.scenario.catalogue import UPLOADED, row_of
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import shipped_library
 from simulator.scenario.pending import KINDS
@@ -42,7 +42,7 @@ from simulator.wire.actions import ActionTable
 from simulator.wire.advice import advise
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room, by_name, wiring_of
-from simulator.wire.settings import MANUAL_START, Settings, bound_journal, shown
+from simulator.wire.settings import MANUAL_START, Settings, bound_journal, put_settings, shown
 
 _log = logging.getLogger(__name__)
 
@@ -219,12 +219,12 @@ class Simulator:
         clock = Clock(blueprint.now_ms, blueprint.mode, blueprint.rate)
         world = World(blueprint.id, blueprint.seed, clock, self.wiring, keys_of=blueprint.keys_of)
         with world.change(Cause("start", "world")):
-            world.store.table("settings").put("settings", dict(blueprint.settings))
+            put_settings(world, blueprint.settings)
             for room in self.rooms:
                 if room.setup is not None:
                     room.setup(world)
             for name, scenario in (uploaded or {}).items():
-                world.store.table("uploaded_scenarios").put(name, scenario)
+                world.store[UPLOADED].put(name, scenario)
             self.engine.activate(world, list(blueprint.scenarios))
         bound_journal(world)
         return world
@@ -255,7 +255,7 @@ class Simulator:
         old, blueprint = self.worlds[world_id], self.blueprints[world_id]
         if blueprint.at_wall_time and wall_ms is not None:
             blueprint = dataclasses.replace(blueprint, now_ms=wall_ms)
-        world = self._build(blueprint, dict(old.store.table("uploaded_scenarios").items()))
+        world = self._build(blueprint, dict(old.store[UPLOADED].items()))
         self.register(world, blueprint)
         return world
 

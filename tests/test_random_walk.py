@@ -21,7 +21,7 @@ from simulator.kernel.world import Wiring, World
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import dumps
-from simulator.wire.records import find, kind_of, render_for_event
+from simulator.wire.records import INDEX, find, kind_of, render_for_event
 from tests import support
 from tests.auditor import Auditor
 
@@ -343,7 +343,7 @@ class RandomWalk(RuleBasedStateMachine):
 
     @invariant()
     def statuses_moved_as_the_tables_allow(self) -> None:
-        for resource_id in self.world.store.table("index").rows:
+        for resource_id in self.world.store[INDEX].rows:
             record = find(self.world, resource_id)
             machine = kind_of(self.world, record).machine if record is not None else None
             history = self.world.journal.history(resource_id)

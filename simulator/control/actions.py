@@ -19,7 +19,7 @@ from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
-from simulator.wire.records import find, render
+from simulator.wire.records import INDEX, find, render
 from simulator.wire.shapes import Timestamp
 from simulator.wire.strict import did_you_mean
 
@@ -142,7 +142,7 @@ def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
     kinds = {
         kind.name for kind in world.wiring.kinds.values() if kind.listed and (wanted is None or wanted in kind.types)
     }
-    found = (find(world, resource_id) for resource_id in world.store.table("index").rows)
+    found = (find(world, resource_id) for resource_id in world.store[INDEX].rows)
     return [record for record in found if record is not None and record.kind in kinds]
 
 

@@ -10,9 +10,9 @@ from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wr
 from simulator.control.shapes import AnyObject
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
-from simulator.server.faults import TABLE, add_fault, doubts
+from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import InterfaceFault, WebhookFault, check_fault
+from simulator.wire.faults import FAULTS, InterfaceFault, WebhookFault, check_fault, put_in_force
 from simulator.wire.json import JsonObject
 from simulator.wire.shapes import Count
 
@@ -56,26 +56,26 @@ async def create(call: ControlCall) -> Annotated[JsonObject, MadeFault]:
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
     with world.change(_CAUSE):
-        return add_fault(world, fault) | {"warnings": doubts(world, fault)}
+        return put_in_force(world, fault) | {"warnings": doubts(world, fault)}
 
 
 async def read(call: ControlCall) -> Annotated[JsonObject, FaultList]:
-    return {"data": newest(list(call.world.store.table(TABLE).values()), call.limit())}
+    return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
 
 
 async def delete_all(call: ControlCall) -> None:
     world = call.world
     with world.change(_CAUSE):
-        for fault_id in list(world.store.table(TABLE).rows):
-            world.store.table(TABLE).delete(fault_id)
+        for fault_id in list(world.store[FAULTS].rows):
+            world.store[FAULTS].delete(fault_id)
 
 
 async def delete(call: ControlCall) -> None:
     world, fault_id = call.world, call.path["id"]
-    if fault_id not in world.store.table(TABLE):
+    if fault_id not in world.store[FAULTS]:
         raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")
     with world.change(_CAUSE):
-        world.store.table(TABLE).delete(fault_id)
+        world.store[FAULTS].delete(fault_id)
 
 
 ROWS: tuple[ControlOperation, ...] = (

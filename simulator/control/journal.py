@@ -16,11 +16,13 @@ from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer
 from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.shapes import Count, Timestamp
 
-TABLE = "control.calls"
+CALLS = TableKey("control.calls", dict[str, Any])
+"""The rows by the ids of the calls."""
 KEPT = 10_000
 BYTES_KEPT = 64 * 1024 * 1024
 _DROPPED = "control.calls.dropped"
@@ -62,7 +64,7 @@ class ControlJournal:
         if world is None or operation.recorded_as is None:
             return ""
         reserved = self._reserved.setdefault(world.id, set())
-        last: int = world.store.table("sequences").get(TABLE) or 0
+        last = world.last_sequence(CALLS.name)
         number = max(last, *reserved, 0) + 1
         reserved.add(number)
         return f"ctl_{number:06d}"
@@ -92,16 +94,16 @@ class ControlJournal:
             "answer": masker.value(loads(dumps(answer))) if operation.keeps_answer else None,
         }
         with world.store.change():
-            sequences, table = world.store.table("sequences"), world.store.table(TABLE)
+            table = world.store[CALLS]
             size = self._sizes.get(world)
             size = _size(row) + (sum(map(_size, table.values())) if size is None else size)
-            sequences.put(TABLE, max(number, sequences.get(TABLE) or 0))
+            world.set_sequence(CALLS.name, max(number, world.last_sequence(CALLS.name)))
             table.put(call.id, row)
             while len(table) > KEPT or (size > BYTES_KEPT and len(table) > 1):
                 oldest = next(iter(table.rows))
                 size -= _size(table.rows[oldest])
                 table.delete(oldest)
-                sequences.put(_DROPPED, (sequences.get(_DROPPED) or 0) + 1)
+                world.next_sequence(_DROPPED)
             self._sizes[world] = size
 
 
@@ -115,12 +117,11 @@ def number_of(call_id: str) -> int:
 
 def calls_of(world: World) -> list[JsonObject]:
     """The rows of a world, in the order in which the calls ended."""
-    return list(world.store.table(TABLE).values())
+    return list(world.store[CALLS].values())
 
 
 def call_of(world: World, call_id: str) -> JsonObject | None:
-    row: JsonObject | None = world.store.table(TABLE).get(call_id)
-    return row
+    return world.store[CALLS].get(call_id)
 
 
 def _last_request(world: World) -> list[Any]:
@@ -142,7 +143,7 @@ def _readable(raw: Any) -> Any:
 
 async def control_calls(call: ControlCall) -> ControlCallList:
     """GET /controls: what was done by hand, the oldest first."""
-    dropped = call.world.store.table("sequences").get(_DROPPED) or 0
+    dropped = call.world.last_sequence(_DROPPED)
     return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())], "dropped": dropped}
 
 

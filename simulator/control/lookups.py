@@ -11,9 +11,11 @@ from itertools import islice
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from simulator.kernel.store import Table
+from simulator.kernel.journal import EVENTS
+from simulator.kernel.ledger import ENTRIES
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
-from simulator.wire.records import Record, find, kind_of
+from simulator.wire.records import INDEX, Record, find, kind_of
 
 
 class _Index:
@@ -47,17 +49,17 @@ class Lookups:
     """The indexes of every world that was asked for, forgotten with it."""
 
     def __init__(self) -> None:
-        self._worlds: WeakKeyDictionary[World, dict[str, _Index]] = WeakKeyDictionary()
+        self._worlds: WeakKeyDictionary[World, dict[TableKey[Any], _Index]] = WeakKeyDictionary()
 
     def events(self, world: World, object_id: str) -> list[Any]:
         """The events about an object, oldest first."""
-        table = world.store.table("events")
-        return [table[key] for key in self._index(world, "events", _event_is_about).of(object_id)]
+        table = world.store[EVENTS]
+        return [table[key] for key in self._index(world, EVENTS, _event_is_about).of(object_id)]
 
     def entries(self, world: World, object_id: str) -> list[Any]:
         """The ledger entries of an object, oldest first."""
-        table = world.store.table("ledger.entries")
-        return [table[key] for key in self._index(world, "ledger.entries", _entry_is_about).of(object_id)]
+        table = world.store[ENTRIES]
+        return [table[key] for key in self._index(world, ENTRIES, _entry_is_about).of(object_id)]
 
     def referring(self, world: World, object_id: str) -> list[str]:
         """The ids of the resources that refer to an object, in the order of their creation."""
@@ -67,13 +69,13 @@ class Lookups:
             present = weak()
             return () if present is None else tuple(references_of(present, find(present, key)).values())
 
-        return list(self._index(world, "index", about).of(object_id))
+        return list(self._index(world, INDEX, about).of(object_id))
 
-    def _index(self, world: World, name: str, about: Callable[[str, Any], tuple[str, ...]]) -> _Index:
+    def _index(self, world: World, key: TableKey[Any], about: Callable[[str, Any], tuple[str, ...]]) -> _Index:
         indexes = self._worlds.setdefault(world, {})
-        if name not in indexes:
-            indexes[name] = _Index(world.store.table(name), about)
-        return indexes[name]
+        if key not in indexes:
+            indexes[key] = _Index(world.store[key], about)
+        return indexes[key]
 
 
 def references_of(world: World, record: Record | None) -> dict[str, str]:

@@ -27,7 +27,7 @@ from simulator.scenario.recorder import Done, Locate, Recording, record
 from simulator.server.endpoint import BASES
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import find, render
+from simulator.wire.records import INDEX, find, render
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _CONTROL = "/_simulator"
@@ -287,7 +287,7 @@ class _Collector:
     def _states(self, start_ms: int) -> dict[str, str]:
         """The statuses that objects have now, as they are shown."""
         states = {}
-        for identifier in self._world.store.table("index").rows:
+        for identifier in self._world.store[INDEX].rows:
             found = find(self._world, identifier)
             if found is None or found.created_at_ms < start_ms or found.kind in ("api_key", "webhook"):
                 continue

@@ -174,7 +174,7 @@ class _Story:
 
 def ruler_of(world: World, object_id: str) -> str | None:
     """The scenario that alone rules an object: it was handed over, or its request (or its parent's) chose it."""
-    bindings = world.store.table(BINDINGS)
+    bindings = world.store[BINDINGS]
     for member in with_ancestors(world, object_id):
         name: str = bindings.get(member) or origin_of(world, member).scenario
         if name:
@@ -184,11 +184,7 @@ def ruler_of(world: World, object_id: str) -> str | None:
 
 def timers_of(world: World, object_id: str) -> list[Timer]:
     """What is planned for an object, in firing order."""
-    own = [
-        timer
-        for timer in world.store.table("timers").values()
-        if object_id in (timer.target, timer.arguments.get("acts_on"))
-    ]
+    own = [timer for timer in world.agenda.all() if object_id in (timer.target, timer.arguments.get("acts_on"))]
     return sorted(own, key=lambda timer: (timer.due_at_ms, timer.number))
 
 

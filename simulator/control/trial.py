@@ -17,7 +17,7 @@ from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.auth import credentials
+from simulator.resources.auth import credentials, key_pairs
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.reference import all_rates
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
@@ -65,7 +65,7 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
 
 
 def _call(world: World, environment: str, operation: Any) -> None:
-    call = Call(world, environment, {}, caller=next(iter(world.store.table(f"{environment}:api_keys").values())))
+    call = Call(world, environment, {}, caller=next(iter(key_pairs(world, environment).values())))
     with suppress(ApiError), world.change(Cause("request", operation.name)):
         dispatch.validate(operation, call, {}, {}, strict=False)
         operation.action(call)
@@ -77,9 +77,9 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
         kind = simulator.wiring.kinds.get(row.kind)
         if kind is None or row.status not in kind.machine.rows or row.id != key:
             raise StateError(path, "its id, its kind or its status is not possible")
-        own = f"{row.environment}:{kind.table}" + (f"@{row.owner}" if row.owner else "")
-        if table not in (own, f"{own}:deleted"):
-            raise StateError(path, f"it belongs into the table {own}")
+        own = kind.table.of(row.environment, row.owner)
+        if table not in (own.text, own.of_deleted.text):
+            raise StateError(path, f"it belongs into the table {own.text}")
     elif isinstance(row, Timer):
         if row.kind not in simulator.wiring.timers or row.key != key:
             raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
@@ -95,7 +95,7 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
 
 def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for environment in ENVIRONMENTS:
-        if not world.store.table(f"{environment}:api_keys").rows:
+        if not key_pairs(world, environment).rows:
             raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
     for name in state.tables.get("uploaded_scenarios", {}):
         simulator.engine.file(world, name)

@@ -10,6 +10,8 @@ from simulator.insight.traffic import Seen
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, all_deliveries
+from simulator.scenario.logbook import LOG
+from simulator.wire.faults import FAULTS
 from simulator.wire.records import find
 
 SLOW_MS = 5_000
@@ -65,7 +67,7 @@ def not_fetched(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
 
 
 def idle_faults(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
-    for fault in world.store.table("faults").values():
+    for fault in world.store[FAULTS].values():
         if not fault.get("hits"):
             yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
 
@@ -75,7 +77,7 @@ _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": 
 
 def scenario_log(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
     """What scenarios could not do."""
-    for row in world.store.table("scenario.log").values():
+    for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])
         if kind is not None:
             entry = row["entry"]

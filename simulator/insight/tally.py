@@ -12,14 +12,13 @@ from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from simulator.kernel.journal import JournalEntry
-from simulator.kernel.store import Table
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import loads
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
 
-TABLE = "coverage"
 ANSWER = "answer"
 REPLAY = "replay"
 PAGE = "page"
@@ -55,6 +54,9 @@ class Hits:
     first: str
 
 
+COVERAGE = TableKey("coverage", Hits)
+
+
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one call that was routed to an operation; inside a change."""
     _count(world, Counted(ANSWER, operation.name, outcome_of(exchange)), exchange.id)
@@ -67,7 +69,7 @@ def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> N
 
 
 def _count(world: World, counted: Counted, request_id: str) -> None:
-    table: Table[Hits] = world.store.table(TABLE)
+    table = world.store[COVERAGE]
     key = counted.row
     row = table.get(key)
     table.put(key, Hits(1, request_id) if row is None else replace(row, hits=row.hits + 1))
@@ -75,7 +77,7 @@ def _count(world: World, counted: Counted, request_id: str) -> None:
 
 def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
     """What was counted, and how often; in the order in which it was first seen."""
-    for key, row in world.store.table(TABLE).items():
+    for key, row in world.store[COVERAGE].items():
         yield Counted.of(key), row
 
 

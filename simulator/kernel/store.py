@@ -175,18 +175,14 @@ class Store:
             raise ValueError(f"there is no table {address.text!r}")
         if self._keys.setdefault(key.name, key) is not key:
             raise ValueError(f"two tables are called {key.name!r}")
-        table = self._at[at] = self.table(address.text)
+        table = self._at[at] = self.written(address.text)
         return table
 
     def written(self, text: str) -> Table[Any]:
-        """The table whose address is written so in an index; it need not have been asked for by its key yet."""
-        return self.table(text)
-
-    def table(self, name: str) -> Table[Any]:
-        """The table of that name, made when first asked for."""
-        table = self._tables.get(name)
+        """The table whose address is written so, in an index or a snapshot; its key may never have been asked for."""
+        table = self._tables.get(text)
         if table is None:
-            table = self._tables[name] = Table(self, name)
+            table = self._tables[text] = Table(self, text)
         return table
 
     @property
@@ -260,4 +256,4 @@ class Store:
         for table in self._tables.values():
             table.fill({})
         for name, rows in tables.items():
-            self.table(name).fill(rows)
+            self.written(name).fill(rows)

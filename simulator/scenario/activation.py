@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simulator.kernel.journal import Cause
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario import holding, stops
 from simulator.scenario.catalogue import CannotActivate, Context, UnknownScenario
@@ -15,16 +16,19 @@ from simulator.scenario.parts import Span
 from simulator.scenario.pending import PendingStep, plan, steps_of
 from simulator.scenario.schema import WORLD_ACTIONS, ScenarioFile
 from simulator.wire.errors import ControlError
+from simulator.wire.faults import FAULTS, put_in_force
 
-ACTIVE = "scenario.active"
-BINDINGS = "scenario.bindings"
-COUNTS = "scenario.counts"
-FAULTS = "faults"
+ACTIVE = TableKey("scenario.active", list[str])
+"""One row, `names`."""
+BINDINGS = TableKey("scenario.bindings", str)
+"""Id of an object → the scenario that alone acts on it."""
+COUNTS = TableKey("scenario.counts", int)
+"""How often rules with `times` have fired, by `scenario|index of the rule|object`."""
 
 
 def active(world: World) -> list[str]:
     """The names of the active scenarios, the one that wins last."""
-    return list(world.store.table(ACTIVE).get("names") or [])
+    return list(world.store[ACTIVE].get("names") or [])
 
 
 def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
@@ -42,7 +46,7 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
     for name in before:
         if name not in wanted:
             deactivate(world, name)
-    world.store.table(ACTIVE).put("names", wanted)
+    world.store[ACTIVE].put("names", wanted)
     for name in wanted:
         stops.pardon(world, name)
         if name not in before:
@@ -64,7 +68,7 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
 def stop(world: World, name: str, part: str, place: str, reason: str) -> None:
     """Take a scenario out of the world until it is activated or uploaded again."""
     deactivate(world, name)
-    world.store.table(ACTIVE).put("names", [other for other in active(world) if other != name])
+    world.store[ACTIVE].put("names", [other for other in active(world) if other != name])
     stops.enter(world, name, part, place, reason)
 
 
@@ -73,7 +77,7 @@ def deactivate(world: World, name: str) -> None:
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
     holding.forget(world, scenario=name)
-    faults = world.store.table(FAULTS)
+    faults = world.store[FAULTS]
     for row in [row for row in faults.values() if row.get("scenario") == name]:
         faults.delete(row["id"])
 
@@ -88,20 +92,13 @@ def draw(world: World, name: str, span: Span) -> int:
 def _set_up(context: Context, world: World, name: str) -> None:
     """World state, faults and timeline of a scenario that becomes active; its counts begin anew."""
     file = context.catalogue.file(world, name)
-    counts = world.store.table(COUNTS)
+    counts = world.store[COUNTS]
     # Counts of objects bound to it (`name|rule|root`) go on: those were never under the list of active ones.
     for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
         counts.delete(key)
     _set_world(context, world, file)
     for fault in file.document.get("faults") or []:
-        row = {
-            "id": world.streams.identifier("flt_", "ids.fault"),
-            **fault,
-            "times_left": fault.get("times"),
-            "hits": 0,
-            "scenario": name,
-        }
-        world.store.table(FAULTS).put(row["id"], row)
+        put_in_force(world, fault, name)
     for index, step in enumerate(file.scenario.timeline):
         part = f"timeline[{index}]"
         pending = PendingStep(

@@ -9,13 +9,15 @@ from fnmatch import translate
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.schema import REQUEST, Library, Rule, Scenario, ScenarioFile
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
 
-UPLOADED = "uploaded_scenarios"
+UPLOADED = TableKey("uploaded_scenarios", dict[str, Any])
+"""The scenarios of a world by name, as `row_of` writes them."""
 
 
 class UnknownScenario(ControlError, KeyError):
@@ -82,11 +84,11 @@ class Catalogue:
         self._uploaded: WeakKeyDictionary[World, dict[str, Ready]] = WeakKeyDictionary()
 
     def knows(self, world: World, name: str) -> bool:
-        return name in self._library or name in world.store.table(UPLOADED)
+        return name in self._library or name in world.store[UPLOADED]
 
     def names(self, world: World) -> list[str]:
         """Every scenario of a world, those that ship first."""
-        return list(dict.fromkeys([*self._library, *(name for name, _ in world.store.table(UPLOADED).items())]))
+        return list(dict.fromkeys([*self._library, *(name for name, _ in world.store[UPLOADED].items())]))
 
     def file(self, world: World, name: str) -> ScenarioFile:
         """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
@@ -94,7 +96,7 @@ class Catalogue:
 
     def get(self, world: World, name: str) -> Ready:
         """A scenario made ready; kept as long as its row is the same, and no longer than its world."""
-        row = world.store.table(UPLOADED).get(name) or self._library.get(name)
+        row = world.store[UPLOADED].get(name) or self._library.get(name)
         if row is None:
             raise UnknownScenario(name)
         kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded.setdefault(world, {})
@@ -112,7 +114,7 @@ class Catalogue:
     @staticmethod
     def keep(world: World, file: ScenarioFile) -> None:
         """Keep an uploaded scenario in its world; inside a change."""
-        world.store.table(UPLOADED).put(file.name, row_of(file))
+        world.store[UPLOADED].put(file.name, row_of(file))
 
 
 @dataclass(frozen=True)

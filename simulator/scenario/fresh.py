@@ -22,7 +22,6 @@ from simulator.scenario.drive import Drive, DriveAction, DriveCall, action
 from simulator.scenario.paths import emits, schedule_from
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
-from simulator.wire.records import rows
 from simulator.wire.spelling import upper
 
 PAYER = "+254722000000"
@@ -198,8 +197,8 @@ def _network(world: World, environment: str, event: str) -> Start:
 
 
 def _webhook(world: World, environment: str, event: str) -> Start:
-    table = world.wiring.kinds["webhook"].table
-    newest = next((row for row in rows(world, environment, table).newest_first() if row.status == "enabled"), None)
+    endpoints = world.store[world.wiring.kinds["webhook"].table.of(environment)]
+    newest = next((row for row in endpoints.newest_first() if row.status == "enabled"), None)
     if newest is None:
         raise ControlError(
             409,

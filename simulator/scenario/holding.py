@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.kernel.agenda import Timer
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
 from simulator.scenario.pending import KINDS, STEP, TIMELINE
 from simulator.wire.records import Record, find
 
-TABLE = "scenario.held"
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
 _STRETCH = ("slowed_by", "factor")
 LIGHTNING_NETWORK = "bitcoin"
@@ -55,6 +54,9 @@ class Held:
     def arguments(self) -> dict[str, Any]:
         """What the timer of the step carries."""
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
+
+
+HELD = TableKey("scenario.held", Held)
 
 
 def networks_needed(action: str, record: object) -> frozenset[str]:
@@ -106,7 +108,7 @@ def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...
         **{name: timer.arguments[name] for name in _CARRIED},
         **{name: timer.arguments[name] for name in _STRETCH if name in timer.arguments},
     )
-    _table(world).put(str(world.next_sequence(TABLE)), held)
+    _table(world).put(str(world.next_sequence(HELD.name)), held)
 
 
 def release(world: World, status: NetworkStatus) -> None:
@@ -133,4 +135,4 @@ def forget(world: World, *, scenario: str = "", target: str = "") -> None:
 
 
 def _table(world: World) -> Table[Held]:
-    return world.store.table(TABLE)
+    return world.store[HELD]

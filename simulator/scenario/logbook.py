@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.json import JsonObject
 
-TABLE = "scenario.log"
+LOG = TableKey("scenario.log", dict[str, Any])
+"""The entries by their numbers."""
 KEPT = 10_000
 
 
@@ -15,8 +19,8 @@ def note(world: World, scenario: str, what: str, part: str, place: str, **member
 
     `what`: fired, done, skipped, failed or stopped; `part` is the path of the rule or step.
     """
-    number = world.next_sequence(TABLE)
-    table = world.store.table(TABLE)
+    number = world.next_sequence(LOG.name)
+    table = world.store[LOG]
     entry = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **members}
     table.put(str(number), {"scenario": scenario, "what": what, "entry": entry})
     oldest = str(number - KEPT)
@@ -27,11 +31,9 @@ def note(world: World, scenario: str, what: str, part: str, place: str, **member
 
 def last_entry(world: World) -> int:
     """The number of the newest entry, 0 when there is none."""
-    return world.store.table("sequences").get(TABLE) or 0
+    return world.last_sequence(LOG.name)
 
 
 def notes(world: World, scenario: str, what: str) -> list[JsonObject]:
     """The entries of one scenario and sort, oldest first."""
-    return [
-        row["entry"] for row in world.store.table(TABLE).values() if row["scenario"] == scenario and row["what"] == what
-    ]
+    return [row["entry"] for row in world.store[LOG].values() if row["scenario"] == scenario and row["what"] == what]

@@ -54,7 +54,7 @@ def dispatch(context: Context, world: World, happening: Happening) -> None:
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
     """The scenario that an object is bound to, and what of it was: the object itself, or what it belongs to."""
-    bindings = world.store.table(BINDINGS)
+    bindings = world.store[BINDINGS]
     for member in with_ancestors(world, object_id):
         name = bindings.get(member) or origin_of(world, member).scenario
         if name:
@@ -67,7 +67,7 @@ def bind(world: World, object_id: str, name: str) -> None:
     for timer in steps_on(world, object_id):
         world.agenda.cancel_key(timer.key)
     holding.forget(world, target=object_id)
-    world.store.table(BINDINGS).put(object_id, name)
+    world.store[BINDINGS].put(object_id, name)
 
 
 def offer(context: Context, world: World, name: str, happening: Happening, root: str) -> bool:
@@ -134,7 +134,7 @@ def _take(
     The order is part of the language: a rule whose `where` does not hold draws no chance and is not counted, and one
     that chance passes over is not counted either. So `times: 1, probability: 0.5` fires once, sooner or later.
     """
-    counts = world.store.table(COUNTS)
+    counts = world.store[COUNTS]
     key = f"{name}|{index}|{root}"
     count: int = counts.get(key) or 0
     if rule.times is not None and count >= rule.times:

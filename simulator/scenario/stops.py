@@ -5,17 +5,19 @@ All of it is plain data in the world's store. The engine decides what being stop
 
 from __future__ import annotations
 
+from typing import Any
+
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.logbook import note
 from simulator.scenario.pending import PendingStep, note_step
 from simulator.scenario.shapes import StoppedScenario
-from simulator.wire.json import JsonObject
 from simulator.wire.settings import settings_of
 
-STOPPED = "scenario.stopped"
-INSTANTS = "scenario.instants"
-FAILURES = "scenario.failures"
+STOPPED = TableKey("scenario.stopped", dict[str, Any])
+INSTANTS = TableKey("scenario.instants", tuple[int, int])
+FAILURES = TableKey("scenario.failures", dict[str, Any])
 
 _LONGEST_REASON = 500
 
@@ -28,25 +30,25 @@ def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
     """Enter that a scenario is stopped, and at which step; inside a change."""
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
     row = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
-    world.store.table(STOPPED).put(name, row)
+    world.store[STOPPED].put(name, row)
 
 
 def pardon(world: World, name: str) -> None:
     """Forget what a scenario was stopped for, and what might have stopped it soon; inside a change."""
-    for table in (STOPPED, INSTANTS, FAILURES):
-        if name in world.store.table(table):
-            world.store.table(table).delete(name)
+    for table in (world.store[STOPPED], world.store[INSTANTS], world.store[FAILURES]):
+        if name in table:
+            table.delete(name)
 
 
 def why_stopped(world: World, name: str) -> str | None:
     """Why a scenario was stopped, None for one that is not."""
-    row: JsonObject | None = world.store.table(STOPPED).get(name)
+    row = world.store[STOPPED].get(name)
     return None if row is None else str(row["reason"])
 
 
 def stopped_since(world: World, entry: int) -> list[StoppedScenario]:
     """{name, reason, at} of every scenario that was stopped after that entry of the logbook, and still is."""
-    rows = world.store.table(STOPPED).values()
+    rows = world.store[STOPPED].values()
     return [{"name": row["name"], "reason": row["reason"], "at": row["at"]} for row in rows if row["entry"] > entry]
 
 
@@ -55,7 +57,7 @@ def count_step(world: World, name: str) -> str | None:
 
     Steps planned earlier do not count, however many are due at once: they are as many as what made them.
     """
-    instants = world.store.table(INSTANTS)
+    instants = world.store[INSTANTS]
     at_ms, count = instants.get(name) or (world.now_ms, 0)
     count = count + 1 if at_ms == world.now_ms else 1
     instants.put(name, (world.now_ms, count))
@@ -84,7 +86,7 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
 
 def record_failure(world: World, step: PendingStep, error: Exception) -> str | None:
     """Enter a step that broke; a reason to stop its scenario when it is the second in a row of its part or sort."""
-    failures, sort = world.store.table(FAILURES), type(error).__name__
+    failures, sort = world.store[FAILURES], type(error).__name__
     reason = f"{sort}: {error}"[:_LONGEST_REASON]
     note_step(world, "failed", step, error=sort, reason=reason)
     before = failures.get(step.scenario)
@@ -96,5 +98,5 @@ def record_failure(world: World, step: PendingStep, error: Exception) -> str | N
 
 def record_success(world: World, name: str) -> None:
     """A step was done: failures before it are no longer in a row; inside a change."""
-    if name in world.store.table(FAILURES):
-        world.store.table(FAILURES).delete(name)
+    if name in world.store[FAILURES]:
+        world.store[FAILURES].delete(name)

@@ -1,6 +1,6 @@
 """Faults of the interface: which call is disturbed, and how (control interface, chapter "Faults").
 
-The rows are data in the store table "faults", each the fault as given plus `id`, `times_left`, `hits` and, for a fault
+The rows are data in the table FAULTS, each the fault as given plus `id`, `times_left`, `hits` and, for a fault
 that belongs to a scenario, `scenario`. Webhook faults lie in the same table and are the webhooks room's.
 """
 
@@ -13,11 +13,9 @@ from simulator.kernel.clock import SECOND_MS, parse_duration
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import key_pair
 from simulator.server.messages import WITHOUT_BODY, Outgoing
-from simulator.wire.faults import LONGEST_DELAY_MS
+from simulator.wire.faults import FAULTS, LONGEST_DELAY_MS
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.records import find
-
-TABLE = "faults"
 
 
 def doubts(world: World, fault: JsonObject) -> list[str]:
@@ -34,19 +32,6 @@ def doubts(world: World, fault: JsonObject) -> list[str]:
     if endpoint is not None and getattr(find(world, endpoint), "kind", "") != "webhook":
         found.append(f"webhook.endpoint_id: no endpoint of the world {world.id} has the id {endpoint!r}")
     return found
-
-
-def add_fault(world: World, fault: JsonObject, scenario: str | None = None) -> JsonObject:
-    """Put a checked fault in force; inside a change."""
-    row = {
-        "id": world.streams.identifier("flt_", "ids.fault"),
-        **fault,
-        "times_left": fault.get("times"),
-        "hits": 0,
-        "scenario": scenario,
-    }
-    world.store.table(TABLE).put(row["id"], row)
-    return row
 
 
 class Interference:
@@ -85,7 +70,7 @@ class Interference:
 
 def choose(world: World, method: str, path: str, public_key: str | None) -> Interference | None:
     """The first fault in force that matches this call; it counts as hit."""
-    table = world.store.table(TABLE)
+    table = world.store[FAULTS]
     if not table.rows:
         return None
     for row in list(table.values()):

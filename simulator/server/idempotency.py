@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from simulator.kernel.clock import HOUR_MS
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.json import canonical
@@ -26,6 +27,10 @@ class Stored:
     at_ms: int
 
 
+ANSWERS = TableKey("idempotency", Stored)
+"""The answers by `<environment>:<key>`, oldest first."""
+
+
 def check_key(key: str) -> None:
     """1 to 255 printable ASCII characters, else 400 invalid_request."""
     if not 1 <= len(key) <= 255 or not all(" " <= character <= "~" for character in key):
@@ -39,7 +44,7 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
 
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
     """The stored answer of this key, if it is remembered; 409 idempotency_conflict for another request."""
-    stored: Stored | None = world.store.table("idempotency").get(f"{environment}:{key}")
+    stored = world.store[ANSWERS].get(f"{environment}:{key}")
     if stored is None or world.now_ms - stored.at_ms >= RETENTION_MS:
         return None
     if stored.fingerprint != wanted:
@@ -49,13 +54,10 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
     """Bind an answer to its key; once an hour what has lapsed is forgotten on the way. Inside a change."""
-    table = world.store.table("idempotency")
+    table = world.store[ANSWERS]
     if f"{environment}:{key}" in table:
         table.delete(f"{environment}:{key}")
-    sequences = world.store.table("sequences")
-    hour = world.now_ms // HOUR_MS
-    if sequences.get("idempotency.hour") != hour:
-        sequences.put("idempotency.hour", hour)
+    if world.is_first_in_hour("idempotency.hour"):
         lapsed = takewhile(lambda item: world.now_ms - item[1].at_ms >= RETENTION_MS, table.items())
         for old, _ in list(lapsed):
             table.delete(old)

@@ -9,9 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.settings import settings_of
+
+WINDOWS = TableKey("rate_windows", tuple[int, int])
+"""When the present window of a key pair was opened (milliseconds), and the calls in it."""
 
 
 def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) -> None:
@@ -23,7 +27,7 @@ def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) ->
     on_the_wall = settings["rate_limit_clock"] == "wall"
     now_ms = wall_now_ms() if on_the_wall else world.now_ms
     calls, seconds = (int(part) for part in limit.split("/"))
-    table, window = world.store.table("rate_windows"), f"wall:{public_key}" if on_the_wall else public_key
+    table, window = world.store[WINDOWS], f"wall:{public_key}" if on_the_wall else public_key
     opened_ms, count = table.get(window) or (now_ms, 0)
     if not 0 <= now_ms - opened_ms < seconds * SECOND_MS:
         opened_ms, count = now_ms, 0

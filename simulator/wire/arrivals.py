@@ -10,13 +10,17 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.wire.advice import advise
 from simulator.wire.records import Record, find, kind_of
 
 LIGHTNING = "lightning"
 """Where invoices and Lightning addresses are entered, in place of a network."""
+
+
+RECEIVERS = TableKey("receivers", str, per_environment=True)
+"""Key of a receiver → the id of what receives there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ def receiver_key(network: str, address: str, memo: str | None = None) -> str:
 
 def receivers(world: World, environment: str) -> Table[str]:
     """Key of a receiver → the id of what receives there."""
-    return world.store.table(f"{environment}:receivers")
+    return world.store[RECEIVERS.of(environment)]
 
 
 def expect(world: World, record: Record, network: str, address: str, memo: str | None = None) -> None:

@@ -6,11 +6,13 @@ Calls of the control interface and scenario files ask the same checks.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.wire.globs import can_match, meant_path
@@ -21,6 +23,10 @@ from simulator.wire.strict import did_you_mean, refuse_unknown
 LONGEST_DELAY_MS = 10 * MINUTE_MS
 LONGEST_SLOWNESS_MS = MINUTE_MS
 """Of interface calls, and of deliveries: both are wall time."""
+
+
+FAULTS = TableKey("faults", dict[str, Any])
+"""The faults in force, by id: as given, and `id`, `times_left`, `hits`, and the `scenario` it is of (or None)."""
 
 
 class Match(Body):
@@ -175,3 +181,16 @@ def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None =
         return
     if longest_ms is not None and span_ms > longest_ms:
         yield wrong(param, f"it is wall time, at most {format_duration(longest_ms)}")
+
+
+def put_in_force(world: World, fault: JsonObject, scenario: str | None = None) -> JsonObject:
+    """Put a checked fault in force, for a scenario or by hand; its row. Inside a change."""
+    row = {
+        "id": world.streams.identifier("flt_", "ids.fault"),
+        **fault,
+        "times_left": fault.get("times"),
+        "hits": 0,
+        "scenario": scenario,
+    }
+    world.store[FAULTS].put(row["id"], row)
+    return row

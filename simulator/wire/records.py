@@ -12,7 +12,7 @@ from typing import Any, TypedDict, TypeVar
 
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine, Move
-from simulator.kernel.store import Table
+from simulator.kernel.store import Address, Table, TableKey
 from simulator.kernel.world import Origin, World
 from simulator.wire.errors import not_found
 from simulator.wire.events import emit
@@ -48,6 +48,12 @@ def present(value: V | None) -> V:
     return value
 
 
+INDEX = TableKey("index", str)
+"""The id of every record that was ever created → the address of the table it lies in, as text."""
+ORIGINS = TableKey("origins", Origin)
+"""What the requests carried that made records, by the ids of these."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
@@ -64,7 +70,7 @@ class Kind:
     """
 
     name: str
-    table: str
+    table: TableKey[Any]
     render: Callable[[World, Any], Shown]
     machine: Machine
     shape: Any = None
@@ -85,11 +91,6 @@ class Kind:
     def types(self) -> tuple[str, ...]:
         """What resources of this kind can be asked for by: the kind, its family and what else it is listed as."""
         return (self.name, *((self.family,) if self.family else ()), *self.listed_as)
-
-
-def rows(world: World, environment: str, table: str, owner: str = "") -> Table[Any]:
-    """The rows of one kind in one environment: the account's own, or those of another platform user."""
-    return world.store.table(f"{environment}:{table}@{owner}" if owner else f"{environment}:{table}")
 
 
 class NewFields(TypedDict):
@@ -137,11 +138,11 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
     record = replace(record, status=move.target)
-    table = rows(world, record.environment, kind.table, record.owner)
+    table = world.store[kind.table.of(record.environment, record.owner)]
     table.put(record.id, record)
-    world.store.table("index").put(record.id, table.name)
+    world.store[INDEX].put(record.id, table.name)
     if world.origin.body or world.origin.scenario:
-        world.store.table("origins").put(record.id, world.origin)
+        world.store[ORIGINS].put(record.id, world.origin)
     world.journal.record_step(record.id, Step(move.target, world.now_ms, move.on, world.cause))
     if announced:
         announce(world, record, on, when)
@@ -166,7 +167,7 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
     kind = kind_of(world, record)
     step = kind.machine.next(record.status, on, when)
     record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
-    rows(world, record.environment, kind.table, record.owner).put(record.id, record)
+    world.store[kind.table.of(record.environment, record.owner)].put(record.id, record)
     world.journal.record_step(record.id, Step(step.target, world.now_ms, step.on, world.cause))
     _emit(world, record, step, extra or {})
     return record
@@ -177,26 +178,40 @@ def save(world: World, record: R, **changes: Any) -> R:
     if "status" in changes:
         raise ValueError("only a move of the state table changes a status")
     record = replace(record, updated_at_ms=world.now_ms, **changes)
-    rows(world, record.environment, kind_of(world, record).table, record.owner).put(record.id, record)
+    world.store[_address(world, record)].put(record.id, record)
     return record
 
 
 def remove(world: World, record: R, on: str) -> R:
     """Move a resource out of its table: lists no longer show it, `find` still does."""
     record = move(world, record, on)
-    table = rows(world, record.environment, kind_of(world, record).table, record.owner)
-    table.delete(record.id)
-    archive = world.store.table(f"{table.name}:deleted")
+    address = _address(world, record)
+    world.store[address].delete(record.id)
+    archive = world.store[address.of_deleted]
     archive.put(record.id, record)
-    world.store.table("index").put(record.id, archive.name)
+    world.store[INDEX].put(record.id, archive.name)
     return record
+
+
+def _address(world: World, record: Record) -> Address[Any]:
+    """The table of a record that is not deleted."""
+    return kind_of(world, record).table.of(record.environment, record.owner)
+
+
+def forget_record(world: World, record_id: str) -> None:
+    """Remove what is kept of a record that never was in this world, besides its row; inside a change."""
+    world.journal.forget_history(record_id)
+    if record_id in world.store[INDEX]:
+        world.store[INDEX].delete(record_id)
+    if record_id in world.store[ORIGINS]:
+        world.store[ORIGINS].delete(record_id)
 
 
 def find(world: World, record_id: str) -> Any | None:
     """Any resource of the world by id, deleted ones and those of other users included."""
-    name: str | None = world.store.table("index").get(record_id)
-    if name is not None:
-        return world.store.table(name).get(record_id)
+    at = world.store[INDEX].get(record_id)
+    if at is not None:
+        return world.store.written(at).get(record_id)
     for kind in world.wiring.kinds.values():
         record = kind.standing(world, record_id) if kind.standing is not None else None
         if record is not None:
@@ -221,14 +236,13 @@ def require(table: Table[R], record_id: str, what: str, param: str | None = None
 
 
 def is_deleted(world: World, record_id: str) -> bool:
-    name: str | None = world.store.table("index").get(record_id)
-    return name is not None and name.endswith(":deleted")
+    at = world.store[INDEX].get(record_id)
+    return at is not None and at == _address(world, world.store.written(at)[record_id]).of_deleted.text
 
 
 def origin_of(world: World, record_id: str) -> Origin:
     """What the request that made a resource carried."""
-    origin: Origin | None = world.store.table("origins").get(record_id)
-    return origin or Origin({})
+    return world.store[ORIGINS].get(record_id) or Origin({})
 
 
 def _emit(world: World, record: Record, move: Move, extra: Shown) -> None:

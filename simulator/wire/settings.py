@@ -11,6 +11,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
 
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.fields import Body
 from simulator.wire.shapes import Count, Format
@@ -55,10 +56,13 @@ def _set(members: Mapping[str, object]) -> SettingSet:
 
 DEFAULTS = Settings()
 
+SETTINGS = TableKey("settings", SettingSet)
+"""One row, `settings`: those in force, by name."""
+
 
 def settings_of(world: World) -> SettingSet:
     """The settings in force, as shown."""
-    stored: SettingSet | None = world.store.table("settings").get("settings")
+    stored = world.store[SETTINGS].get("settings")
     if stored is None or len(stored) < len(DEFAULT_NAMES):  # laid down by a version that had fewer settings
         return _set({**shown(DEFAULTS), **(stored or {})})
     return stored
@@ -74,12 +78,16 @@ def shown(settings: Settings) -> SettingSet:
     return _set({name: getattr(settings, name) for name in Settings.model_fields})
 
 
+def put_settings(world: World, settings: Mapping[str, object]) -> SettingSet:
+    """Put these settings in place of all; inside a change."""
+    world.store[SETTINGS].put("settings", row := _set(dict(settings)))
+    return row
+
+
 def change_settings(world: World, changes: Settings) -> SettingSet:
     """Replace the settings that were given; inside a change."""
     given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULT_NAMES}
-    settings = _set({**settings_of(world), **given})
-    world.store.table("settings").put("settings", settings)
-    return settings
+    return put_settings(world, {**settings_of(world), **given})
 
 
 DEFAULT_NAMES = frozenset(Settings.model_fields)

@@ -21,9 +21,11 @@ import orjson
 
 from simulator.config import Config
 from simulator.host import build
+from simulator.kernel.ledger import BALANCES
 from simulator.kernel.world import World
 from simulator.server.app import Application
 from simulator.server.process import serving
+from simulator.wire.faults import FAULTS
 from tests.hostile.contract import answer_findings, event_findings
 from tests.hostile.findings import Findings
 from tests.hostile.mutations import dumps
@@ -311,7 +313,7 @@ class House:
         return {
             (world.id, id, row.get("hits", 0)): row
             for world in self.simulator.worlds.values()
-            for id, row in world.store.table("faults").items()
+            for id, row in world.store[FAULTS].items()
         }
 
     async def _still_life(self) -> dict[str, Any] | None:
@@ -364,7 +366,7 @@ class House:
         for world in self.simulator.worlds.values():
             if any(world.ledger.totals().values()):
                 self.fail("books", "the books do not sum to zero", f"world {world.id}", repr(world.ledger.totals()))
-            for key, amount in world.store.table("ledger.balances").items():
+            for key, amount in world.store[BALANCES].items():
                 if amount < 0 and ("/available" in key or "/held" in key):
                     self.fail("books", "a pot is below zero", f"world {world.id}", f"{key} {amount}")
 

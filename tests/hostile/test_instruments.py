@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from simulator.assembly import Blueprint, Simulator
+from simulator.resources.deposit_wallets.records import WALLETS
 from simulator.scenario.schema import Library
 from simulator.server.app import Application
 from simulator.server.runtime import Runtime
@@ -90,7 +91,7 @@ def test_a_refused_call_that_changes_something_is_found(tmp_path: Path) -> None:
     async def half(self: Any, scope: Any, receive: Any, send: Any) -> None:
         world = self.simulator.default
         with world.store.change():
-            world.store.table("sandbox:wallets").put("wal_1", "half a wallet")
+            world.store[WALLETS.of("sandbox")].put("wal_1", "half a wallet")
         await refusal(self, scope, receive, send)
 
     house = house_with(tmp_path, half)

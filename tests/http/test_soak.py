@@ -9,7 +9,7 @@ import pytest
 
 from simulator.kernel.journal import Cause
 from simulator.wire import advice
-from simulator.wire.advice import advise
+from simulator.wire.advice import ADVICE, advise
 from tests.http.busy import ok, send
 from tests.http.test_snapshots import FRIEND
 from tests.test_state import Inside
@@ -79,5 +79,5 @@ def test_findings_are_bounded(inside: Inside, monkeypatch: pytest.MonkeyPatch) -
     for number in range(5):
         with world.change(Cause("action", "test")):
             advise(world, "kind", "info", f"finding {number}", "nothing")
-    kept = [row["message"] for row in world.store.table("advice").values()]
+    kept = [row["message"] for row in world.store[ADVICE].values()]
     assert kept == ["finding 2", "finding 3", "finding 4"]

@@ -8,7 +8,7 @@ from simulator.assembly import Blueprint, Simulator
 from simulator.insight import EndedWorlds
 from simulator.insight.ended import FINDINGS_KEPT
 from simulator.kernel.journal import Cause
-from simulator.wire.advice import advise
+from simulator.wire.advice import ADVICE, advise
 
 
 def test_the_newest_findings_of_ended_worlds_are_kept() -> None:
@@ -31,7 +31,7 @@ def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
     simulator = Simulator()
     past = EndedWorlds(simulator.operations)
     world = simulator.create_world(Blueprint("w", 1))
-    world.store.table("advice").fill({"1": {}})
+    world.store[ADVICE].fill({"1": {}})
     past.keep(world)
     with pytest.raises(KeyError):
         past.take_in()

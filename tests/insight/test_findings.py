@@ -14,6 +14,7 @@ from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, Webhook
+from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS
 from simulator.wire.json import dumps
 
 BLUEPRINT = Blueprint("default", 1)
@@ -139,8 +140,8 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
         url="http://localhost/", events=("*",),
     )  # fmt: skip
     with world.change(Cause("start", "test")):
-        world.store.table("sandbox:webhooks").put("wh_1", endpoint)
-        world.store.table("deliveries@wh_1").put("dlv_1", Delivery(**members | changes, duration_ms=duration_ms))
+        world.store[ENDPOINTS.of("sandbox")].put("wh_1", endpoint)
+        world.store[DELIVERIES.of(owner="wh_1")].put("dlv_1", Delivery(**members | changes, duration_ms=duration_ms))
 
 
 def test_what_a_fault_dropped_is_no_missing_acknowledgement(simulator: Simulator) -> None:

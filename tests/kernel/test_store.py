@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.kernel.store import ABSENT, Store, Table
+from simulator.kernel.store import ABSENT, Store, Table, TableKey
 from tests.kernel.breaking import Refused, broken_off
 
 
@@ -20,9 +20,13 @@ class Numbered:
     sequence: int
 
 
+THINGS = TableKey("things", Any)
+OTHERS = TableKey("others", Any)
+
+
 def filled(*keys: str) -> tuple[Store, Table[Any]]:
     store = Store()
-    table = store.table("things")
+    table = store[THINGS]
     with store.change():
         for key in keys:
             table.put(key, f"row {key}")
@@ -36,9 +40,9 @@ def listed(store: Store) -> dict[str, list[tuple[str, Any]]]:
 
 def test_a_table_is_made_once_and_keeps_its_name() -> None:
     store = Store()
-    assert store.table("things") is store.table("things")
-    assert store.table("things").name == "things"
-    assert store.table("things") is not store.table("others")
+    assert store[THINGS] is store[THINGS]
+    assert store[THINGS].name == "things"
+    assert store[THINGS] is not store[OTHERS]
 
 
 def test_a_table_is_read_like_a_dict_in_the_order_of_creation() -> None:
@@ -105,7 +109,7 @@ def test_a_change_that_raises_leaves_every_table_as_it_was() -> None:
         table.put("a", 2)
         table.put("a", 3)
         table.delete("b")
-        store.table("others").put("x", 1)
+        store[OTHERS].put("x", 1)
     assert listed(store) == before
 
 
@@ -231,7 +235,7 @@ def test_the_writes_of_a_change_are_told_once_it_is_made() -> None:
 
 def test_a_snapshot_has_the_tables_with_rows_and_later_changes_do_not_reach_it() -> None:
     store, table = filled("a", "b")
-    store.table("empty")
+    store[TableKey("empty", int)]
     kept = store.tables()
     with store.change():
         table.put("c", 1)
@@ -244,7 +248,7 @@ def test_a_store_takes_the_state_of_a_snapshot_and_leaves_the_snapshot_alone() -
     kept = store.tables()
     with store.change():
         table.delete("a")
-        store.table("others").put("x", 1)
+        store[OTHERS].put("x", 1)
     store.replace(kept)
     assert listed(store) == {"things": [("a", "row a"), ("b", "row b")]}
     with store.change():
@@ -280,7 +284,7 @@ changes = st.tuples(st.booleans(), st.lists(writes, max_size=12))
 @given(st.lists(changes, max_size=8))
 def test_a_store_is_always_what_the_changes_that_were_made_would_give_alone(script: list[Any]) -> None:
     store = Store()
-    table = store.table("things")
+    table = store[THINGS]
     naive: dict[str, int] = {}
 
     def write(action: str, key: str, value: int, into: dict[str, int]) -> None:

@@ -11,13 +11,23 @@ import pytest
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin, World
-from simulator.scenario.activation import FAULTS
 from simulator.scenario.catalogue import UnknownScenario
 from simulator.scenario.engine import Engine
 from simulator.scenario.schema import Library
 from simulator.wire.errors import ControlError
+from simulator.wire.faults import FAULTS
 from simulator.wire.records import find
-from tests.scenario.toy import ACTIONS, LOADER, activate, begin, engine_of, network_status, world_of
+from tests.scenario.toy import (
+    ACTIONS,
+    BALANCES,
+    LOADER,
+    RATES,
+    activate,
+    begin,
+    engine_of,
+    network_status,
+    world_of,
+)
 from tests.support import advance
 
 PAYS = """
@@ -126,7 +136,7 @@ def test_a_step_that_breaks_off_leaves_no_trace() -> None:
     engine, world = running("name: odd\nrules: [{on: created, do: [{action: move_rates, percent: 5}]}]")
     begin(world, "buy")
     after(world, 0)
-    assert len(world.store.table("rates")) == 0
+    assert len(world.store[RATES]) == 0
     assert "too much" in engine.progress(world, "odd")["skipped"][0]["reason"]
 
 
@@ -224,8 +234,8 @@ def test_the_world_part_is_laid_down_on_activation() -> None:
     )
     world = world_of(engine)
     activate(world, engine, "laid")
-    assert world.store.table("rates").get("USDC") == "129.40"
-    assert world.store.table("balances").get("USDC") == ["250", "production"]
+    assert world.store[RATES].get("USDC") == "129.40"
+    assert world.store[BALANCES].get("USDC") == ["250", "production"]
 
 
 def test_a_world_part_that_is_refused_changes_nothing() -> None:
@@ -252,7 +262,7 @@ faults:
 
 def test_a_timeline_runs_from_activation_and_faults_are_in_force() -> None:
     engine, world = running(TIMED)
-    (fault,) = world.store.table(FAULTS).values()
+    (fault,) = world.store[FAULTS].values()
     assert (fault["scenario"], fault["times_left"], fault["hits"]) == ("timed", 2, 0)
     after(world, 10 * 60)
     assert network_status(world, "sandbox", "celo") == "down"
@@ -266,7 +276,7 @@ def test_a_scenario_that_goes_takes_steps_timeline_and_faults_along() -> None:
     onramp = begin(world, "onramp")
     activate(world, engine)
     assert len(world.agenda) == 0
-    assert len(world.store.table(FAULTS)) == 0
+    assert len(world.store[FAULTS]) == 0
     after(world, 60 * 60)
     assert status(world, onramp) == "awaiting_payment"
 
@@ -401,7 +411,7 @@ def test_steps_apply_where_the_event_happened() -> None:
     )
     begin(world, "withdraw", environment="production")
     after(world, 0)
-    assert world.store.table("balances").get("USDC") == ["1", "production"]
+    assert world.store[BALANCES].get("USDC") == ["1", "production"]
     assert pending(engine, world, "there") == []
 
 

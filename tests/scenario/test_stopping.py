@@ -10,13 +10,19 @@ from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.scenario import stops
-from simulator.scenario.activation import FAULTS
 from simulator.scenario.engine import Engine
 from simulator.scenario.logbook import last_entry
 from simulator.scenario.stops import stopped_since
+from simulator.wire.faults import FAULTS
 from simulator.wire.settings import Settings, change_settings
 from tests.scenario.test_engine import after, running, status
-from tests.scenario.toy import ACTIONS, LOADER, activate, begin
+from tests.scenario.toy import (
+    ACTIONS,
+    BALANCES,
+    LOADER,
+    activate,
+    begin,
+)
 
 ECHO = """
 name: echo
@@ -66,7 +72,7 @@ def test_a_scenario_that_answers_itself_is_stopped_with_all_that_is_its_own() ->
     assert (stop["name"], stop["at"]) == ("echo", "2026-01-05T08:00:00.000Z")
     assert "more than 20 of its steps" in stop["reason"]
     assert (engine.active(world), progress["pending"]) == ([], [])
-    assert len(world.store.table(FAULTS)) == 0
+    assert len(world.store[FAULTS]) == 0
     assert len(world.agenda) == 0
     assert engine.summary(world, "echo")["stopped"] == stop["reason"]
     assert stopped_since(world, 0) == [{name: stop[name] for name in ("name", "reason", "at")}]
@@ -152,7 +158,7 @@ def test_a_step_that_breaks_is_undone_and_recorded_and_the_world_lives_on() -> N
         "ZeroDivisionError",
         "ZeroDivisionError: a defect",
     )
-    assert list(world.store.table("balances").rows) == ["USDC"]
+    assert list(world.store[BALANCES].rows) == ["USDC"]
     assert engine.active(world) == ["buggy"]
 
 
@@ -165,7 +171,7 @@ def test_a_second_failure_in_a_row_stops_the_scenario() -> None:
     progress = engine.progress(world, "buggy")
     assert [row["part"] for row in progress["failed"]] == ["timeline[0]", "timeline[2]", "timeline[3]"]
     assert "twice in a row" in progress["stopped"][0]["reason"]
-    assert world.store.table("balances")["USDC"] == ["2", "sandbox"], "what was pending went along"
+    assert world.store[BALANCES]["USDC"] == ["2", "sandbox"], "what was pending went along"
 
 
 def test_a_refused_step_is_no_failure() -> None:

@@ -10,6 +10,7 @@ from pydantic import Field
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import Origin, Wiring, World
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader
@@ -130,6 +131,11 @@ class Percent(Body):
     percent: float
 
 
+BALANCES = TableKey("balances", list[str])
+NETWORKS = TableKey("toy_networks", str)
+RATES = TableKey("toy_rates", str)
+
+
 def _moves(name: str) -> Any:
     def act(call: ActionCall) -> Thing:
         changes = {"failure_code": call.parameters.failure_code} if isinstance(call.parameters, Failure) else {}
@@ -140,7 +146,7 @@ def _moves(name: str) -> Any:
 
 def _set_network(call: ActionCall) -> dict[str, Any]:
     status = call.parameters.status
-    call.world.store.table("networks").put(call.parameters.network, status)
+    call.world.store[NETWORKS].put(call.parameters.network, status)
     shown = {"network": call.parameters.network, "status": status}
     emit(call.world, call.environment, "network.status_changed", shown, call.parameters.network)
     return shown
@@ -150,20 +156,20 @@ def _set_balance(call: ActionCall) -> dict[str, Any]:
     if call.parameters.symbol == "DOGE":
         raise invalid("symbol", "no such asset")
     if call.parameters.symbol == "BUG":
-        call.world.store.table("balances").put("BUG", [call.parameters.amount, call.environment])
+        call.world.store[BALANCES].put("BUG", [call.parameters.amount, call.environment])
         raise ZeroDivisionError("a defect")
-    call.world.store.table("balances").put(call.parameters.symbol, [call.parameters.amount, call.environment])
+    call.world.store[BALANCES].put(call.parameters.symbol, [call.parameters.amount, call.environment])
     return {}
 
 
 def _set_rate(call: ActionCall) -> dict[str, Any]:
-    call.world.store.table("rates").put(str(call.parameters.asset), call.parameters.rate)
+    call.world.store[RATES].put(str(call.parameters.asset), call.parameters.rate)
     return {}
 
 
 def _move_rates(call: ActionCall) -> dict[str, Any]:
     """Breaks off half-way."""
-    call.world.store.table("rates").put("USDC", call.parameters.percent)
+    call.world.store[RATES].put("USDC", call.parameters.percent)
     raise invalid("percent", "too much")
 
 
@@ -192,7 +198,7 @@ LOADER = Loader(ACTIONS)
 
 
 def network_status(world: World, environment: str, network: str) -> str:
-    return world.store.table("networks").get(network) or "operational"
+    return world.store[NETWORKS].get(network) or "operational"
 
 
 def engine_of(*texts: str) -> Engine:
@@ -204,15 +210,18 @@ def engine_of(*texts: str) -> Engine:
     return Engine(ACTIONS, library, network_status)
 
 
+KINDS = {
+    name: Kind(name, TableKey(name, Thing, per_environment=True), _render, machine, parent="recurring_payment_id")
+    for name, machine in MACHINES.items()
+}
+
+
 def world_of(engine: Engine, seed: int = 1) -> World:
     wiring = Wiring(
         timers={row.kind: row for row in engine.timers},
         on_event=(engine.on_event,),
         on_created=(engine.on_created,),
-        kinds={
-            name: Kind(name, name, _render, machine, parent="recurring_payment_id")
-            for name, machine in MACHINES.items()
-        },
+        kinds=KINDS,
         on_failure=engine.on_failure,
     )
     return World("w", seed, Clock(parse_timestamp(START)), wiring)

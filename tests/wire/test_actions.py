@@ -15,6 +15,7 @@ from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, move, save
 from tests.wire import toy
+from tests.wire.toy import LAMP_ROWS
 
 BY_ACTION = Cause("action", "any")
 
@@ -100,7 +101,7 @@ def test_an_action_on_a_resource_answers_what_it_did() -> None:
     lamp = toy.mount(world)
     world.clock.move_to(world.now_ms + 9)
     done = perform(world, "switch", lamp.id)
-    lit = toy.show(world, world.store.table("sandbox:lamps")[lamp.id])
+    lit = toy.show(world, world.store[LAMP_ROWS.of("sandbox")][lamp.id])
     assert lit["status"] == "on"
     assert (done.action, done.target, done.at_ms, done.resource) == ("switch", lamp.id, world.now_ms, lit)
     assert [event.type for event in done.events] == ["deposit.detected", "deposit.confirmed"]
@@ -195,7 +196,7 @@ def test_a_row_may_judge_for_itself_what_is_legal() -> None:
     lamp = toy.mount(world)
     assert "paint" in TABLE.allowed(world, lamp)
     assert perform(world, "paint", lamp.id, colour="red").resource == toy.show(
-        world, world.store.table("sandbox:lamps")[lamp.id]
+        world, world.store[LAMP_ROWS.of("sandbox")][lamp.id]
     )
 
 
@@ -254,10 +255,10 @@ def test_allowed_names_actions_in_the_order_of_the_table() -> None:
     lamp = toy.mount(world)
     assert TABLE.allowed(world, lamp) == ["switch", "paint"]
     perform(world, "switch", lamp.id)
-    lit = world.store.table("sandbox:lamps")[lamp.id]
+    lit = world.store[LAMP_ROWS.of("sandbox")][lamp.id]
     assert TABLE.allowed(world, lit) == ["switch", "burn_out", "storm"]
     perform(world, "burn_out", lamp.id)
-    assert TABLE.allowed(world, world.store.table("sandbox:lamps")[lamp.id]) == []
+    assert TABLE.allowed(world, world.store[LAMP_ROWS.of("sandbox")][lamp.id]) == []
 
 
 def test_the_events_since_a_count_are_the_newest_oldest_first() -> None:
@@ -276,7 +277,7 @@ def test_a_guard_that_refuses_says_why_and_nothing_changes() -> None:
     perform(world, "switch", lamp.id)
     error = refusal(world, "paint", lamp.id, colour="red")
     assert error.message == "The action paint is not legal in the state 'on': it shines."
-    assert world.store.table("sandbox:lamps")[lamp.id].colour == lamp.colour
+    assert world.store[LAMP_ROWS.of("sandbox")][lamp.id].colour == lamp.colour
 
 
 def test_a_guard_is_not_asked_where_the_state_table_has_no_cell() -> None:
@@ -302,4 +303,4 @@ def test_an_action_that_its_table_knows_under_another_condition_only_is_refused_
     with pytest.raises(ControlError) as caught:
         table.perform(world, "switch", lamp.id, {}, "sandbox", BY_ACTION)
     assert (caught.value.status, caught.value.code) == (409, "invalid_transition")
-    assert world.store.table("sandbox:lamps")[lamp.id].colour == lamp.colour
+    assert world.store[LAMP_ROWS.of("sandbox")][lamp.id].colour == lamp.colour

@@ -6,19 +6,19 @@ import pytest
 
 from simulator.kernel.world import World
 from simulator.wire import advice
-from simulator.wire.advice import advise
+from simulator.wire.advice import ADVICE, advise
 from tests.wire import toy
 
 
 def findings(world: World) -> list[str]:
-    return [finding["id"] for finding in world.store.table("advice").values()]
+    return [finding["id"] for finding in world.store[ADVICE].values()]
 
 
 def test_a_finding_says_what_was_seen_how_bad_it_is_and_what_to_do() -> None:
     world = toy.make()
     with world.change(toy.CAUSE):
         advise(world, "unknown_field", "info", "`colour` is unknown.", "Leave it out.", "req_1", "req_2")
-    assert list(world.store.table("advice").values()) == [
+    assert list(world.store[ADVICE].values()) == [
         {
             "id": "adv_000001",
             "kind": "unknown_field",

@@ -21,10 +21,18 @@ from simulator.wire.records import (
     origin_of,
     remove,
     render,
-    rows,
     save,
 )
-from tests.wire.toy import CAUSE, LAMPS, Heard, Lamp, make, mount, show
+from tests.wire.toy import (
+    CAUSE,
+    LAMP_ROWS,
+    LAMPS,
+    Heard,
+    Lamp,
+    make,
+    mount,
+    show,
+)
 
 
 def events(world: World) -> list[tuple[str, Any]]:
@@ -49,7 +57,7 @@ def test_creating_writes_the_row_its_history_its_place_in_the_index_and_its_even
     world = make()
     lamp = mount(world, colour="red")
     assert lamp.status == "off"
-    assert list(rows(world, "sandbox", "lamps").values()) == [lamp]
+    assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [lamp]
     assert find(world, lamp.id) == lamp
     assert world.journal.history(lamp.id) == (Step("off", world.now_ms, "mount", CAUSE),)
     assert events(world) == [("wallet.created", show(world, lamp))]
@@ -73,9 +81,9 @@ def test_what_belongs_to_another_user_makes_no_noise_and_lies_apart(when: str) -
     world = make(heard)
     lamp = mount(world, when, owner="user_1")
     assert heard.created == heard.events == []
-    assert len(rows(world, "sandbox", "lamps")) == 0
-    assert list(rows(world, "sandbox", "lamps", "user_1").values()) == [lamp]
-    assert len(rows(world, "sandbox", "lamps", "user_2")) == 0
+    assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
+    assert list(world.store[LAMP_ROWS.of("sandbox", "user_1")].values()) == [lamp]
+    assert len(world.store[LAMP_ROWS.of("sandbox", "user_2")]) == 0
     assert find(world, lamp.id) == lamp
     with world.change(CAUSE):
         move(world, lamp, "switch")
@@ -86,8 +94,8 @@ def test_what_belongs_to_another_user_makes_no_noise_and_lies_apart(when: str) -
 def test_the_environments_never_mix() -> None:
     world = make()
     there = mount(world, environment="production")
-    assert len(rows(world, "sandbox", "lamps")) == 0
-    assert list(rows(world, "production", "lamps").values()) == [there]
+    assert len(world.store[LAMP_ROWS.of("sandbox")]) == 0
+    assert list(world.store[LAMP_ROWS.of("production")].values()) == [there]
     assert next(world.journal.events()).environment == "production"
 
 
@@ -163,7 +171,7 @@ def test_a_removed_record_leaves_its_list_but_is_still_found_in_its_last_state()
     with world.change(CAUSE):
         gone = remove(world, lamp, "take_down")
     assert gone.status == "gone"
-    assert list(rows(world, "sandbox", "lamps").values()) == [other]
+    assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [other]
     assert find(world, lamp.id) == gone
     assert (is_deleted(world, lamp.id), is_deleted(world, other.id), is_deleted(world, "x")) == (True, False, False)
     assert events(world)[-1] == ("beneficiary.deleted", show(world, gone))
@@ -175,7 +183,7 @@ def test_another_user_s_record_is_removed_from_that_user_s_list() -> None:
     lamp = mount(world, owner="user_1")
     with world.change(CAUSE):
         remove(world, lamp, "take_down")
-    assert len(rows(world, "sandbox", "lamps", "user_1")) == 0
+    assert len(world.store[LAMP_ROWS.of("sandbox", "user_1")]) == 0
     assert is_deleted(world, lamp.id)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import Wiring, World
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Kind, Record, create, new_fields
@@ -60,8 +61,9 @@ def standing(world: World, record_id: str) -> Lamp | None:
     return Lamp(id=record_id, environment="sandbox", sequence=0, created_at_ms=0, updated_at_ms=0, status="on")
 
 
-LAMPS = Kind("lamp", "lamps", show, LAMP)
-SUN = Kind("sun", "suns", show, LAMP, standing=standing)
+LAMP_ROWS = TableKey("lamps", Lamp, per_environment=True, per_owner=True)
+LAMPS = Kind("lamp", LAMP_ROWS, show, LAMP)
+SUN = Kind("sun", TableKey("suns", Lamp, per_environment=True), show, LAMP, standing=standing)
 
 
 class Heard:

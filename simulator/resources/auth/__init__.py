@@ -14,7 +14,12 @@ from simulator.resources.auth.actions import (
     set_up,
     token_holder,
 )
-from simulator.resources.auth.records import PERMISSIONS, TABLE, KeyPair
+from simulator.resources.auth.records import (
+    KEY_PAIRS,
+    PERMISSIONS,
+    KeyPair,
+    key_pairs,
+)
 from simulator.resources.auth.routes import ACTIONS, OPERATIONS
 from simulator.resources.auth.shapes import render_key_pair
 from simulator.resources.auth.states import KEY_PAIR
@@ -25,7 +30,7 @@ ROOM = Room(
     "auth",
     operations=OPERATIONS,
     actions=ACTIONS,
-    kinds=(Kind("api_key", TABLE, render_key_pair, KEY_PAIR, listed=False),),
+    kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,
 )
 
@@ -46,6 +51,7 @@ __all__ = [
     "credentials",
     "forget",
     "key_pair",
+    "key_pairs",
     "known_keys",
     "permits",
     "register",

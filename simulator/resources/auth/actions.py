@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulator.kernel.clock import DAY_MS, HOUR_MS, SECOND_MS
+from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth.bodies import NewKey, RevokedKey, TokenBody
 from simulator.resources.auth.records import (
@@ -29,7 +29,7 @@ from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
-from simulator.wire.records import create, move
+from simulator.wire.records import create, forget_record, move
 
 _FIRST_LABEL = "Default"
 _NEXT_LABEL = "API key"
@@ -75,10 +75,8 @@ def _forget_lapsed(world: World, wall_ms: int) -> None:
 
     For a day they stay: what is sent with one of them is still seen to be this world's.
     """
-    sequences, hour = world.store.table("sequences"), world.now_ms // HOUR_MS
-    if sequences.get(_SWEPT) == hour:
+    if not world.is_first_in_hour(_SWEPT):
         return
-    sequences.put(_SWEPT, hour)
     for environment in ENVIRONMENTS:
         table = tokens(world, environment)
         for token in list(table.values()):
@@ -219,11 +217,8 @@ def rekey(world: World) -> None:
     for environment in ENVIRONMENTS:
         for public_key in [pair.public_key for pair in key_pairs(world, environment).values()]:
             key_pairs(world, environment).delete(public_key)
-            world.journal.forget_history(public_key)
-            for table in ("index", "origins"):
-                if public_key in world.store.table(table):
-                    world.store.table(table).delete(public_key)
+            forget_record(world, public_key)
         for text in [token.text for token in tokens(world, environment).values()]:
             tokens(world, environment).delete(text)
-        world.store.table("sequences").put(f"keys.{environment}", 0)
+        world.set_sequence(f"keys.{environment}", 0)
     set_up(world)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from simulator.kernel.ids import derive, text_of
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
-from simulator.wire.records import Record, rows
+from simulator.wire.records import Record
 
-TABLE = "api_keys"
 TOKEN_LIFETIME_SECONDS = 3600
 
 PREFIXES = {"sandbox": "test", "production": "live"}
@@ -54,14 +53,18 @@ class Token:
     wall_expires_at_ms: int = 0
 
 
+KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True)
+TOKENS = TableKey("tokens", Token, per_environment=True)
+
+
 def key_pairs(world: World, environment: str) -> Table[KeyPair]:
     """The key pairs of an environment by public key, revoked ones included, oldest first."""
-    return rows(world, environment, TABLE)
+    return world.store[KEY_PAIRS.of(environment)]
 
 
 def tokens(world: World, environment: str) -> Table[Token]:
     """The tokens issued in an environment by their text."""
-    return world.store.table(f"{environment}:tokens")
+    return world.store[TOKENS.of(environment)]
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:

@@ -20,7 +20,6 @@ from simulator.resources.transactions import PaymentInstructions, Transaction, b
 from simulator.wire.errors import ApiError
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
-from simulator.wire.records import rows
 
 
 def check_buy_quote(call: Call) -> None:
@@ -54,8 +53,7 @@ def buy_quote(call: Call) -> WalletQuote | None:
     quote_id = call.raw.get("quote_id")
     if not isinstance(quote_id, str):
         return None
-    quote: WalletQuote | None = rows(call.world, call.environment, QUOTE_TABLES["buy"]).get(quote_id)
-    return quote
+    return call.world.store[QUOTE_TABLES["buy"].of(call.environment)].get(quote_id)
 
 
 def check_buy(call: Call) -> None:

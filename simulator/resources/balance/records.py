@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from simulator.kernel.money import ZERO
+from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee
 from simulator.resources.transactions import Quote, Side
 
-QUOTE_TABLES = {"swap": "swap_quotes", "buy": "buy_quotes", "withdraw": "withdraw_quotes"}
 QUOTE_PREFIXES = {"swap": "sq_", "buy": "bq_", "withdraw": "wq_"}
 
 
@@ -38,6 +38,11 @@ class WalletQuote(Quote):
     @property
     def kind(self) -> str:
         return f"{self.type}_quote"
+
+
+QUOTE_TABLES = {
+    type: TableKey(f"{type}_quotes", WalletQuote, per_environment=True) for type in ("swap", "buy", "withdraw")
+}
 
 
 @dataclass(frozen=True, slots=True)

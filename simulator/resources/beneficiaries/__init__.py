@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from simulator.resources.beneficiaries.records import TABLE, Beneficiary, any_beneficiary, beneficiaries, beneficiary
+from simulator.resources.beneficiaries.records import (
+    BENEFICIARIES,
+    Beneficiary,
+    any_beneficiary,
+    beneficiaries,
+    beneficiary,
+)
 from simulator.resources.beneficiaries.routes import OPERATIONS
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
@@ -12,7 +18,7 @@ from simulator.wire.room import Room
 ROOM = Room(
     "beneficiaries",
     operations=OPERATIONS,
-    kinds=(Kind("beneficiary", TABLE, render_beneficiary, BENEFICIARY, BeneficiaryShape, prefix="ben_"),),
+    kinds=(Kind("beneficiary", BENEFICIARIES, render_beneficiary, BENEFICIARY, BeneficiaryShape, prefix="ben_"),),
 )
 
 ASSUMPTIONS = (

@@ -7,15 +7,13 @@ from typing import Annotated, Literal, TypeAlias, final
 
 from typing_extensions import TypedDict
 
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.errors import not_found
-from simulator.wire.records import Record, find, rows
+from simulator.wire.records import Record, find
 from simulator.wire.shapes import Country, FiatCode, Format, OneOf, PhoneText, ShortNetwork
 from simulator.wire.spelling import SHORT
-
-TABLE = "beneficiaries"
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 
@@ -82,9 +80,12 @@ class Beneficiary(Record):
         return SHORT[self.details["network"]] if "network" in self.details else None
 
 
+BENEFICIARIES = TableKey("beneficiaries", Beneficiary, per_environment=True)
+
+
 def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
     """The beneficiaries of an environment that are not deleted, oldest first."""
-    return rows(world, environment, TABLE)
+    return world.store[BENEFICIARIES.of(environment)]
 
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:

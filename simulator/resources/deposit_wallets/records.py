@@ -6,13 +6,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
-from simulator.wire.records import Record, rows
-
-WALLETS = "wallets"
-LIGHTNING = "lightning"
-DEPOSITS = "deposits"
+from simulator.wire.records import Record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,24 +77,33 @@ class Deposit(Record):
         return "deposit"
 
 
+WALLETS = TableKey("wallets", Wallet, per_environment=True)
+LIGHTNING: TableKey[LightningEntry] = TableKey("lightning", LightningEntry, per_environment=True)
+DEPOSITS = TableKey("deposits", Deposit, per_environment=True)
+ADDRESSES_BY_WALLET = TableKey("lightning_addresses", tuple[str, ...], per_environment=True)
+"""Wallet id → the ids of its Lightning addresses, oldest first."""
+ADDRESSES_BY_USERNAME = TableKey("lightning_usernames", str, per_environment=True)
+"""Username → the id of its Lightning address; a disabled one keeps its name."""
+
+
 def wallets(world: World, environment: str) -> Table[Wallet]:
-    return rows(world, environment, WALLETS)
+    return world.store[WALLETS.of(environment)]
 
 
 def entries(world: World, environment: str) -> Table[LightningEntry]:
     """Lightning addresses and invoices of all wallets, oldest first."""
-    return rows(world, environment, LIGHTNING)
+    return world.store[LIGHTNING.of(environment)]
 
 
 def deposits(world: World, environment: str) -> Table[Deposit]:
-    return rows(world, environment, DEPOSITS)
+    return world.store[DEPOSITS.of(environment)]
 
 
 def addresses_by_wallet(world: World, environment: str) -> Table[tuple[str, ...]]:
     """Wallet id → the ids of its Lightning addresses, oldest first."""
-    return world.store.table(f"{environment}:lightning_addresses")
+    return world.store[ADDRESSES_BY_WALLET.of(environment)]
 
 
 def addresses_by_username(world: World, environment: str) -> Table[str]:
     """Username → the id of its Lightning address; a disabled one keeps its name."""
-    return world.store.table(f"{environment}:lightning_usernames")
+    return world.store[ADDRESSES_BY_USERNAME.of(environment)]

@@ -18,7 +18,7 @@ from simulator.resources.fees.pricing import (
     require_in_force,
     solve_source,
 )
-from simulator.resources.fees.records import TABLE, Fee, FeeProduct, Limits, NetworkFee, no_fee
+from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, Limits, NetworkFee, no_fee
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import AppFee, ProcessingFee, render_product, show_app_fee, show_processing_fee
 from simulator.resources.fees.states import FEE_PRODUCT
@@ -29,7 +29,7 @@ ROOM = Room(
     "fees",
     operations=(LIST_CURRENCIES, *OPERATIONS),
     actions=ACTIONS,
-    kinds=(Kind("fee_product", TABLE, render_product, FEE_PRODUCT, standing=find_product),),
+    kinds=(Kind("fee_product", CHANGED_PRODUCTS, render_product, FEE_PRODUCT, standing=find_product),),
 )
 
 MACHINES = (FEE_PRODUCT,)

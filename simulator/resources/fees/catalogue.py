@@ -17,10 +17,9 @@ from typing import Any
 from simulator.kernel.money import ZERO
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
-from simulator.resources.fees.records import IN_FIAT, TABLE, FeeProduct, Limits, NetworkFee, currency_of
+from simulator.resources.fees.records import CHANGED_PRODUCTS, IN_FIAT, FeeProduct, Limits, NetworkFee, currency_of
 from simulator.resources.fees.states import FEE_PRODUCT
 from simulator.wire import spelling
-from simulator.wire.records import rows
 
 _ID_START = {"sandbox": "fee", "production": "fee_live"}
 
@@ -45,19 +44,19 @@ def _base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
 
 def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
     """The fee products of one type (onramp, send …) as they are now, in the order of the table."""
-    if not rows(world, environment, TABLE):
+    if not world.store[CHANGED_PRODUCTS.of(environment)].rows:
         return _base_of(environment, product)
     return tuple(row for row in products(world, environment).values() if row.product == product)
 
 
 def products(world: World, environment: str) -> Mapping[str, FeeProduct]:
     """All fee products as they are now, by id, in the order of the table."""
-    return {**base(environment), **rows(world, environment, TABLE).rows}
+    return {**base(environment), **world.store[CHANGED_PRODUCTS.of(environment)].rows}
 
 
 def product_of(world: World, environment: str, product_id: str) -> FeeProduct | None:
     """The fee product of this id as it is now; None when the environment has none."""
-    changed: FeeProduct | None = rows(world, environment, TABLE).get(product_id)
+    changed = world.store[CHANGED_PRODUCTS.of(environment)].get(product_id)
     return changed or base(environment).get(product_id)
 
 

@@ -10,10 +10,10 @@ from decimal import Decimal
 from typing import Literal, get_args
 
 from simulator.kernel.money import ZERO, Currency, add
+from simulator.kernel.store import TableKey
 from simulator.resources import reference
 from simulator.wire.records import Record
 
-TABLE = "fee_products"
 ProductName = Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"]
 PaymentMethod = Literal["bank_account", "phone_number"]
 Payer = Literal["customer", "peerpesa"]
@@ -99,6 +99,9 @@ class FeeProduct(Record):
         if found is None:
             raise LookupError(f"{self.id} is in an unknown currency: {self.fee_currency}")
         return found
+
+
+CHANGED_PRODUCTS = TableKey("fee_products", FeeProduct, per_environment=True)
 
 
 def currency_of(code: str, network: str | None) -> Currency | None:

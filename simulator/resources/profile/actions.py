@@ -17,6 +17,7 @@ from simulator.resources.profile import limits
 from simulator.resources.profile.bodies import PatchProfile
 from simulator.resources.profile.records import (
     FRESH_LEVEL,
+    PLATFORM_USERS,
     PlatformUser,
     Profile,
     RequiredAction,
@@ -60,7 +61,7 @@ def set_up(world: World) -> None:
     write(world, profile)
     _remember(world, profile.user_id, status)
     _remember(world, profile.kyc_id, kyc)
-    users = world.store.table("platform_users")
+    users = world.store[PLATFORM_USERS]
     for email, phone_number, first_name, last_name in _OTHER_USERS:
         user = PlatformUser(world.streams.uuid("ids.user"), email, phone_number, first_name, last_name)
         users.put(user.user_id, user)

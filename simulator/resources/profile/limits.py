@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from simulator.kernel.clock import to_datetime, to_ms
 from simulator.kernel.money import ZERO, add, subtract
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
 from simulator.resources.profile.records import profile_of
@@ -38,9 +39,15 @@ class Override:
     currency: str
 
 
+LIMITS = TableKey("limits", Override, per_environment=True)
+"""The maxima set by hand, by period."""
+USAGE = TableKey("usage", Decimal, per_environment=True)
+"""What is used up, by `period|currency`."""
+
+
 def maximum(world: World, environment: str, period: str) -> Decimal:
     """The maximum of a period (per_transaction, daily, monthly) in the profile's default currency."""
-    override: Override | None = world.store.table(f"{environment}:limits").get(period)
+    override = world.store[LIMITS.of(environment)].get(period)
     if override is not None:
         return _in_default(world, environment, override.amount, override.currency)
     maxima = LEVEL_MAXIMA[profile_of(world).kyc_level]
@@ -50,13 +57,13 @@ def maximum(world: World, environment: str, period: str) -> Decimal:
 def override(world: World, environment: str, period: str, amount: Decimal) -> None:
     """Set a maximum by hand, in the profile's default currency."""
     row = Override(amount, profile_of(world).default_currency)
-    world.store.table(f"{environment}:limits").put(period, row)
+    world.store[LIMITS.of(environment)].put(period, row)
 
 
 def follow_level(world: World) -> None:
     """Let the KYC level rule the maxima of both environments again."""
     for environment in ENVIRONMENTS:
-        table = world.store.table(f"{environment}:limits")
+        table = world.store[LIMITS.of(environment)]
         for period in list(table.rows):
             table.delete(period)
 
@@ -67,7 +74,7 @@ def used(world: World, environment: str, period: str) -> Decimal:
     prefix = f"{day if period == 'daily' else month}|"
     total = ZERO
     for currency in reference.FIATS:
-        amount: Decimal | None = world.store.table(f"{environment}:usage").get(prefix + currency)
+        amount = world.store[USAGE.of(environment)].get(prefix + currency)
         if amount:
             total = add(total, _in_default(world, environment, amount, currency))
     return total
@@ -132,7 +139,7 @@ def release_limits(world: World, environment: str, charge: LimitCharge | None) -
 
 
 def _add(world: World, environment: str, period: str, currency: str, amount: Decimal) -> None:
-    table = world.store.table(f"{environment}:usage")
+    table = world.store[USAGE.of(environment)]
     key = f"{period}|{currency}"
     table.put(key, max(ZERO, add(table.get(key) or ZERO, amount)))
 

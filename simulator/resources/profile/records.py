@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 
 ACCOUNT = "account"
@@ -63,21 +64,24 @@ class PlatformUser:
     last_name: str
 
 
+PROFILE = TableKey("profile", Profile)
+PLATFORM_USERS = TableKey("platform_users", PlatformUser)
+
+
 def profile_of(world: World) -> Profile:
     """The account of a world."""
-    profile: Profile = world.store.table("profile")[ACCOUNT]
-    return profile
+    return world.store[PROFILE][ACCOUNT]
 
 
 def write(world: World, profile: Profile) -> Profile:
     """Put the account's row; its statuses come from the state tables only."""
-    world.store.table("profile").put(ACCOUNT, profile)
+    world.store[PROFILE].put(ACCOUNT, profile)
     return profile
 
 
 def platform_users(world: World) -> list[PlatformUser]:
     """The other users of the platform, without the account itself."""
-    return list(world.store.table("platform_users").values())
+    return list(world.store[PLATFORM_USERS].values())
 
 
 def platform_user(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from simulator.kernel.world import TimerRow
 from simulator.resources.ramps.actions import DEADLINE
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
-from simulator.resources.ramps.records import TABLE, RampQuote
+from simulator.resources.ramps.records import QUOTES, RampQuote
 from simulator.resources.ramps.routes import OPERATIONS
 from simulator.resources.ramps.settlement import ACTIONS, check_payment, lapse, receive
 from simulator.resources.ramps.shapes import (
@@ -26,7 +26,7 @@ ROOM = Room(
     actions=ACTIONS,
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
-        quote_kind("ramp_quote", TABLE, render_quote, RampQuoteShape, "qt_", short="quote"),
+        quote_kind("ramp_quote", QUOTES, render_quote, RampQuoteShape, "qt_", short="quote"),
         transaction_kind("onramp", render_ramp, ONRAMP, RampTransaction),
         transaction_kind("offramp", render_ramp, OFFRAMP, RampTransaction, receives=receive),
     ),

@@ -23,7 +23,7 @@ from simulator.resources.ramps.bodies import (
     QuoteBody,
 )
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
-from simulator.resources.ramps.records import TABLE, RampQuote
+from simulator.resources.ramps.records import QUOTES, RampQuote
 from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction, render_quote, render_ramp
 from simulator.resources.reference import (
     COUNTRY_OF,
@@ -60,8 +60,7 @@ DEADLINE = "ramp.deadline"
 
 def load_quote(call: Call) -> RampQuote:
     """The quote named in the path; 404 quote_not_found."""
-    quote: RampQuote = find_quote(call.world, call.environment, TABLE, call.path["id"])
-    return quote
+    return find_quote(call.world, call.environment, QUOTES, call.path["id"])
 
 
 def claim_quote(call: Call[Confirmation, None, RampQuote]) -> None:

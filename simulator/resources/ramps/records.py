@@ -5,11 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee
 from simulator.resources.transactions import Quote
 from simulator.wire.shapes import Direction, Method, RampNetwork
-
-TABLE = "ramp_quotes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,3 +42,6 @@ class RampQuote(Quote):
     def fiat_amount(self) -> Decimal:
         """The fiat side, which the account limits count (decision M14)."""
         return self.source_amount if self.type == "onramp" else self.destination_amount
+
+
+QUOTES = TableKey("ramp_quotes", RampQuote, per_environment=True)

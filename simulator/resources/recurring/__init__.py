@@ -6,7 +6,7 @@ Chapter "Recurring payments" of the specification, decisions S4, S19 to S21, S23
 from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
-from simulator.resources.recurring.records import TABLE, RecurringPayment
+from simulator.resources.recurring.records import PAYMENTS, RecurringPayment
 from simulator.resources.recurring.routes import OPERATIONS
 from simulator.resources.recurring.runs import NOTICE, RUN, announce_run, run
 from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject, render_recurring
@@ -26,7 +26,7 @@ ROOM = Room(
     kinds=(
         Kind(
             "recurring_payment",
-            TABLE,
+            PAYMENTS,
             render_recurring,
             RECURRING_PAYMENT,
             RecurringPaymentShape,

@@ -9,14 +9,12 @@ from typing import Annotated, Literal, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.kernel.money import Currency
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.recurring.schedule import Schedule
 from simulator.resources.reference import currency_of
-from simulator.wire.records import Record, rows
+from simulator.wire.records import Record
 from simulator.wire.shapes import Assumed
-
-TABLE = "recurring_payments"
 
 PaymentType = Literal["withdraw", "send"]
 
@@ -95,6 +93,9 @@ class RecurringPayment(Record):
         return next(iter(self.moments(now_ms, 1)), None)
 
 
+PAYMENTS = TableKey("recurring_payments", RecurringPayment, per_environment=True)
+
+
 def recurring_payments(world: World, environment: str) -> Table[RecurringPayment]:
     """The recurring payments of an environment that are not deleted, oldest first."""
-    return rows(world, environment, TABLE)
+    return world.store[PAYMENTS.of(environment)]

@@ -18,7 +18,13 @@ from simulator.resources.reference.addresses import (
     require_tx_hash,
 )
 from simulator.resources.reference.banks import require_account_number, require_bank
-from simulator.resources.reference.networks import TABLE, network, network_status, require_network, standing_network
+from simulator.resources.reference.networks import (
+    NETWORK_ROWS,
+    network,
+    network_status,
+    require_network,
+    standing_network,
+)
 from simulator.resources.reference.phones import is_phone
 from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate, usd_price
 from simulator.resources.reference.records import (
@@ -57,7 +63,7 @@ ROOM = Room(
     "reference",
     OPERATIONS,
     ACTIONS,
-    kinds=(Kind("network", TABLE, render_network, NETWORK, NetworkObject, standing=standing_network),),
+    kinds=(Kind("network", NETWORK_ROWS, render_network, NETWORK, NetworkObject, standing=standing_network),),
 )
 
 ASSUMPTIONS = (

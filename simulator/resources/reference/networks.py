@@ -7,13 +7,14 @@ entry" of the specification, decisions S22 and S25.
 from __future__ import annotations
 
 from simulator.kernel.clock import SECOND_MS, parse_timestamp
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference.records import NETWORK_FACTS, Network
 from simulator.resources.reference.states import NETWORK, SET, START
 from simulator.wire.errors import ApiError
-from simulator.wire.records import move, rows
+from simulator.wire.records import move
 
-TABLE = "networks"
+NETWORK_ROWS = TableKey("networks", Network, per_environment=True)
 DEGRADED_SLOWDOWN = 5
 """How many times longer a confirmation takes on a degraded network, as the autopilot's steps do (decision S22)."""
 
@@ -23,7 +24,7 @@ _OPERATIONAL = NETWORK.begin(START).target
 
 def network(world: World, environment: str, name: str) -> Network:
     """The record of a canonical network in one environment; KeyError for an unknown network."""
-    row: Network | None = rows(world, environment, TABLE).get(_id(environment, name))
+    row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     if row is not None:
         return row
     return Network(
@@ -52,7 +53,7 @@ def _id(environment: str, name: str) -> str:
 
 def network_status(world: World, environment: str, name: str) -> str:
     """`operational`, `degraded` or `down`."""
-    row: Network | None = rows(world, environment, TABLE).get(_id(environment, name))
+    row = world.store[NETWORK_ROWS.of(environment)].get(_id(environment, name))
     return _OPERATIONAL if row is None else row.status
 
 

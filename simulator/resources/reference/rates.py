@@ -10,12 +10,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
-from simulator.kernel.store import Table
+from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.reference.records import ASSETS, FIAT_FACTS, USD_PRICES
-from simulator.wire.records import rows
 
-TABLE = "rates"
 RAMP_TYPES = ("onramp", "offramp")
 USD = "USD"
 """Only for prices of the currency listing; no operation takes it as a fiat currency."""
@@ -35,6 +33,9 @@ class Rate:
 
     value: Decimal
     changed_at_ms: int
+
+
+RATES = TableKey("rates", Rate, per_environment=True)
 
 
 def _swap_key(source: Currency, target: Currency) -> str:
@@ -63,7 +64,7 @@ FIXED = _fixed_rates()
 
 
 def _changed(world: World, environment: str) -> Table[Rate]:
-    return rows(world, environment, TABLE)
+    return world.store[RATES.of(environment)]
 
 
 def _value(world: World, environment: str, key: str) -> Decimal:

@@ -33,7 +33,7 @@ from simulator.resources.transactions.quotes import (
 )
 from simulator.resources.transactions.records import (
     RAMP_TYPES,
-    TABLE,
+    TRANSACTIONS,
     TYPES,
     PaymentInstructions,
     Side,
@@ -64,7 +64,7 @@ __all__ = [
     "RAMP_TYPES",
     "ROOM",
     "STATUSES",
-    "TABLE",
+    "TRANSACTIONS",
     "TYPES",
     "DepositTransaction",
     "PaymentInstructions",

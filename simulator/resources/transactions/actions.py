@@ -12,27 +12,35 @@ from simulator.kernel.world import World
 from simulator.resources.fees import no_fee
 from simulator.resources.profile import release_limits
 from simulator.resources.reference import new_memo, new_tx_hash, require_tx_hash
-from simulator.resources.transactions.records import TABLE, Side, Transaction, holder, new_order_fields
+from simulator.resources.transactions.records import (
+    LIGHTNING_PAYMENTS,
+    ORDERS,
+    TRANSACTIONS,
+    Side,
+    Transaction,
+    holder,
+    new_order_fields,
+)
 from simulator.wire.arrivals import LIGHTNING, receiver_at, receiver_key
 from simulator.wire.errors import invalid
-from simulator.wire.records import create, find, move, rows
+from simulator.wire.records import create, find, move
 
 
 def transactions(world: World, environment: str, owner: str = "") -> Table[Transaction]:
     """The transactions of the account (or of another platform user) in one environment, oldest first."""
-    return rows(world, environment, TABLE, owner)
+    return world.store[TRANSACTIONS.of(environment, owner)]
 
 
 def by_order_id(world: World, environment: str, order_id: str) -> Transaction | None:
     """The transaction behind a public order number of the account."""
-    transaction_id: str | None = world.store.table(f"{environment}:orders").get(order_id)
+    transaction_id = world.store[ORDERS.of(environment)].get(order_id)
     return None if transaction_id is None else transactions(world, environment).get(transaction_id)
 
 
 def begin(world: World, transaction: Transaction, trigger: str, when: str = "") -> Transaction:
     """Bring a transaction into being and enter its order number."""
     if not transaction.owner:
-        world.store.table(f"{transaction.environment}:orders").put(transaction.order_id, transaction.id)
+        world.store[ORDERS.of(transaction.environment)].put(transaction.order_id, transaction.id)
     return create(world, transaction, trigger, when)
 
 
@@ -83,13 +91,13 @@ def pay_over_lightning(world: World, transaction: Transaction) -> None:
     """Enter which transaction pays an invoice, so that it is paid once (decision S14)."""
     if transaction.lightning is not None:
         key = receiver_key(LIGHTNING, transaction.lightning)
-        world.store.table(f"{transaction.environment}:lightning_payments").put(key, transaction.id)
+        world.store[LIGHTNING_PAYMENTS.of(transaction.environment)].put(key, transaction.id)
 
 
 def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
     """The last transaction of the account that pays, or paid, or failed to pay an invoice or Lightning address."""
     key = receiver_key(LIGHTNING, invoice)
-    return transaction_of(world, world.store.table(f"{environment}:lightning_payments").get(key))
+    return transaction_of(world, world.store[LIGHTNING_PAYMENTS.of(environment)].get(key))
 
 
 def credit_deposit(

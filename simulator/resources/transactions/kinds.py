@@ -6,9 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from simulator.kernel.machine import Machine
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.resources.transactions.quotes import QUOTE
-from simulator.resources.transactions.records import TABLE, Transaction
+from simulator.resources.transactions.records import TRANSACTIONS, Transaction
 from simulator.wire.json import Shown
 from simulator.wire.records import Kind
 
@@ -25,7 +26,7 @@ def transaction_kind(
     """A type of transaction."""
     return Kind(
         name,
-        TABLE,
+        TRANSACTIONS,
         render,
         machine,
         shape,
@@ -40,7 +41,7 @@ def transaction_kind(
 
 def quote_kind(
     name: str,
-    table: str,
+    table: TableKey[Any],
     render: Callable[[World, Any], Shown],
     shape: Any,
     prefix: str,

@@ -11,10 +11,11 @@ from typing import Any, TypeVar
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
-from simulator.wire.records import NewFields, Record, create, find, move, new_fields, rows
+from simulator.wire.records import NewFields, Record, create, find, move, new_fields
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"
@@ -61,9 +62,9 @@ def open_quote(world: World, quote: Q) -> Q:
     return quote
 
 
-def find_quote(world: World, environment: str, table: str, quote_id: str, param: str | None = None) -> Any:
+def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str, param: str | None = None) -> Q:
     """A quote of one kind by id; 404 quote_not_found."""
-    quote = rows(world, environment, table).get(quote_id)
+    quote = world.store[table.of(environment)].get(quote_id)
     if quote is None:
         raise ApiError("quote_not_found", f"There is no quote with the id {quote_id!r}.", param)
     return quote
@@ -77,7 +78,7 @@ def require_usable(quote: Quote, param: str | None = None) -> None:
         raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.", param)
 
 
-def claim_quote(call: Call, table: str) -> None:
+def claim_quote(call: Call, table: TableKey[Any]) -> None:
     """Make the quote that a body names the call's resource; errors as `find_quote` and `require_usable`."""
     call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
     require_usable(call.resource, "quote_id")

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing_extensions import TypedDict
 
 from simulator.kernel.money import Currency
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.resources.fees import Fee
 from simulator.resources.profile import LimitCharge
@@ -19,7 +20,6 @@ from simulator.resources.reference import currency_of
 from simulator.wire.records import NewFields, Record, new_fields, present
 from simulator.wire.shapes import Method
 
-TABLE = "transactions"
 TYPES = ("onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap")
 RAMP_TYPES = ("onramp", "offramp")
 
@@ -111,6 +111,13 @@ class Transaction(Record):
 
     def currencies(self) -> tuple[str, str]:
         return self.paid.code, self.received.code
+
+
+TRANSACTIONS = TableKey("transactions", Transaction, per_environment=True, per_owner=True)
+ORDERS = TableKey("orders", str, per_environment=True)
+"""Order number → the id of the transaction."""
+LIGHTNING_PAYMENTS = TableKey("lightning_payments", str, per_environment=True)
+"""Receiver key of an invoice or a Lightning address → the id of the last transaction that pays it."""
 
 
 class NewOrderFields(NewFields):

@@ -32,7 +32,14 @@ from simulator.resources.webhooks.queue import (
     resend,
     take,
 )
-from simulator.resources.webhooks.records import TABLE, Attempt, Delivery, Message, Outcome, Webhook
+from simulator.resources.webhooks.records import (
+    ENDPOINTS,
+    Attempt,
+    Delivery,
+    Message,
+    Outcome,
+    Webhook,
+)
 from simulator.resources.webhooks.routes import OPERATIONS
 from simulator.resources.webhooks.shapes import (
     RecordedDelivery,
@@ -64,7 +71,7 @@ ROOM = Room(
         TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
         TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault holds back goes out"),
     ),
-    kinds=(Kind("webhook", TABLE, render_webhook, WEBHOOK, WebhookEndpoint, prefix="wh_"),),
+    kinds=(Kind("webhook", ENDPOINTS, render_webhook, WEBHOOK, WebhookEndpoint, prefix="wh_"),),
     on_event=(queue.on_event,),
     setup=set_up_keys,
 )

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.resources.webhooks.queue import cancel_planned, deliveries_of, endpoints, silence
-from simulator.resources.webhooks.records import ALL_EVENTS, Webhook
+from simulator.resources.webhooks.records import ALL_EVENTS, TESTED, Webhook
 from simulator.resources.webhooks.shapes import (
     TestEvent,
     WebhookDelivery,
@@ -143,7 +143,7 @@ def send_test(call: Call[Nothing, None, Webhook]) -> TestEvent:
         raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
     subject = render_webhook(world, endpoint)
     event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
-    world.store.table("webhook_tests").put(event.id, endpoint.id)
+    world.store[TESTED].put(event.id, endpoint.id)
     publish(world, event, subject)
     envelope: TestEvent = loads(event.raw)
     return envelope

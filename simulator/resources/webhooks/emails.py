@@ -6,10 +6,8 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
-from simulator.resources.webhooks.records import Email, Webhook
+from simulator.resources.webhooks.records import EMAILS, Email, Webhook
 from simulator.wire.json import JsonObject
-
-_TABLE = "emails"
 
 
 def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
@@ -27,12 +25,12 @@ def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
             f'PATCH /webhooks/{endpoint.id} {{"status": "enabled"}}.'
         ),
     )
-    world.store.table(_TABLE).put(identifier, email)
+    world.store[EMAILS].put(identifier, email)
 
 
 def emails(world: World) -> list[JsonObject]:
     """The recorded e-mails as {id, at, to, subject, body}, oldest first."""
-    rows: list[Email] = sorted(world.store.table(_TABLE).values(), key=lambda row: (row.at_ms, row.sequence))
+    rows = sorted(world.store[EMAILS].values(), key=lambda row: (row.at_ms, row.sequence))
     return [
         {"id": row.id, "at": format_timestamp(row.at_ms), "to": row.to, "subject": row.subject, "body": row.body}
         for row in rows

@@ -22,7 +22,7 @@ from simulator.wire.actions import ActionCall
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import render_for_event, rows
+from simulator.wire.records import render_for_event
 from simulator.wire.strict import did_you_mean
 
 _ENABLED = {"enabled"}
@@ -66,8 +66,9 @@ def _standing(world: World, environment: str, event_type: str) -> tuple[JsonObje
         states = (
             _ENABLED if event_type == "webhook.test" and kind.name == "webhook" else _states(kind.machine, event_type)
         )
-        for name in (kind.table, f"{kind.table}:deleted") if states else ():
-            newest = rows(world, environment, name).newest_first()
+        own = kind.table.of(environment)
+        for address in (own, own.of_deleted) if states else ():
+            newest = world.store[address].newest_first()
             found += islice((one for one in newest if one.kind == kind.name and one.status in states), 1)
     record = max(found, key=lambda one: one.sequence, default=None)
     return None if record is None else (render_for_event(world, record), record.id)

@@ -1,6 +1,6 @@
 """Webhook faults: what happens to a delivery because somebody asked for it (control interface, chapter "Faults").
 
-The rows lie in the store table "faults" beside the faults of interface calls: `{id, webhook: {event?, endpoint_id?},
+The rows lie in the table FAULTS beside the faults of interface calls: `{id, webhook: {event?, endpoint_id?},
 deliver: {…}, times_left, hits, probability?}`.
 """
 
@@ -12,9 +12,7 @@ from simulator.kernel.clock import parse_duration
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import NO_FAULT, DeliveryPlan, Webhook
-from simulator.wire.faults import LONGEST_SLOWNESS_MS
-
-TABLE = "faults"
+from simulator.wire.faults import FAULTS, LONGEST_SLOWNESS_MS
 
 
 def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
@@ -22,7 +20,7 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
 
     Inside a change. `NO_FAULT` when no fault matches.
     """
-    table = world.store.table(TABLE)
+    table = world.store[FAULTS]
     if not table.rows:
         return NO_FAULT
     for fault in list(table.values()):

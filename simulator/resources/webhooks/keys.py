@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 import hmac
-from typing import Any
 
 from simulator import __version__
 from simulator.kernel.ids import derive, text_of
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks.records import Attempt, Message
+from simulator.wire.settings import settings_of
 
-_KEYS = "webhook_keys"
+KEYS = TableKey("webhook_keys", str)
+"""The webhook key of each environment."""
 _PREFIX = {"sandbox": "whk_test_", "production": "whk_live_"}
 _KEY_LENGTH = 32
 STALE_MS = 10 * 60 * 1000
 _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
-def setting(world: World, name: str, default: str) -> str:
-    """One of the world's settings, or its default."""
-    settings: dict[str, Any] = world.store.table("settings").get("settings") or {}
-    value = settings.get(name)
-    return default if value is None else value
-
-
 def url_policy(world: World) -> str:
     """`public`, `local` (default) or `any` (decision W3)."""
-    return setting(world, "webhook_urls", "local")
+    return settings_of(world)["webhook_urls"]
 
 
 def webhook_key(world: World, environment: str) -> str:
     """The one webhook key of the account in this environment (decision W1)."""
-    key: str | None = world.store.table(_KEYS).get(environment)
+    key = world.store[KEYS].get(environment)
     return key or _derived(world, environment, 0)
 
 
@@ -45,13 +40,13 @@ def _derived(world: World, environment: str, rotations: int) -> str:
 def set_up_keys(world: World) -> None:
     """Give a world webhook keys of its own, derived from its id and seed; inside a change."""
     for environment in ENVIRONMENTS:
-        world.store.table(_KEYS).put(environment, _derived(world, environment, 0))
+        world.store[KEYS].put(environment, _derived(world, environment, 0))
 
 
 def rotate_key(world: World, environment: str) -> str:
     """Replace the webhook key; requests sent from now on are signed with the new one. Inside a change."""
     key = _derived(world, environment, world.next_sequence(f"webhook_key.{environment}"))
-    world.store.table(_KEYS).put(environment, key)
+    world.store[KEYS].put(environment, key)
     return key
 
 
@@ -72,7 +67,7 @@ def signed_headers(key: str, timestamp_ms: int, raw: bytes) -> tuple[tuple[str, 
 
 def sending_time_ms(world: World, wall_ms: int) -> int:
     """The X-Timestamp of a request sent now: the wall clock, unless the receiver's time is the simulated one (W2)."""
-    return world.now_ms if setting(world, "webhook_timestamp", "wall") == "simulated" else wall_ms
+    return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 
 
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> Message:

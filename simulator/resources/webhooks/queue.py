@@ -20,8 +20,15 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks.emails import tell_owner_disabled
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.records import (
+    DELIVERIES,
+    ENDPOINTS,
+    IN_FLIGHT,
     NO_FAULT,
-    TABLE,
+    PLANNED,
+    QUEUES,
+    READY,
+    TESTED,
+    WAITING,
     Attempt,
     Delivery,
     EndpointQueue,
@@ -32,7 +39,7 @@ from simulator.resources.webhooks.records import (
     delivery_id,
     without,
 )
-from simulator.wire.records import find, move, rows
+from simulator.wire.records import find, move
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
 """The delay after each failed attempt; after the last one the endpoint is disabled (decision W5: 11 attempts)."""
@@ -45,34 +52,34 @@ _EMPTY = EndpointQueue()
 
 def endpoints(world: World, environment: str) -> Table[Webhook]:
     """The registered endpoints of one environment, oldest first."""
-    return rows(world, environment, TABLE)
+    return world.store[ENDPOINTS.of(environment)]
 
 
 def _queues(world: World) -> Table[EndpointQueue]:
-    return world.store.table("webhook_lines")
+    return world.store[QUEUES]
 
 
 def _waiting(world: World) -> Table[str]:
     """Ids of events whose first attempt waits, by `<endpoint>:<place>`."""
-    return world.store.table("webhook_waiting")
+    return world.store[WAITING]
 
 
 def _ready(world: World) -> Table[PendingAttempt]:
     """What may start now, in that order."""
-    return world.store.table("webhook_ready")
+    return world.store[READY]
 
 
 def _in_flight(world: World) -> Table[Attempt]:
-    return world.store.table("webhook_in_flight")
+    return world.store[IN_FLIGHT]
 
 
 def _planned(world: World, endpoint_id: str) -> Table[Planned]:
-    return world.store.table(f"webhook_planned@{endpoint_id}")
+    return world.store[PLANNED.of(owner=endpoint_id)]
 
 
 def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
     """The deliveries of one endpoint, in the order of their answers."""
-    return world.store.table(f"deliveries@{endpoint_id}")
+    return world.store[DELIVERIES.of(owner=endpoint_id)]
 
 
 # --- what starts an attempt ---------------------------------------------------------------------------------------
@@ -91,7 +98,7 @@ def on_event(world: World, event: Event, _subject: Any) -> None:
 def recipients(world: World, event: Event) -> list[Webhook]:
     """Every enabled and subscribed endpoint; a test call's event goes to its endpoint alone (decision W10)."""
     table = endpoints(world, event.environment)
-    tested: str | None = world.store.table("webhook_tests").get(event.id)
+    tested = world.store[TESTED].get(event.id)
     if tested is not None:
         endpoint = table.get(tested)
         return [endpoint] if endpoint is not None and endpoint.status == "enabled" else []
@@ -407,5 +414,6 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
 
 
 def _every_endpoint_id(world: World, environments: Iterable[str] = ENVIRONMENTS) -> list[str]:
-    tables = [rows(world, environment, name) for environment in environments for name in (TABLE, f"{TABLE}:deleted")]
+    living = [ENDPOINTS.of(environment) for environment in environments]
+    tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
     return [endpoint.id for table in tables for endpoint in table.values()]

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 from simulator.kernel.ids import derive, text_of
+from simulator.kernel.store import TableKey
 from simulator.wire.records import Record
 
-TABLE = "webhooks"
 ALL_EVENTS = "*"
 
 DeliveryStatus = Literal["succeeded", "failed"]
@@ -196,6 +196,21 @@ class Delivery:
         return not self.request_headers
 
 
+ENDPOINTS = TableKey("webhooks", Webhook, per_environment=True)
+DELIVERIES = TableKey("deliveries", Delivery, per_owner=True)
+"""The deliveries of each endpoint, in the order of their answers."""
+PLANNED = TableKey("webhook_planned", Planned, per_owner=True)
+QUEUES = TableKey("webhook_lines", EndpointQueue)
+WAITING = TableKey("webhook_waiting", str)
+"""Ids of events whose first attempt waits, by `<endpoint>:<place>`."""
+READY = TableKey("webhook_ready", PendingAttempt)
+"""What may start now, in that order."""
+IN_FLIGHT = TableKey("webhook_in_flight", Attempt)
+"""The attempts that were taken and not yet reported, by their ids."""
+TESTED = TableKey("webhook_tests", str)
+"""Id of an event that a test call made → the id of the endpoint that was tested."""
+
+
 @dataclass(frozen=True, slots=True)
 class Email:
     """An e-mail the service would have sent; it is only recorded (decision W5)."""
@@ -206,6 +221,9 @@ class Email:
     to: str
     subject: str
     body: str
+
+
+EMAILS = TableKey("emails", Email)
 
 
 def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:

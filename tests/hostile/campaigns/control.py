@@ -10,6 +10,7 @@ from simulator.control.operation import ControlOperation
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.wire.events import EVENT_TYPES
+from simulator.wire.faults import FAULTS as IN_FORCE
 from tests.hostile.actor import ID_ACTIONS, WORLD_ACTIONS, Actor
 from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns.interface import FAULTS, WEATHER
@@ -208,9 +209,7 @@ class Steering:
     async def calm(self) -> None:
         """End what would only cost time: faults that hold calls back, clocks that run far ahead of the wall clock."""
         for world in list(self.house.simulator.worlds.values()):
-            delayed = any(
-                "delay" in row or "slow" in row.get("deliver", {}) for row in world.store.table("faults").values()
-            )
+            delayed = any("delay" in row or "slow" in row.get("deliver", {}) for row in world.store[IN_FORCE].values())
             if delayed and self.rng.random() < 0.8:
                 await self.house.control(world.id, "DELETE", "/faults")
             if world.clock.mode != "manual" and self.rng.random() < 0.3:

@@ -12,8 +12,10 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import auth, profile, reference
 from simulator.resources.auth import credentials, permits, require_access, token_holder
+from simulator.resources.auth.records import TOKENS
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
+from simulator.wire.records import INDEX
 from tests.support import advance, find_operation, invoke, make_world, push
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
@@ -261,7 +263,7 @@ def test_expired_tokens_are_dropped_a_day_later(world: World) -> None:
     recent = exchange(world, TEST_PAIR)
     advance(world, world.now_ms + 6 * HOUR_MS)
     fresh = exchange(world, TEST_PAIR)
-    assert [token.text for token in world.store.table("sandbox:tokens").values()] == [recent, fresh]
+    assert [token.text for token in world.store[TOKENS.of("sandbox")].values()] == [recent, fresh]
     assert not set(old) & set(world.directory)
     assert {recent, fresh} <= set(world.directory)
 
@@ -299,8 +301,8 @@ def test_a_fork_gets_keys_of_its_own_and_no_tokens(world: World) -> None:
         auth.rekey(fork)
     assert credentials(fork) == laid
     assert len(auth.known_keys(fork)) == 2
-    assert not fork.store.table("sandbox:tokens").values()
-    assert not any(key in fork.store.table("index") for key in (added["public_key"], "pk_test_simulator"))
+    assert not fork.store[TOKENS.of("sandbox")].values()
+    assert not any(key in fork.store[INDEX] for key in (added["public_key"], "pk_test_simulator"))
     with pytest.raises(ApiError, match="unauthorized"):
         token_holder(fork, "sandbox", token)
     token_holder(world, "sandbox", token)

@@ -8,7 +8,12 @@ from typing import Any
 import pytest
 
 from simulator.kernel.clock import MINUTE_MS
-from simulator.kernel.ledger import FEES, available, held
+from simulator.kernel.ledger import (
+    BALANCES,
+    FEES,
+    available,
+    held,
+)
 from simulator.kernel.world import World
 from simulator.resources import (
     auth,
@@ -97,7 +102,7 @@ class House:
     def books(self) -> dict[str, Decimal]:
         """Every balance of the ledger, after checking that they sum to zero."""
         assert not any(self.world.ledger.totals().values())
-        return dict(self.world.store.table("ledger.balances").items())
+        return dict(self.world.store[BALANCES].items())
 
     def save_phone(self, phone_number: str = "+254722000000") -> str:
         made = self.post(

@@ -13,6 +13,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.errors import ApiError
 from simulator.wire.records import find
 from tests.resources.balance.house import CELO_ADDRESS, PAYER, TO_AMINA, House
@@ -325,5 +326,5 @@ def test_the_books_agree_with_the_answers(walk: list[tuple[str, str, bool, bool,
     for outcome in pending:
         auditor.finish(*outcome)
         auditor.agree()
-    for row in auditor.house.world.store.table("sandbox:transactions").values():
+    for row in auditor.house.world.store[TRANSACTIONS.of("sandbox")].values():
         assert find(auditor.house.world, row.id) is row

@@ -9,6 +9,7 @@ import bolt11
 import pytest
 
 from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.resources.deposit_wallets import ROOM, decode_invoice, is_lightning_address
@@ -98,7 +99,7 @@ def test_a_generated_username_that_is_taken_is_drawn_again():
     wallet = new_wallet(world)
     first = add(world, wallet["id"], "lightning_address")
     with world.change(Cause("request", "test")):
-        world.store.table("streams").delete("lightning.usernames")
+        world.store[STREAMS].delete("lightning.usernames")
     assert add(world, wallet["id"], "lightning_address")["address"] != first["address"]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from simulator.kernel.ids import STREAMS
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.resources.deposit_wallets import default_wallet
@@ -42,7 +43,7 @@ def test_a_memo_that_is_already_given_out_is_drawn_again():
     world = fresh_world()
     memo = new_wallet(world, "stellar")["memo"]
     with world.change(Cause("request", "test")):
-        world.store.table("streams").delete("memos")
+        world.store[STREAMS].delete("memos")
     assert new_wallet(world, "stellar")["memo"] != memo
 
 

@@ -12,8 +12,11 @@ from hypothesis import strategies as st
 from simulator.assembly import ROOMS
 from simulator.kernel.clock import MINUTE_MS, parse_timestamp
 from simulator.kernel.world import World
+from simulator.resources.ramps.records import QUOTES as QUOTE_ROWS
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.reference import currency_of
+from simulator.resources.transactions.records import TRANSACTIONS
+from simulator.wire.advice import ADVICE
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, render
 from tests.support import advance, event_types, find_operation, invoke, make_world, push
@@ -178,7 +181,7 @@ def test_a_quote_that_cannot_be_is_refused_with_its_parameter(
     with pytest.raises(ApiError) as refused:
         quote(world, **changes)
     assert (refused.value.status, refused.value.code, refused.value.param) == (code_status, code, param)
-    assert len(world.store.table("sandbox:ramp_quotes")) == 0
+    assert len(world.store[QUOTE_ROWS.of("sandbox")]) == 0
 
 
 def test_a_missing_field_is_named_before_a_malformed_one(world: World) -> None:
@@ -304,7 +307,7 @@ def test_a_refused_confirmation_leaves_the_quote_active(
         confirm(world, quoted, **changes)
     assert (refused.value.code, refused.value.param) == (code, param)
     assert invoke(world, GET_QUOTE, id=quoted["id"])["status"] == "active"
-    assert len(world.store.table("sandbox:transactions")) == 0
+    assert len(world.store[TRANSACTIONS.of("sandbox")]) == 0
 
 
 def test_a_beneficiary_of_another_method_does_not_match(world: World) -> None:
@@ -438,7 +441,7 @@ def test_a_deposit_with_the_wrong_asset_or_memo_is_not_matched(world: World, wro
     identifier = offramp(world, "stellar")
     done = push(world, ROOMS, "deposit_arrives", identifier, **wrong)
     assert (list(done.events), status(world, identifier)) == ([], "awaiting_deposit")
-    assert len(world.store.table("advice")) == 1
+    assert len(world.store[ADVICE]) == 1
 
 
 def test_a_declined_payer_leaves_nothing_to_refund(world: World) -> None:

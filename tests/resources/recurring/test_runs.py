@@ -8,6 +8,7 @@ import pytest
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import available, held
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import Origin, World
 from simulator.resources.transactions import holder
 from simulator.wire import dispatch
@@ -300,7 +301,7 @@ def test_runs_of_production_move_the_balance_of_production() -> None:
 
 def test_an_attempt_that_fails_alone_undoes_only_itself() -> None:
     world = fresh()
-    table = world.store.table("notes")
+    table = world.store[TableKey("notes", int)]
     with world.change(Cause("start", "test")):
         table.put("kept", 1)
         try:

@@ -10,7 +10,9 @@ from simulator.kernel.world import World
 from simulator.resources import profile, reference, webhooks
 from simulator.resources.webhooks import Attempt, Outcome
 from simulator.wire.events import emit
+from simulator.wire.faults import FAULTS
 from simulator.wire.operation import Probe, ProbeOutcome
+from simulator.wire.settings import SETTINGS
 from tests.support import find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, webhooks.ROOM)
@@ -24,7 +26,7 @@ def house(**settings: Any) -> World:
     world = make_world(*ROOMS)
     if settings:
         with world.change(_CAUSE):
-            world.store.table("settings").put("settings", settings)
+            world.store[SETTINGS].put("settings", settings)
     return world
 
 
@@ -89,4 +91,4 @@ def add_fault(world: World, **fault: Any) -> None:
     with world.change(_CAUSE):
         number = world.next_sequence("fault")
         row = {"id": f"flt_{number}", "webhook": {}, "times_left": fault.pop("times", None), "hits": 0, **fault}
-        world.store.table("faults").put(row["id"], row)
+        world.store[FAULTS].put(row["id"], row)

@@ -12,6 +12,7 @@ from typing_extensions import get_type_hints
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.resources import profile, reference, webhooks
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape
@@ -148,10 +149,11 @@ MACHINE = Machine(
         "failed": (),
     },
 )
+TOY_ROWS = TableKey("toys", Toy, per_environment=True)
 TOYS = Room(
     "toys",
     kinds=tuple(
-        Kind(name, "toys", lambda world, toy: {"id": toy.id, "type": toy.name, "status": toy.status}, MACHINE)
+        Kind(name, TOY_ROWS, lambda world, toy: {"id": toy.id, "type": toy.name, "status": toy.status}, MACHINE)
         for name in ("send", "onramp", "invoice")
     ),
 )

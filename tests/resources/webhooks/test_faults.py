@@ -7,6 +7,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt
+from simulator.wire.faults import FAULTS
 from tests.resources.webhooks.house import (
     BROKEN,
     OK,
@@ -27,7 +28,7 @@ def events_of(attempts: list[Attempt]) -> list[str]:
 
 
 def fault(world: World) -> dict[str, object]:
-    (row,) = world.store.table("faults").values()
+    (row,) = world.store[FAULTS].values()
     found: dict[str, object] = row
     return found
 
@@ -192,7 +193,7 @@ def test_faults_of_interface_calls_are_left_alone() -> None:
     register(world)
     with world.change(world.cause):
         row = {"id": "flt_x", "match": {}, "respond": {"status": 503}, "times_left": None, "hits": 0}
-        world.store.table("faults").put("flt_x", row)
+        world.store[FAULTS].put("flt_x", row)
     happen(world)
     assert len(drain(world)) == 1
     assert fault(world) == row

@@ -10,6 +10,7 @@ import pytest
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Attempt, Message, prepare, sign, webhook_key
+from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES
 from tests.resources.webhooks.house import ROOMS, add_fault, happen, house, register, take
 from tests.support import push
 
@@ -76,8 +77,8 @@ def test_faults_spoil_signature_stamp_or_body() -> None:
         seen[event_type] = (right, int(headers["X-Timestamp"]) - WALL_MS, message.body == event.raw)
         assert len(headers["X-Signature"]) == 64
         with world.change(Cause("law", "webhook")):
-            world.store.table("webhook_in_flight").delete(attempt.id)
-            world.store.table("webhook_lines").delete(attempt.endpoint_id)
+            world.store[IN_FLIGHT].delete(attempt.id)
+            world.store[QUEUES].delete(attempt.endpoint_id)
     assert seen == {
         "kyc.approved": (False, 0, True),
         "kyc.rejected": (True, -600_000, True),
