@@ -6,11 +6,11 @@ lie in tables of their own and are never seen here.
 
 from __future__ import annotations
 
-from simulator.resources.history.shapes import render_item, render_order
+from simulator.resources.history.shapes import Order, OrderList, render_item, render_order
 from simulator.resources.transactions import Transaction, by_order_id, transactions
 from simulator.wire.errors import ApiError, not_found
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import page_of
+from simulator.wire.json import Shown
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import render
 from simulator.wire.shapes import Page
@@ -34,23 +34,23 @@ def load_transaction(call: Call) -> Transaction:
     return found
 
 
-def show_order(call: Call) -> JsonObject:
+def show_order(call: Call[None, None, Transaction]) -> Order:
     """GET /orders/{order_id}."""
     return render_order(call.world, call.resource)
 
 
-def list_orders(call: Call) -> Page[Shown]:
+def list_orders(call: Call[None, ListRequest, None]) -> OrderList:
     """GET /orders."""
     return page_of(
         call.query, transactions(call.world, call.environment).values(), lambda row: render_item(call.world, row)
     )
 
 
-def show_transaction(call: Call) -> Shown:
+def show_transaction(call: Call[None, None, Transaction]) -> Shown:
     """GET /transactions/{id}: as its kind is shown."""
     return render(call.world, call.resource)
 
 
-def list_transactions(call: Call) -> Page[Shown]:
+def list_transactions(call: Call[None, ListRequest, None]) -> Page[Shown]:
     """GET /transactions."""
     return page_of(call.query, transactions(call.world, call.environment).values(), lambda row: render(call.world, row))

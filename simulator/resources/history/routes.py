@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 from simulator.resources.history import actions
 from simulator.resources.history.records import ORDER_STATUSES, order_amount
@@ -36,7 +35,7 @@ def _at_most(transaction: Transaction, bound: Decimal) -> bool:
     return transaction.amount <= bound
 
 
-def _has_status(order: Any, wanted: frozenset[str]) -> bool:
+def _has_status(order: Transaction, wanted: frozenset[str]) -> bool:
     return ORDER_STATUSES[order.status] in wanted
 
 

@@ -7,7 +7,7 @@ the transaction of the same id seen as an order; nothing of it is stored.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from typing_extensions import TypedDict
 
@@ -25,11 +25,12 @@ from simulator.resources.balance import (
 from simulator.resources.history.records import ORDER_STATUSES, debited, order_amount
 from simulator.resources.profile import profile_of
 from simulator.resources.ramps import RampPaymentInstructions, RampTransaction
-from simulator.resources.transactions import STATUSES, DepositTransaction, Side, Transaction
-from simulator.wire.json import JsonObject
+from simulator.resources.reference import METHODS
+from simulator.resources.transactions import STATUSES, TYPES, DepositTransaction, Side, Transaction
 from simulator.wire.shapes import (
     AssetText,
     Assumed,
+    CountryText,
     CurrencyText,
     FiatText,
     Format,
@@ -48,8 +49,7 @@ SYSTEM_USER = "0000-0000-0000-0000"
 Instructions = RampPaymentInstructions | BuyPaymentInstructions | None
 BookedAsset = Annotated[str, Format(pattern="^ast_[a-z]+(_[a-z]+)?$"), Assumed("order-ids")]
 BookedNetwork = Annotated[str, Format(pattern="^net_[a-z]+$")]
-OrderType = Literal["onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap"]
-OrderStatus = Literal["pending", "processing", "successful", "failed", "expired", "refunded"]
+OrderType = Annotated[str, OneOf(TYPES)]
 
 
 class OrderLeg(TypedDict):
@@ -60,8 +60,8 @@ class OrderLeg(TypedDict):
     user_id: Annotated[
         str, Format(pattern=r"^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0000-0000-0000-0000)$")
     ]
-    transaction_type: Annotated[Literal["debit", "credit"], Assumed("order-legs")]
-    transfer_type: Annotated[Literal["token", "fiat"], Assumed("order-legs")]
+    transaction_type: Annotated[str, OneOf(("debit", "credit")), Assumed("order-legs")]
+    transfer_type: Annotated[str, OneOf(("token", "fiat")), Assumed("order-legs")]
     amount: Number
     currency: CurrencyText
     base_currency: CurrencyText
@@ -101,7 +101,7 @@ class OrderItem(TypedDict):
     order_id: OrderNumber
     user_id: Uuid
     order_type: Annotated[OrderType, Assumed("S18")]
-    status: Annotated[OrderStatus, Assumed("S18")]
+    status: Annotated[str, OneOf(tuple(dict.fromkeys(ORDER_STATUSES.values()))), Assumed("S18")]
     asset: AssetText
     asset_id: BookedAsset
     network: str
@@ -129,8 +129,8 @@ class OrderItem(TypedDict):
     recipient_address: str
     memo: str
     fiat_currency: FiatText | None
-    country: Annotated[str, OneOf(("KE", "TZ", "NG", "ZA", "ZM"))] | None
-    mode_of_payment: Literal["", "mobile_money", "bank_transfer"]
+    country: CountryText | None
+    mode_of_payment: Annotated[str, OneOf(("", *METHODS))]
     payment_method_id: Annotated[str, Prefix("ben_")] | None
     account_number: str | None
     payment_details: Instructions
@@ -180,7 +180,7 @@ def network_id(network: str | None) -> str | None:
     return None if network is None else f"net_{network}"
 
 
-def render_item(world: World, order: Transaction) -> JsonObject:
+def render_item(world: World, order: Transaction) -> OrderItem:
     """An order without its legs."""
     paid, received, fee = order.paid, order.received, order.fee
     crypto = paid if paid.network is not None else received
@@ -245,7 +245,7 @@ def _rate(order: Transaction) -> Decimal | None:
     return inverse_of(order.rate) if order.rate is not None and fiat_is_paid else order.rate
 
 
-def render_order(world: World, order: Transaction) -> JsonObject:
+def render_order(world: World, order: Transaction) -> Order:
     """The full order with its two legs: what is paid (debit) and what is delivered (credit)."""
     return {**render_item(world, order), "transactions": [_leg(world, order, way) for way in ("debit", "credit")]}
 
@@ -254,7 +254,7 @@ _CREDITED = ("deposit", "buy", "swap")
 """Orders whose delivery goes to the balance of the customer; of the others it leaves the service."""
 
 
-def _leg(world: World, order: Transaction, direction: str) -> JsonObject:
+def _leg(world: World, order: Transaction, direction: str) -> OrderLeg:
     """One leg. The chain's fields stand on legs in tokens, each network's hash on its own (decision S18)."""
     debit = direction == "debit"
     side = order.paid if debit else order.received
