@@ -25,7 +25,7 @@ CONTROL = tuple(
         "journal",
         "recording",
         "scenarios",
-        "seeing",
+        "queries",
         "snapshots",
         "stream",
         "reach",

@@ -1,4 +1,4 @@
-"""Actions and resources: doing what the outside world does, and seeing the state and story of every object."""
+"""Actions and resources: doing what the outside world does, and looking at every object and all that is known of it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Annotated, Any, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from simulator.control.inspection import find_any, inspect
 from simulator.control.inspection_shapes import ResourceStory
 from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, wrong
 from simulator.control.shapes import AnyObject, Envelope, Environment, embedded
-from simulator.control.story import find_any, story
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.world import World
@@ -147,12 +147,12 @@ def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
 
 
 async def get_resource(call: ControlCall) -> ResourceStory:
-    """A resource with its story: moves and their causes, events, deliveries, ledger entries, timers, actions."""
+    """A resource with its moves and their causes, events, deliveries, ledger entries, timers, actions."""
     world = call.world
     record = find_any(world, call.path["id"])
     if record is None:
         raise ControlError(404, "not_found", f"There is no resource with the id {call.path['id']!r}.")
-    return story(world, record, call.simulator.actions, call.lookups)
+    return inspect(world, record, call.simulator.actions, call.lookups)
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -24,7 +24,7 @@ from simulator.control.operation import (
     Raw,
     wrong,
 )
-from simulator.control.seeing import wait_seconds
+from simulator.control.queries import wait_seconds
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World

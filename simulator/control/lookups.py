@@ -1,4 +1,4 @@
-"""Indexes by object, so that the story of one object does not read everything that ever happened in its world.
+"""Indexes by object, so that inspecting one object does not read everything that ever happened in its world.
 
 They hold nothing of their own: each reads what was added since it was last asked, and reads anew when the world's
 state was put back. So nothing is written while calls are answered.

@@ -12,7 +12,7 @@ import orjson
 from simulator.assembly import Simulator, WorldState
 from simulator.control.journal import calls_of, show_call
 from simulator.control.plain_rows import check_step
-from simulator.control.seeing import show_entry
+from simulator.control.queries import show_entry
 from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event

@@ -18,7 +18,7 @@ import httpx
 import pytest
 
 from simulator.config import Config
-from simulator.control.seeing import Waker
+from simulator.control.queries import Waker
 from simulator.host import build
 from simulator.server.app import Application
 from simulator.server.process import MaskingFormatter, serving

@@ -1,4 +1,4 @@
-"""Seeing what happened: calls, events, deliveries, advice, e-mails, and waiting for something to be there."""
+"""Reading what happened: calls, events, deliveries, e-mails, and waiting for something to be there."""
 
 from __future__ import annotations
 

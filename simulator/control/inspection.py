@@ -1,4 +1,4 @@
-"""The story of an object: how it came to be, each move and its cause, what followed, what is pending, what is related.
+"""One object inspected: how it came to be, each move and its cause, what followed, what is planned, what is related.
 
 Chapter "Actions" of the control interface: `history` of {state, at, trigger} and `allowed` are fixed, the rest is more.
 """
@@ -46,10 +46,10 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def story(world: World, record: Record, actions: ActionTable, lookups: Lookups | None = None) -> ResourceStory:
-    """The whole story of a record."""
+def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups | None = None) -> ResourceStory:
+    """All that is known of a record. `lookups` spare reading all events and entries of the world anew."""
     lookups = lookups or Lookups()
-    told = _Story(world, record, actions, lookups)
+    shown = _Inspection(world, record, actions, lookups)
     return {
         "resource": render(world, record),
         "kind": record.kind,
@@ -57,34 +57,34 @@ def story(world: World, record: Record, actions: ActionTable, lookups: Lookups |
         "environment": record.environment,
         "state": record.status,
         "deleted": is_deleted(world, record.id),
-        "origin": told.origin(),
-        "history": [told.step(step) for step in world.journal.history(record.id)],
-        "allowed": told.allowed,
-        "refused": list(told.refused()),
+        "origin": shown.origin(),
+        "history": [shown.step(step) for step in world.journal.history(record.id)],
+        "allowed": shown.allowed,
+        "refused": list(shown.refused()),
         "events": [
             {
                 "id": event.id,
                 "type": event.type,
                 "at": format_timestamp(event.at_ms),
-                "cause": told.cause(event.cause),
+                "cause": shown.cause(event.cause),
             }
-            for event in told.events
+            for event in shown.events
         ],
         "deliveries": [
             render_recorded_delivery(world, row)
-            for row in deliveries_about(world, record.environment, [event.id for event in told.events])
+            for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
         ],
         "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],
         "timers": [
             *(show_timer(world, timer) for timer in timers_of(world, record.id)),
             *(show_held(held) for held in held_steps(world, about=record.id)),
         ],
-        "related": list(told.related()),
+        "related": list(shown.related()),
     }
 
 
-class _Story:
-    """What the parts of one story share."""
+class _Inspection:
+    """What the parts of one answer share."""
 
     def __init__(self, world: World, record: Record, actions: ActionTable, lookups: Lookups) -> None:
         self._world = world
@@ -96,14 +96,14 @@ class _Story:
         self._requests: dict[str, JournalEntry] | None = None
 
     def origin(self) -> ResourceOrigin:
-        """The request or action that made it, what that carried, and the scenario that alone rules it (null: none)."""
+        """The request or action that made it, what that carried, and the scenario that it is bound to (null: none)."""
         world, record = self._world, self._record
         history = world.journal.history(record.id)
         return {
             "at": format_timestamp(record.created_at_ms),
             "cause": self.cause(history[0].cause) if history else None,
             "body": Masker().value(dict(origin_of(world, record.id).body)) or None,
-            "scenario": ruler_of(world, record.id),
+            "scenario": bound_scenario(world, record.id),
         }
 
     def step(self, step: Step) -> HistoryStep:
@@ -172,8 +172,8 @@ class _Story:
         return {"relation": relation, "id": identifier, "kind": kind, "state": state}
 
 
-def ruler_of(world: World, object_id: str) -> str | None:
-    """The scenario that alone rules an object: it was handed over, or its request (or its parent's) chose it."""
+def bound_scenario(world: World, object_id: str) -> str | None:
+    """The scenario that alone moves an object: it was handed over, or its request (or its ancestor's) chose it."""
     bindings = world.store[BINDINGS]
     for member in with_ancestors(world, object_id):
         name: str = bindings.get(member) or origin_of(world, member).scenario
@@ -239,14 +239,14 @@ def show_cause(world: World, cause: Cause) -> shapes.Cause:
         "kind": cause.kind,
         "name": cause.name,
         "reference": cause.reference,
-        "told": _told(world, cause),
+        "told": _text(world, cause),
     }
     if cause.kind == "rule":
         shown["file"], shown["line"] = _place(cause.reference)
     return shown
 
 
-def _told(world: World, cause: Cause) -> str:
+def _text(world: World, cause: Cause) -> str:
     if cause.kind == "request":
         return f"the request {cause.name} ({cause.reference})"
     if cause.kind == "law":
