@@ -19,6 +19,7 @@ from simulator.server.endpoint import DEFECT
 from simulator.server.messages import OPENED_AT, Gone, Incoming, Receive, Scope, Send, head_of, read_body, write_raw
 from simulator.server.router import Router
 from simulator.server.slices import Content, in_pieces
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
 from simulator.wire.json import dumps, loads
@@ -31,7 +32,9 @@ PAGE_POLICY = (
 )
 """What a page of the control interface may load: nothing but what this server serves, and no inline code."""
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "every control call",
+    SIMULATOR_ONLY,
     (
         "signed-control-calls",
         "A control call with the header `X-Signature` is a webhook that was pointed at the simulator: it is refused "

@@ -35,6 +35,7 @@ from simulator.kernel.clock import (
 from simulator.kernel.world import World
 from simulator.scenario.holding import held_steps
 from simulator.server.driver import Target
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text, parse
 from simulator.wire.json import JsonObject
@@ -48,7 +49,9 @@ WAYS = ("by", "to", "to_next_timer", "until")
 DEFAULT_HORIZON_MS = 3652 * DAY_MS
 """How far an advance looks for what it waits for, unless told: ten simulated years."""
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "advancing the clock",
+    SIMULATOR_ONLY,
     ("until-horizon", "`until` looks ten simulated years ahead (3652d) unless `horizon` says how far."),
     (
         "until-event",

@@ -31,6 +31,7 @@ from simulator.kernel.world import World
 from simulator.server.driver import wall_now_ms
 from simulator.server.messages import WITHOUT_BODY
 from simulator.server.runtime import Runtime, Watcher
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.shapes import Count, Timestamp
@@ -43,7 +44,9 @@ _ROW_BYTES = 1_000
 """About what a message takes beside its texts."""
 Status = Annotated[int, Field(ge=200, le=599)]
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the built-in inbox",
+    SIMULATOR_ONLY,
     (
         "inbox-worlds",
         "A message belongs to the world whose delivery it is, else to that of its header `X-Simulator-World`, else to "

@@ -20,9 +20,12 @@ from simulator.insight.shapes import AdviceList, CoverageReport
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.wire.advice import SEVERITIES
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.json import JsonObject
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "advice and coverage",
+    SIMULATOR_ONLY,
     ("advice-findings", "Advice is one finding per kind and subject; it is computed from the journal when asked for."),
     ("advice-times", "Waits between calls are judged on the clock on which the integrator waited longer."),
     ("advice-ended", "Of worlds that have ended or were reset the newest 1,000 findings are kept for `world=*`."),

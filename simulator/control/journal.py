@@ -18,6 +18,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.shapes import Count, Timestamp
 
@@ -27,7 +28,9 @@ KEPT = 10_000
 BYTES_KEPT = 64 * 1024 * 1024
 _DROPPED = "control.calls.dropped"
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the list of control calls",
+    SIMULATOR_ONLY,
     (
         "kept-controls",
         "Of control calls the newest 10,000 are kept, as far as they fit into 64 MB; `dropped` tells how many went.",

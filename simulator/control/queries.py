@@ -33,6 +33,7 @@ from simulator.resources.webhooks import RecordedDelivery, all_deliveries, email
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject, dumps, loads
@@ -41,7 +42,9 @@ from simulator.wire.shapes import Count, Timestamp
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
 DELIVERY_STATUSES = ("succeeded", "failed")
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the journals of calls, events and deliveries",
+    SIMULATOR_ONLY,
     (
         "kept-calls",
         "Of interface calls the newest `journal_limit` are kept, as far as they fit into `journal_bytes`; `dropped` "

@@ -35,6 +35,7 @@ from simulator.scenario.rules import bind
 from simulator.server.router import Router
 from simulator.wire import dispatch
 from simulator.wire.actions import events_since
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, dumps, loads
@@ -44,7 +45,9 @@ from simulator.wire.records import find
 NO_SCENARIO = "(trigger)"
 """Objects on the way to an event are bound to a scenario that cannot exist: only timers and calls move them."""
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "POST /_simulator/trigger",
+    SIMULATOR_ONLY,
     ("trigger-weather", "No scenario touches the objects of a walk, so that they stay where the event left them."),
     (
         "trigger-clock",

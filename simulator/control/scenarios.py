@@ -13,13 +13,16 @@ from simulator.scenario.document import UPLOAD
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 
 _CAUSE = Cause("action", "scenarios", "control")
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the calls about scenarios",
+    SIMULATOR_ONLY,
     (
         "upload-size",
         "An uploaded scenario has at most 256 KB and 20,000 values, 64 deep; a file on disk 16 MB and 1,000,000.",

@@ -16,12 +16,15 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.server.runtime import Runtime
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, FreeText
 from simulator.wire.settings import SettingSet
 from simulator.wire.shapes import Count, Timestamp
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "snapshots and world documents",
+    SIMULATOR_ONLY,
     (
         "snapshot-ids",
         "A snapshot's id follows from its world's id and a count there; ids are unique in a server.",

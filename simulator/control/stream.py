@@ -22,11 +22,14 @@ from simulator.resources.webhooks import Delivery, render_delivery
 from simulator.server.messages import CUT, Receive, Scope, Send
 from simulator.server.publisher import Channel, Reader
 from simulator.server.runtime import Runtime, Watcher
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.masking import Masker
 from simulator.wire.records import find
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the stream of what happens",
+    SIMULATOR_ONLY,
     (
         "stream-start",
         "A stream begins with the clock, then tells what happens from there; with Last-Event-ID it goes on",

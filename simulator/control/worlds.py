@@ -23,6 +23,7 @@ from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
@@ -30,7 +31,9 @@ from simulator.wire.settings import Settings, SettingSet, change_settings, setti
 from simulator.wire.shapes import Count, Format, Timestamp
 from simulator.wire.strict import did_you_mean
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "making, changing and ending worlds",
+    SIMULATOR_ONLY,
     ("world-rate", "A new world that is scaled and names no rate runs at the rate that the server was started with."),
     ("world-documents", "A scenario document in `scenarios` hides one that ships under its name, as an upload does."),
     ("world-replaced", "A world that is replaced takes its snapshots along, and its advance is called off."),

@@ -14,13 +14,16 @@ from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, Gone, NoCut, Receive, Scope, Send, drop, head_of, read_body, write, write_raw
 from simulator.server.runtime import Runtime
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
 
 CONTROL_BASE = "/_simulator"
 _STOPPING = ApiError("service_unavailable", "The simulator is stopping.")
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "what the server lets through",
+    SIMULATOR_ONLY,
     (
         "allowed-hosts",
         "On a loopback address the interface, too, answers only requests whose `Host` is a loopback name or named by "

@@ -26,6 +26,7 @@ from simulator.server.reading import body_of, public_key_of, token_of
 from simulator.server.router import Router
 from simulator.server.runtime import Runtime
 from simulator.wire import dispatch
+from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
@@ -40,7 +41,9 @@ DEFECT = (
 )
 _REFUSED_KEPT_BYTES = 64 * 1024
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "every call of the interface",
+    SIMULATOR_ONLY,
     (
         "dead-worlds",
         "A call that was waiting (for a fault's delay, a webhook's registration, the first call of its idempotency "

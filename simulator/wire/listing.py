@@ -13,6 +13,7 @@ from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
+from simulator.wire.assumptions import assume
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Page, Pagination
 
@@ -21,7 +22,11 @@ ShownT = TypeVar("ShownT")
 DEFAULT_SIZE = 20
 MAX_SIZE = 100
 MIN_SEARCH = 2
-ASSUMPTIONS = (("list-zone", "Timestamps of `start_date` and `end_date` without a zone are taken as UTC."),)
+ASSUMPTIONS = assume(
+    "every list",
+    "Make the call against the real sandbox and read status, headers and body.",
+    ("list-zone", "Timestamps of `start_date` and `end_date` without a zone are taken as UTC."),
+)
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1

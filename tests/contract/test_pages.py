@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-import simulator
 from contracts.generator import diagrams
-from contracts.generator.assumptions import all_assumptions, collected, page
+from contracts.generator.assumptions import all_assumptions, page
 from contracts.generator.openapi import operations
 from simulator.assembly import ROOMS
 from simulator.contract.reference import kind
 from simulator.contract.reference import page as reference_page
+from simulator.wire.assumptions import assume
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 
@@ -38,10 +37,10 @@ def test_a_diagram_shows_specified_and_assumed_moves() -> None:
     assert "| `processing` | complete | `completed` | `transaction.completed` | specified |" in onramp
 
 
-def test_every_assumption_has_a_reason_and_a_way_to_find_out() -> None:
+def test_every_assumption_says_what_rests_on_it_and_how_to_find_out() -> None:
     for entry in all_assumptions():
-        assert entry.assumed.endswith((".", "…"))
-        assert entry.why
+        assert entry.text
+        assert entry.rests_on
         assert entry.find_out
     text = page()
     assert '<a id="H14"></a>H14' in text
@@ -49,16 +48,23 @@ def test_every_assumption_has_a_reason_and_a_way_to_find_out() -> None:
 
 
 def test_what_any_module_assumes_is_on_the_page() -> None:
-    package = Path(simulator.__file__).parent
-    keepers = {
-        ".".join(path.relative_to(package.parent).with_suffix("").parts).removesuffix(".__init__")
-        for path in package.rglob("*.py")
-        if re.search(r"^ASSUMPTIONS\b.* = ", path.read_text("utf-8"), re.MULTILINE)
-    }
-    assert keepers == set(collected())
     text = page()
     for identifier in ("list-zone", "webhook-dropped", "snapshot-settles", "stream-slow", "trigger-kyc"):
         assert f'<a id="{identifier}"></a>' in text, identifier
+
+
+def test_two_assumptions_of_one_id_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(ValueError, match="twice"):
+        assume("all", "Ask.", ("twice", "One."), ("once", "Two."), ("twice", "Three."))
+    monkeypatch.setattr("simulator.wire.listing.ASSUMPTIONS", assume("all", "Ask.", ("H1", "Another.")))
+    with pytest.raises(ValueError, match="two assumptions have the id H1"):
+        all_assumptions()
+
+
+def test_what_stands_where_no_chapter_takes_it_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("contracts.generator.assumptions._CHAPTERS", ())
+    with pytest.raises(ValueError, match=r"no chapter takes .*list-zone"):
+        all_assumptions()
 
 
 def test_the_bases_of_errors_and_state_tables_are_on_the_page() -> None:

@@ -23,6 +23,7 @@ from simulator.resources.auth.records import (
 from simulator.resources.auth.routes import ACTIONS, OPERATIONS
 from simulator.resources.auth.shapes import render_key_pair
 from simulator.resources.auth.states import KEY_PAIR
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -34,7 +35,9 @@ ROOM = Room(
     setup=set_up,
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the token exchange and key pairs",
+    "Exchange wrong, mixed and revoked keys at the real token operation and look at status and code.",
     ("key-order", "A wrong pair is refused before missing production access is looked at: 401 goes before 403."),
     ("key-prefix", "A public key without pk_ or a secret key without sk_ has no known prefix, swapped ones included."),
     ("key-permissions", "A new key pair without permissions gets all; an empty list allows only what is free to all."),

@@ -44,6 +44,7 @@ from simulator.resources.balance.shapes import (
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
 from simulator.resources.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
 from simulator.resources.transactions import quote_kind, transaction_kind
+from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
 ROOM = Room(
@@ -69,7 +70,9 @@ ROOM = Room(
     setup=assets.set_up,
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "sends, swaps, buys and withdrawals",
+    "Make the call in the real sandbox and compare its answer, its events and the balances.",
     ("lightning-network", "A Lightning destination on another network than BITCOIN: 422 unsupported_network."),
     (
         "lightning-form",

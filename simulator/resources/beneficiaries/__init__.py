@@ -12,6 +12,7 @@ from simulator.resources.beneficiaries.records import (
 from simulator.resources.beneficiaries.routes import OPERATIONS
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -21,7 +22,9 @@ ROOM = Room(
     kinds=(Kind("beneficiary", BENEFICIARIES, render_beneficiary, BENEFICIARY, BeneficiaryShape, prefix="ben_"),),
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "beneficiaries",
+    "Save, list, sort and delete recipients in the real sandbox, with one thing wrong at a time.",
     ("beneficiary-other-fields", "Members that belong to another type of beneficiary are ignored, also when strict."),
     (
         "beneficiary-order",

@@ -37,6 +37,7 @@ from simulator.resources.deposit_wallets.shapes import (
     render_wallet,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -79,7 +80,9 @@ ROOM = Room(
     ),
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "deposit wallets, deposits, Lightning addresses and invoices",
+    "Create wallets and Lightning entries in the real sandbox and deposit to them.",
     ("wallet-lightning-param", "lightning true on another network than bitcoin: unsupported_network, param network."),
     (
         "wallet-lightning-addresses",

@@ -22,6 +22,7 @@ from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, 
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import AppFee, ProcessingFee, render_product, show_app_fee, show_processing_fee
 from simulator.resources.fees.states import FEE_PRODUCT
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -34,7 +35,9 @@ ROOM = Room(
 
 MACHINES = (FEE_PRODUCT,)
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "fee products and the calculator",
+    "Call the real fee calculator with the same inputs and compare the breakdown.",
     ("fee-ids", "The two environments' fee products have different ids: fee_… and fee_live_…."),
     ("fee-moves", "A fee product may be made active or inactive at any time."),
     (

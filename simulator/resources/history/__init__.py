@@ -8,11 +8,14 @@ from __future__ import annotations
 from simulator.resources.history.records import ORDER_STATUSES
 from simulator.resources.history.routes import OPERATIONS
 from simulator.resources.history.shapes import AnyTransaction, Order, OrderLeg
+from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
 ROOM = Room("history", operations=OPERATIONS)
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "orders and the list of transactions",
+    "Read the order of a known transaction in the real sandbox, field by field.",
     ("order-network", "network and network_to of an order are the network's name, on a fiat side the currency's code."),
     ("order-ids", "Assets and networks have the ids ast_<code>_<network> and net_<network>; fiat has ast_<code>."),
     (

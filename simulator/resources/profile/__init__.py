@@ -26,12 +26,15 @@ from simulator.resources.profile.records import (
 from simulator.resources.profile.routes import ACTIONS, OPERATIONS
 from simulator.resources.profile.shapes import KycDetail, show_kyc, show_profile
 from simulator.resources.profile.states import KYC, PROFILE
+from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
 ROOM = Room("profile", operations=OPERATIONS, actions=ACTIONS, setup=set_up)
 MACHINES = (KYC, PROFILE)
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "the profile, KYC and limits",
+    "Read the profile, KYC and limits of a real sandbox account before and after a change in its dashboard.",
     ("fresh-account", "A new account is an individual in Kenya, active, with KYC approved at level 2 when it opens."),
     ("kyc-moves", "KYC may be set from any status to any other; setting the present one changes details silently."),
     ("kyc-times", "submitted_at and reviewed_at are null before KYC was submitted or reviewed."),

@@ -11,6 +11,7 @@ from simulator.resources.recurring.routes import OPERATIONS
 from simulator.resources.recurring.runs import NOTICE, RUN, announce_run, run
 from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject, render_recurring
 from simulator.resources.recurring.states import RECURRING_PAYMENT
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -37,7 +38,9 @@ ROOM = Room(
     ),
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "recurring payments",
+    "Let a recurring payment run for some days in the real sandbox and follow its events.",
     ("run-at-now", "A run whose time is exactly now is not past: activating or restarting at that instant runs it."),
     ("run-events", "A run event shows the recurring payment after the run: counters and next_run_at moved on."),
     ("create-network", "Creating a recurring payment from a network that is down: 503 network_unavailable."),

@@ -56,6 +56,7 @@ from simulator.resources.reference.records import (
 from simulator.resources.reference.routes import ACTIONS, OPERATIONS
 from simulator.resources.reference.shapes import NetworkObject, all_rates, reference_data, render_network
 from simulator.resources.reference.states import NETWORK
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -66,7 +67,9 @@ ROOM = Room(
     kinds=(Kind("network", NETWORK_ROWS, render_network, NETWORK, NetworkObject, standing=standing_network),),
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "network statistics, rates and the currency listing",
+    "Read the network, rates and currency listings of the real sandbox and compare field by field.",
     (
         "network-stats",
         "The figures are taken anew for every answer, so updated_at is the present; latest_block follows from time "

@@ -43,6 +43,7 @@ from simulator.resources.transactions.records import (
 )
 from simulator.resources.transactions.shapes import DepositTransaction, render_deposit
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
+from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
 ROOM = Room(
@@ -55,7 +56,11 @@ ROOM = Room(
     timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
 )
 
-ASSUMPTIONS = (("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),)
+ASSUMPTIONS = assume(
+    "order numbers",
+    "Compare the order number of a real transaction.",
+    ("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),
+)
 
 __all__ = [
     "ASSUMPTIONS",

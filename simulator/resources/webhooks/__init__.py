@@ -51,6 +51,7 @@ from simulator.resources.webhooks.shapes import (
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.wire.actions import Action
+from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
@@ -76,7 +77,9 @@ ROOM = Room(
     setup=set_up_keys,
 )
 
-ASSUMPTIONS = (
+ASSUMPTIONS = assume(
+    "webhook endpoints, events and deliveries",
+    "Register an endpoint with the real sandbox and compare requests, retries and delivery records.",
     ("webhook-url-text", "A webhook URL is plain ASCII without a user name, of at most 2048 characters."),
     ("webhook-https-names", "Names that end in .internal or .localhost are refused like .local ones."),
     ("webhook-star", "`*` among the subscribed events means all, whatever stands beside it."),
