@@ -159,26 +159,28 @@ def announce(world: World, record: Record, on: str, when: str = "") -> None:
             listener(world, record.environment, kind.render(world, record), record.id)
 
 
-def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, **changes: Any) -> R:
+def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None) -> R:
     """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
 
-    `extra`: members that the events of this move carry besides the rendered resource (the `run` of decision W8).
+    `record` may differ from what is stored in any field but the status. `extra`: members that the events of this move
+    carry besides the rendered resource (the `run` of decision W8).
     """
     kind = kind_of(world, record)
     step = kind.machine.next(record.status, on, when)
-    record = replace(record, status=step.target, updated_at_ms=world.now_ms, **changes)
+    record = replace(record, status=step.target, updated_at_ms=world.now_ms)
     world.store[kind.table.of(record.environment, record.owner)].put(record.id, record)
     world.journal.record_step(record.id, Step(step.target, world.now_ms, step.on, world.cause))
     _emit(world, record, step, extra or {})
     return record
 
 
-def save(world: World, record: R, **changes: Any) -> R:
-    """Change other fields than the status."""
-    if "status" in changes:
+def save(world: World, record: R) -> R:
+    """Store a record of which other fields than the status have changed."""
+    table = world.store[_address(world, record)]
+    if record.status != table[record.id].status:
         raise ValueError("only a move of the state table changes a status")
-    record = replace(record, updated_at_ms=world.now_ms, **changes)
-    world.store[_address(world, record)].put(record.id, record)
+    record = replace(record, updated_at_ms=world.now_ms)
+    table.put(record.id, record)
     return record
 
 

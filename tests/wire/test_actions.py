@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import pytest
@@ -31,7 +32,7 @@ def switch(call: ActionCall) -> Record:
 
 
 def paint(call: ActionCall) -> Record:
-    painted: Record = save(call.world, call.target, colour=call.parameters.colour)
+    painted: Record = save(call.world, replace(call.target, colour=call.parameters.colour))
     if call.parameters.colour == "invisible":
         raise invalid("colour", "nobody would see it")
     if call.parameters.colour == "gold":
@@ -297,7 +298,7 @@ def test_an_action_that_its_table_knows_under_another_condition_only_is_refused_
     lamp = toy.mount(world)
 
     def switch_twice(call: ActionCall[Any, Body]) -> Record:
-        return move(call.world, save(call.world, call.target, colour="red"), "switch", "no such condition")
+        return move(call.world, save(call.world, replace(call.target, colour="red")), "switch", "no such condition")
 
     table = ActionTable((Action("switch", "turns it", switch_twice, ("lamp",)),))
     with pytest.raises(ControlError) as caught:

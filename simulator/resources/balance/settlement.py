@@ -6,35 +6,24 @@ Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from decimal import Decimal
-from typing import Any
+from dataclasses import replace
 
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
-from simulator.kernel.money import Currency, subtract
+from simulator.kernel.money import subtract
 from simulator.kernel.world import World
 from simulator.resources.balance.bodies import Broadcast, Completion, Failure, Payment
-from simulator.resources.profile import release_limits
 from simulator.resources.ramps import check_payment
-from simulator.resources.reference import check_tx_hash, currency_of, is_tx_hash, new_tx_hash
-from simulator.resources.transactions import Transaction, holder
+from simulator.resources.reference import check_tx_hash, new_tx_hash
+from simulator.resources.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
-from simulator.wire.errors import invalid
 from simulator.wire.fields import Nothing, Wrong
-from simulator.wire.records import move
-
-
-def _paid(transaction: Transaction) -> Currency:
-    return currency_of(transaction.paid.code, transaction.paid.network)
-
-
-def _received(transaction: Transaction) -> Currency:
-    return currency_of(transaction.received.code, transaction.received.network)
+from simulator.wire.records import move, present
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
     """A purchase: the fiat fee to the fees and the crypto to the balance, or with sign -1 both taken back."""
-    paid, received = _paid(transaction), _received(transaction)
+    paid, received = transaction.paid.currency, transaction.received.currency
     fee, amount = sign * transaction.fee.total, sign * transaction.received.amount
     pot = available(holder(transaction.environment))
     world.ledger.post(
@@ -48,53 +37,32 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
     )
 
 
-def _move(call: ActionCall[Transaction, Any], trigger: str, when: str = "", **changes: Any) -> Transaction:
-    transaction: Transaction = call.target
-    return move(call.world, transaction, trigger, when, **changes)
-
-
 # --- buy -------------------------------------------------------------------------------------------------
 
 
 def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
     """The payer's fiat: in full or over, and the quoted crypto is credited; short, and the buy fails (decision S6)."""
     world, buy = call.world, call.target
-    amount = _payment(call.parameters.amount, _paid(buy), buy.paid.amount)
+    amount = given_amount(buy.paid, call.parameters.amount)
+    buy = replace(buy, funds_received=amount)
     if amount < buy.paid.amount:
-        release_limits(world, buy.environment, buy.limit_charge)
-        return _move(
-            call,
-            "payment_arrives",
-            "short",
-            failure_code="insufficient_payment",
-            funds_received=amount,
-            limit_charge=None,
-        )
+        return move_released(world, replace(buy, failure_code="insufficient_payment"), "payment_arrives", "short")
     _credit(world, buy, "purchase", 1)
-    return _move(call, "payment_arrives", "in full", funds_received=amount)
-
-
-def _payment(text: str | None, money: Currency, default: Decimal) -> Decimal:
-    if text is None:
-        return default
-    if not money.accepts(text) or Decimal(text) == 0:
-        raise invalid("amount", f"it must be more than zero, with at most {money.decimals} decimals")
-    return Decimal(text)
+    return move(world, buy, "payment_arrives", "in full")
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The payer's provider declines (decision S3)."""
-    release_limits(call.world, call.environment, call.target.limit_charge)
-    return _move(call, "payment_declined", failure_code="payment_failed", limit_charge=None)
+    return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
 
 
 def complete_buy(call: ActionCall[Transaction, Completion]) -> Transaction:
-    return _move(call, "complete")
+    return move(call.world, call.target, "complete")
 
 
 def credit_is_there(world: World, buy: Transaction) -> str | None:
     """A buy that is paid fails only while its credit is there to be taken back (decision S7)."""
-    balance = world.ledger.balance(available(holder(buy.environment)), _received(buy).key)
+    balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
     spent = buy.status == "processing" and balance < buy.received.amount
     return "what was credited is already spent" if spent else None
 
@@ -104,8 +72,7 @@ def fail_buy(call: ActionCall[Transaction, Failure]) -> Transaction:
     world, buy = call.world, call.target
     if buy.status == "processing":
         _credit(world, buy, "purchase taken back", -1)
-    release_limits(world, buy.environment, buy.limit_charge)
-    return _move(call, "fail", failure_code=call.parameters.failure_code, limit_charge=None)
+    return move_released(world, replace(buy, failure_code=call.parameters.failure_code), "fail")
 
 
 # --- send ------------------------------------------------------------------------------------------------
@@ -113,7 +80,8 @@ def fail_buy(call: ActionCall[Transaction, Failure]) -> Transaction:
 
 def broadcast(call: ActionCall[Transaction, Broadcast]) -> Transaction:
     """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
-    return _move(call, "broadcast", tx_hash=_send_hash(call.world, call.target, call.parameters.tx_hash))
+    tx_hash = _send_hash(call.world, call.target, call.parameters.tx_hash)
+    return move(call.world, replace(call.target, tx_hash=tx_hash), "broadcast")
 
 
 def complete_send(call: ActionCall[Transaction, Completion]) -> Transaction:
@@ -124,9 +92,9 @@ def complete_send(call: ActionCall[Transaction, Completion]) -> Transaction:
     world, send, given = call.world, call.target, call.parameters.tx_hash
     tx_hash = send.tx_hash if given is None else _send_hash(world, send, given)
     world.ledger.post_hold(world.now_ms, send.id, send.fee.total)
-    send = _move(call, "complete", tx_hash=tx_hash)
-    network = LIGHTNING if send.lightning is not None else send.received.network or ""
-    address = send.lightning or send.recipient_address or ""
+    send = move(world, replace(send, tx_hash=tx_hash), "complete")
+    network = LIGHTNING if send.lightning is not None else send.received.chain
+    address = send.lightning or present(send.recipient_address)
     arrival = Arrival(send.received.code, send.received.amount, tx_hash, send.id)
     deliver(world, send.environment, network, address, send.memo, arrival)
     return send
@@ -140,14 +108,14 @@ def leaves_the_service(world: World, send: Transaction) -> str | None:
 def _send_hash(world: World, send: Transaction, given: str | None) -> str | None:
     if send.lightning is not None:
         return None
-    return _tx_hash(world, send.paid.network or "", given)
+    return given_tx_hash(world, send.paid.chain, given)
 
 
 def fail_held(call: ActionCall[Transaction, Failure]) -> Transaction:
     """A send or swap cannot finish: what is held goes back at once (decision M11)."""
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
-    return _move(call, "fail", failure_code=call.parameters.failure_code)
+    return move(world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
 
 # --- swap ------------------------------------------------------------------------------------------------
@@ -156,13 +124,13 @@ def fail_held(call: ActionCall[Transaction, Failure]) -> Transaction:
 def complete_swap(call: ActionCall[Transaction, Completion]) -> Transaction:
     """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
     world, swap = call.world, call.target
-    tx_hash = _tx_hash(world, swap.received.network or "", call.parameters.tx_hash)
-    source = swap.paid.network or ""
+    tx_hash = given_tx_hash(world, swap.received.chain, call.parameters.tx_hash)
+    source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
     world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total)
     pot = available(holder(swap.environment))
-    world.ledger.move(world.now_ms, "swap", swap.id, _received(swap).key, swap.received.amount, OUTSIDE, pot)
-    return _move(call, "complete", tx_hash=tx_hash, source_tx_hash=source_tx_hash)
+    world.ledger.move(world.now_ms, "swap", swap.id, swap.received.currency.key, swap.received.amount, OUTSIDE, pot)
+    return move(world, replace(swap, tx_hash=tx_hash, source_tx_hash=source_tx_hash), "complete")
 
 
 # --- withdraw --------------------------------------------------------------------------------------------
@@ -171,20 +139,19 @@ def complete_swap(call: ActionCall[Transaction, Completion]) -> Transaction:
 def complete_withdraw(call: ActionCall[Transaction, Completion]) -> Transaction:
     """The beneficiary has the fiat; what was held is spent (decision S10)."""
     call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total)
-    return _move(call, "complete")
+    return move(call.world, call.target, "complete")
 
 
 def fail_withdraw(call: ActionCall[Transaction, Failure]) -> Transaction:
     """The payout bounced: its amount stays held until it is refunded (decision M11)."""
-    release_limits(call.world, call.environment, call.target.limit_charge)
-    return _move(call, "fail", failure_code=call.parameters.failure_code, limit_charge=None)
+    return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
 
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The full amount, fee included, goes back to the balance (decision S5)."""
     world, withdrawal = call.world, call.target
     if withdrawal.status == "completed":
-        key, amount, fee = _paid(withdrawal).key, withdrawal.paid.amount, withdrawal.fee.total
+        key, amount, fee = withdrawal.paid.currency.key, withdrawal.paid.amount, withdrawal.fee.total
         world.ledger.post(
             world.now_ms,
             "refund",
@@ -195,17 +162,10 @@ def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
         )
     else:
         world.ledger.void_hold(world.now_ms, withdrawal.id)
-    release_limits(world, withdrawal.environment, withdrawal.limit_charge)
-    return _move(call, "refund", limit_charge=None)
+    return move_released(world, withdrawal, "refund")
 
 
 # --- hashes ----------------------------------------------------------------------------------------------
-
-
-def _tx_hash(world: World, network: str, given: str | None) -> str:
-    if given is not None and not is_tx_hash(network, given):
-        raise invalid("tx_hash", f"it is not a transaction hash of {network}")
-    return given or new_tx_hash(world, network)
 
 
 def _check_hash(values: Broadcast | Completion) -> Iterator[Wrong]:

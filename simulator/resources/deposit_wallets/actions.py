@@ -5,6 +5,7 @@ Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from decimal import Decimal
 
 from simulator.kernel.world import World
@@ -77,7 +78,7 @@ def update_wallet(call: Call[WalletChanges, None, Wallet]) -> WalletShape:
     """PATCH /wallets/{id}: what is sent changes; the present status again changes nothing."""
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
-        wallet = save(world, wallet, label=body.label)
+        wallet = save(world, replace(wallet, label=body.label))
     if "status" in body.model_fields_set and body.status != wallet.status:
         wallet = move(world, wallet, "disable" if body.status == "disabled" else "enable")
     return render_wallet(world, wallet)
@@ -180,7 +181,7 @@ def confirmation_arrives(call: ActionCall[Deposit, Confirmations]) -> Deposit:
     if count <= before:
         raise invalid("confirmations", f"the deposit already has {before}")
     if count < required_confirmations(deposit.network):
-        return move(call.world, deposit, "confirmation_arrives", "too few", confirmations=count)
+        return move(call.world, replace(deposit, confirmations=count), "confirmation_arrives", "too few")
     return _confirm(call.world, deposit, "confirmation_arrives", "enough", count)
 
 
@@ -192,7 +193,7 @@ def climbs(world: World, deposit: Deposit) -> str | None:
 def deposit_fails(call: ActionCall[Deposit, Reason]) -> Deposit:
     """The deposit cannot be credited after all."""
     deposit = call.target
-    return move(call.world, deposit, "deposit_fails", reason=call.parameters.reason or "rejected")
+    return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")
 
 
 def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmations: int) -> Deposit:
@@ -209,4 +210,4 @@ def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmati
         recipient_address=wallet.address,
         memo=wallet.memo,
     )
-    return move(world, deposit, trigger, when, confirmations=confirmations)
+    return move(world, replace(deposit, confirmations=confirmations), trigger, when)

@@ -173,7 +173,8 @@ def set_schedule(call: Call[ScheduleBody, None, RecurringPayment]) -> RecurringP
         occurrences=body.end.occurrences if body.end.type == "after_occurrences" else None,
     )
     total_runs = _total_runs(world, payment, schedule)
-    payment = move(world, payment, "set_schedule", schedule=schedule, reviewed=False, total_runs=total_runs)
+    payment = replace(payment, schedule=schedule, reviewed=False, total_runs=total_runs)
+    payment = move(world, payment, "set_schedule")
     return render_recurring(world, payment)
 
 
@@ -195,7 +196,7 @@ def review(call: Call[None, None, RecurringPayment]) -> Review:
         payment.moments(world.now_ms, NEXT_RUNS_SHOWN) if payment.status != "completed" else [],
     )
     if call.trace and payment.status == "draft" and not payment.reviewed:
-        save(world, payment, reviewed=True)
+        save(world, replace(payment, reviewed=True))
     return shown
 
 
@@ -207,7 +208,8 @@ def activate(call: Call[Nothing, None, RecurringPayment]) -> Activation:
     if not payment.reviewed:
         raise ApiError("invalid_state", "Fetch the review of the present schedule before activating it.")
     next_run = _require_date(payment, world.now_ms)
-    payment = move(world, payment, "activate", next_run_at_ms=next_run, activated_at_ms=world.now_ms)
+    payment = replace(payment, next_run_at_ms=next_run, activated_at_ms=world.now_ms)
+    payment = move(world, payment, "activate")
     answer = render_activation(payment)
     plan_next(world, payment)
     return answer
@@ -218,9 +220,8 @@ def pause(call: Call[PauseBody, None, RecurringPayment]) -> Pause:
     world, payment = call.world, call.resource
     _require(payment, "active")
     stop(world, payment)
-    payment = move(
-        world, payment, "pause", next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason
-    )
+    payment = replace(payment, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason=call.body.reason)
+    payment = move(world, payment, "pause")
     return render_pause(payment)
 
 
@@ -240,15 +241,8 @@ def restart(call: Call[RestartBody, None, RecurringPayment]) -> RecurringPayment
         schedule = replace(schedule, start_date=start_date)
         payment = replace(payment, schedule=schedule, total_runs=_total_runs(world, payment, schedule))
     next_run = _require_date(payment, world.now_ms)
-    payment = move(
-        world,
-        payment,
-        "restart",
-        next_run_at_ms=next_run,
-        failures_in_a_row=0,
-        paused_at_ms=None,
-        pause_reason=None,
-    )
+    payment = replace(payment, next_run_at_ms=next_run, failures_in_a_row=0, paused_at_ms=None, pause_reason=None)
+    payment = move(world, payment, "restart")
     answer = render_recurring(world, payment)
     plan_next(world, payment)
     return answer
@@ -257,7 +251,7 @@ def restart(call: Call[RestartBody, None, RecurringPayment]) -> RecurringPayment
 def delete(call: Call[None, None, RecurringPayment]) -> None:
     """DELETE /recurring-payments/{id}: no further runs; what it paid stays."""
     stop(call.world, call.resource)
-    remove(call.world, save(call.world, call.resource, next_run_at_ms=None), "delete")
+    remove(call.world, save(call.world, replace(call.resource, next_run_at_ms=None)), "delete")
 
 
 def show(call: Call[None, None, RecurringPayment]) -> RecurringPaymentShape:

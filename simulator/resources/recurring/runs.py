@@ -66,27 +66,21 @@ def run(world: World, timer: Timer) -> None:
         succeeded, outcome = False, RunOutcome(failure_code=failure_code(error))
     else:
         succeeded, outcome = True, RunOutcome(transaction_id=transaction.id)
-    after = replace(payment, runs_executed=number, last_run_ms=scheduled_for_ms)
-    after = move(
-        world,
-        after,
-        "run_succeeds" if succeeded else "run_fails",
-        extra=render_run(number, scheduled_for_ms, outcome),
-        next_run_at_ms=after.next_moment(world.now_ms),
+    after = replace(
+        payment,
+        runs_executed=number,
+        last_run_ms=scheduled_for_ms,
         runs_completed=payment.runs_completed + succeeded,
         failures_in_a_row=0 if succeeded else payment.failures_in_a_row + 1,
     )
+    after = replace(after, next_run_at_ms=after.next_moment(world.now_ms))
+    ran = "run_succeeds" if succeeded else "run_fails"
+    after = move(world, after, ran, extra=render_run(number, scheduled_for_ms, outcome))
     if after.next_run_at_ms is None:
         move(world, after, "finish")
     elif after.failures_in_a_row >= FAILURES_TO_PAUSE:
-        move(
-            world,
-            after,
-            "fail_repeatedly",
-            next_run_at_ms=None,
-            paused_at_ms=world.now_ms,
-            pause_reason="repeated_failures",
-        )
+        paused = replace(after, next_run_at_ms=None, paused_at_ms=world.now_ms, pause_reason="repeated_failures")
+        move(world, paused, "fail_repeatedly")
     else:
         plan_next(world, after)
 
