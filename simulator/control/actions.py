@@ -86,6 +86,10 @@ _MAKE_KEYS = ("create_key", "rotate_webhook_key")
 
 
 async def perform(call: ControlCall) -> ActionAnswer:
+    """Perform an action on the target in the body, with its parameters; returns the resource afterwards and its events.
+
+    400 for parameters, 404 for a target that is not there, 409 invalid_transition with the allowed actions.
+    """
     world = call.world
     parameters = dict(call.raw)
     target = parameters.pop("target", None)
@@ -101,6 +105,7 @@ async def perform(call: ControlCall) -> ActionAnswer:
 
 
 def show_performed(done: Performed) -> ActionAnswer:
+    """What an action did, as the control interface shows it."""
     return {
         "action": done.action,
         "target": done.target,

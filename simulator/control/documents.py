@@ -135,6 +135,7 @@ CLASSES: tuple[type[Any], ...] = (
 
 @cache
 def codec() -> Codec:
+    """The codec for every class that a row of a world may be."""
     return Codec(CLASSES)
 
 

@@ -60,10 +60,12 @@ async def create(call: ControlCall) -> Annotated[JsonObject, MadeFault]:
 
 
 async def read(call: ControlCall) -> Annotated[JsonObject, FaultList]:
+    """All faults in force, those of scenarios and those that are used up included."""
     return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
 
 
 async def delete_all(call: ControlCall) -> None:
+    """End all faults, those of scenarios included."""
     world = call.world
     with world.change(_CAUSE):
         for fault_id in list(world.store[FAULTS].rows):
@@ -71,6 +73,7 @@ async def delete_all(call: ControlCall) -> None:
 
 
 async def delete(call: ControlCall) -> None:
+    """End one fault; 404 for one that is not in force."""
     world, fault_id = call.world, call.path["id"]
     if fault_id not in world.store[FAULTS]:
         raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")

@@ -110,6 +110,7 @@ class Inbox:
     waiting: int = 0
 
     def next_status(self) -> int:
+        """The status to answer now; the last one that was set stays."""
         return self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]
 
     def of(self, world_id: str | None) -> list[InboxMessage]:
@@ -117,6 +118,7 @@ class Inbox:
         return [message.shown for message in self.messages if world_id in (None, message.world_id)]
 
     def keep(self, message: Message) -> None:
+        """Add a message; the oldest go where there are too many."""
         self.messages.append(message)
         self.size += message.size
         while len(self.messages) > MESSAGES_KEPT or self.size > BYTES_KEPT:
@@ -124,6 +126,7 @@ class Inbox:
         self.changed.set()
 
     def drop_oldest(self) -> None:
+        """Forget the oldest message, and count it as dropped."""
         self.size -= self.messages.popleft().size
         self.dropped += 1
 
@@ -139,6 +142,7 @@ class Inbox:
 
     @property
     def is_of_use(self) -> bool:
+        """Whether anything would be lost if it was forgotten."""
         return bool(self.messages or self.set_in or self.waiting or self.dropped)
 
 
@@ -165,11 +169,13 @@ class Inboxes(Watcher):
         self._inboxes = {name: inbox for name, inbox in self._inboxes.items() if inbox.is_of_use}
 
     def ended(self, world: World) -> None:
+        """A world ended: its messages and the statuses set in it go."""
         for inbox in self._inboxes.values():
             inbox.clear(world.id)
         self._tidy()
 
     async def receive(self, call: ControlCall) -> Raw[InboxReceipt]:
+        """Keep a message, and answer with the status that is due."""
         inbox = self._of(call)
         status = inbox.next_status()
         if inbox.set_in:
@@ -213,6 +219,7 @@ class Inboxes(Watcher):
             largest.drop_oldest()
 
     async def read(self, call: ControlCall) -> InboxList:
+        """What an inbox keeps, or what of it belongs to the world of the header; oldest first."""
         inbox = self._of(call)
         return {"data": newest(inbox.of(call.headers.get(WORLD_HEADER)), call.limit()), "dropped": inbox.dropped}
 
@@ -244,12 +251,14 @@ class Inboxes(Watcher):
         return {"data": newest(inbox.of(world_id), limit), "dropped": inbox.dropped}
 
     async def set_statuses(self, call: ControlCall) -> InboxStatuses:
+        """Set what it answers from now on: the statuses one after another, then always the last."""
         inbox = self._of(call)
         inbox.statuses, inbox.set_in = list(call.body.respond), call.world_id
         self._enter(call, inbox)
         return {"respond": list(call.body.respond)}
 
     async def clear(self, call: ControlCall) -> None:
+        """Forget the messages, or with the header of a world those of that world."""
         self._of(call).clear(call.headers.get(WORLD_HEADER))
         self._tidy()
 

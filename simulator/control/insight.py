@@ -35,6 +35,7 @@ ASSUMPTIONS = assume(
 
 
 async def advice(call: ControlCall) -> Annotated[JsonObject, AdviceList]:
+    """Findings of one world, or with `world=*` of all, those that have ended included; by severity and kind."""
     severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
     if severity is not None and severity not in SEVERITIES:
         raise wrong("severity", f"it is one of {', '.join(SEVERITIES)}")

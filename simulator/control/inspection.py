@@ -222,6 +222,7 @@ def _place(place: str) -> tuple[str, int | None]:
 
 
 def show_entry(entry: Entry) -> LedgerEntry:
+    """A ledger entry; amounts are decimal text."""
     return {
         "number": entry.number,
         "at": format_timestamp(entry.at_ms),

@@ -115,6 +115,7 @@ def _size(row: JsonObject) -> int:
 
 
 def number_of(call_id: str) -> int:
+    """The number in the id of a call."""
     return int(call_id.removeprefix("ctl_"))
 
 
@@ -124,6 +125,7 @@ def calls_of(world: World) -> list[JsonObject]:
 
 
 def call_of(world: World, call_id: str) -> JsonObject | None:
+    """The row of a call; None for one that was never kept or is forgotten."""
     return world.store[CALLS].get(call_id)
 
 
@@ -151,6 +153,7 @@ async def control_calls(call: ControlCall) -> ControlCallList:
 
 
 def show_call(row: JsonObject) -> ControlCallEntry:
+    """A call as GET /controls shows it."""
     return {
         "at": format_timestamp(row["at_ms"]),
         "ended_at": format_timestamp(row["ended_ms"]),

@@ -29,6 +29,7 @@ class _Index:
         self._last = ""
 
     def of(self, object_id: str) -> list[str]:
+        """The keys of the rows about an object, in the order of the table."""
         rows = self._table.rows
         added = len(rows) - self._read
         # A dict keeps the order of insertion and rows are only added here, so what is new stands at its end. Counting

@@ -116,6 +116,7 @@ class ControlCall:
 
     @property
     def world_id(self) -> str:
+        """The world of the header, `default` without one; there need be none of that id."""
         return self.headers.get(WORLD_HEADER, "default")
 
     @property
@@ -192,6 +193,7 @@ class ControlCall:
         return self.whole("limit", minimum=0)
 
     def whole(self, name: str, *, minimum: int) -> int | None:
+        """A query parameter that is a whole number from `minimum`, None when it is left out; 400 for anything else."""
         text = self.query.get(name)
         if text is None or text == "":
             return None
@@ -346,6 +348,7 @@ def known_event(param: str, name: str) -> str:
 
 
 def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
+    """What an advance did; `reached`: whether it came to where it was to go."""
     return {
         "from": format_timestamp(receipt.from_ms),
         "now": format_timestamp(receipt.to_ms),
@@ -366,8 +369,10 @@ def _unanswered(error: Unanswered) -> ControlError:
 
 
 def wrong(param: str, why: str) -> ControlError:
+    """400 invalid_parameter."""
     return ControlError(400, "invalid_parameter", f"The parameter `{param}` is not valid: {why}.", param)
 
 
 def absent(param: str) -> ControlError:
+    """400 missing_parameter."""
     return ControlError(400, "missing_parameter", f"The required parameter `{param}` is missing.", param)

@@ -101,6 +101,7 @@ class EmailList(TypedDict):
 
 
 async def requests(call: ControlCall) -> Raw[JournalList]:
+    """The journal of interface calls by method, path (a glob) and status; the newest `limit`, oldest first."""
     method, path = (call.query.get(name) or None for name in ("method", "path"))
     status = call.whole("status", minimum=0)
     journal = call.world.journal
@@ -125,6 +126,7 @@ def _lies_at(path: str, wanted: str) -> bool:
 
 
 def show_entry(row: JournalEntry) -> JournalEntryShape:
+    """A call as the journal shows it; bodies as JSON where they are JSON."""
     return {
         "id": row.id,
         "at": format_timestamp(row.at_ms),
@@ -181,6 +183,7 @@ def _check_filter(call: ControlCall) -> None:
 
 
 async def events(call: ControlCall) -> Raw[EnvelopeList]:
+    """The envelopes of all events that match, byte for byte; the newest `limit`, oldest first."""
     _check_filter(call)
     found = await first_of(list(call.world.journal.events_newest_first()), _wanted(call), call.limit())
     return Raw(await json_list(reversed(found), lambda event: event.raw))
@@ -278,6 +281,7 @@ async def resend_event(call: ControlCall) -> DeliveryCount:
 
 
 async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
+    """The delivery attempts by event, endpoint and status; the newest `limit`, oldest first."""
     world = call.world
     event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
     if status is not None and status not in DELIVERY_STATUSES:

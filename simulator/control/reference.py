@@ -78,6 +78,7 @@ class ReferenceData(TypedDict):
 
 
 async def rates(call: ControlCall) -> Annotated[JsonObject, AllRates]:
+    """The rates of the environment of the header, as printed."""
     return all_rates(call.world, call.environment)
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 
 from simulator.control import (
     actions,
+    advance,
     clock,
     faults,
     health,
@@ -18,6 +19,7 @@ from simulator.control import (
     scenarios,
     settings,
     snapshots,
+    timers,
     worlds,
 )
 from simulator.control.inbox import Inboxes
@@ -37,6 +39,8 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *reference.ROWS,
         *snapshots.ROWS,
         *clock.ROWS,
+        *advance.ROWS,
+        *timers.ROWS,
         *actions.ROWS,
         *reach.ROWS,
         *journal.ROWS,

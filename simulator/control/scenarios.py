@@ -99,6 +99,7 @@ async def upload(call: ControlCall) -> Annotated[JsonObject, ScenarioUploaded]:
 
 
 async def activate(call: ControlCall) -> ActiveNames:
+    """Choose the active scenarios, later ones winning; 404 for an unknown name, 400 for one that cannot be active."""
     world = call.world
     with world.change(_CAUSE):
         names = _engine(call).activate(world, call.body.names)
@@ -107,6 +108,7 @@ async def activate(call: ControlCall) -> ActiveNames:
 
 
 async def describe(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
+    """A scenario as written, and what it has done in this world; 404 for an unknown name."""
     return _engine(call).describe(call.world, call.path["name"])
 
 

@@ -12,6 +12,7 @@ async def get_settings(call: ControlCall) -> SettingSet:
 
 
 async def patch_settings(call: ControlCall) -> SettingSet:
+    """Change the settings that the body names; the journal is cut to its new bounds at once."""
     world = call.world
     with world.change(Cause("action", "settings")):
         settings = change_settings(world, call.body)

@@ -132,6 +132,7 @@ def _show(snapshot: Snapshot) -> SnapshotEntry:
 
 
 async def take(call: ControlCall) -> SnapshotEntry:
+    """Keep the state of the world once no webhook attempt is in flight; 409 clock_busy during an advance."""
     _, state = await _state_at_rest(call)
     return _show(call.simulator.keep_snapshot(state, call.body.name))
 
@@ -151,6 +152,7 @@ def _named(call: ControlCall) -> Snapshot:
 
 
 async def document(call: ControlCall) -> Raw[StateDocument]:
+    """The document of a snapshot."""
     return await _written(call, _named(call).state)
 
 
@@ -160,15 +162,18 @@ async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
 
 
 async def delete(call: ControlCall) -> None:
+    """Forget a snapshot; worlds made from it stay."""
     del call.simulator.snapshots[_named(call).id]
 
 
 async def restore(call: ControlCall) -> WorldObject:
+    """Put the world of a snapshot back into its state."""
     state = _named(call).state
     return _replace_world(call, call.simulator.worlds[state.world_id], state)
 
 
 async def read_state(call: ControlCall) -> Raw[StateDocument]:
+    """The document of the world as it is, once no webhook attempt is in flight."""
     return await _written(call, (await _state_at_rest(call))[1])
 
 

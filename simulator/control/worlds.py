@@ -139,6 +139,10 @@ def _key_set(call: ControlCall, world: World, environment: str) -> KeySet:
 
 
 async def create_world(call: ControlCall) -> WorldObject:
+    """Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first.
+
+    400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409 already_exists.
+    """
     simulator, body = call.simulator, call.body
     if body.from_snapshot is not None:
         return await _fork(call)
@@ -284,11 +288,13 @@ def _named(call: ControlCall) -> World:
 
 
 async def get_world(call: ControlCall) -> WorldObject:
+    """One world, brought up to date; 404."""
     await call.runtime.driver.bring_up_to_date(_named(call))
     return show_world(call, _named(call))
 
 
 async def delete_world(call: ControlCall) -> None:
+    """End a world with its snapshots; 409 for the world default."""
     world = _named(call)
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
@@ -296,6 +302,7 @@ async def delete_world(call: ControlCall) -> None:
 
 
 async def reset(call: ControlCall) -> WorldObject:
+    """Make the world of the header again as its creation call made it."""
     world = call.simulator.reset_world(call.world.id, wall_now_ms())
     return show_world(call, world)
 

@@ -1,0 +1,50 @@
+"""What is planned in a world."""
+
+from __future__ import annotations
+
+from typing import NotRequired
+
+from typing_extensions import TypedDict
+
+from simulator.control.operation import (
+    LIMIT,
+    ControlCall,
+    ControlOperation,
+)
+from simulator.kernel.clock import (
+    format_timestamp,
+)
+from simulator.scenario.holding import held_steps
+from simulator.wire.shapes import Timestamp
+
+
+class TimerEntry(TypedDict):
+    """A timer, or a step without due time because it waits for networks."""
+
+    due_at: Timestamp | None
+    kind: str
+    target: str | None
+    waiting_for: NotRequired[list[str]]
+
+
+class TimerList(TypedDict):
+    data: list[TimerEntry]
+
+
+async def timers(call: ControlCall) -> TimerList:
+    """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
+    due: list[TimerEntry] = [
+        {"due_at": format_timestamp(row.due_at_ms), "kind": row.kind, "target": row.target}
+        for row in call.world.agenda.in_firing_order()
+    ]
+    held: list[TimerEntry] = [
+        {"due_at": None, "kind": row.kind, "target": row.target, "waiting_for": list(row.networks)}
+        for row in held_steps(call.world)
+    ]
+    limit = call.limit()
+    return {"data": [*due, *held][:limit]}
+
+
+ROWS: tuple[ControlOperation, ...] = (
+    ControlOperation("GET", "/timers", "timers", "Clock", "What is planned, in firing order", timers, query=LIMIT),
+)
