@@ -18,6 +18,8 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import TABLES as WORLD_TABLES
 from simulator.kernel.world import Directory, World
 from simulator.resources import (
     auth,
@@ -34,15 +36,26 @@ from simulator.resources import (
     webhooks,
 )
 from simulator.scenario.catalogue import UPLOADED, row_of
+from simulator.scenario.engine import TABLES as SCENARIO_TABLES
 from simulator.scenario.engine import Engine
 from simulator.scenario.loader import shipped_library
 from simulator.scenario.pending import KINDS
 from simulator.scenario.schema import Library, ScenarioFile
 from simulator.wire.actions import ActionTable
-from simulator.wire.advice import advise
+from simulator.wire.advice import ADVICE, advise
+from simulator.wire.arrivals import RECEIVERS
+from simulator.wire.faults import FAULTS
 from simulator.wire.operation import Operation
+from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, by_name, wiring_of
-from simulator.wire.settings import MANUAL_START, Settings, bound_journal, put_settings, shown
+from simulator.wire.settings import (
+    MANUAL_START,
+    SETTINGS,
+    Settings,
+    bound_journal,
+    put_settings,
+    shown,
+)
 
 _log = logging.getLogger(__name__)
 
@@ -63,6 +76,19 @@ ROOMS: tuple[Room, ...] = (
     history.ROOM,
     webhooks.ROOM,
 )
+
+
+TABLES: tuple[TableKey[Any], ...] = tuple(
+    dict.fromkeys(
+        (
+            *WORLD_TABLES,
+            *(ADVICE, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS),
+            *(table for room in ROOMS for table in room.all_tables()),
+            *SCENARIO_TABLES,
+        )
+    )
+)
+"""Every table of a world but those of the shell around it."""
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from simulator.assembly import ROOMS, Simulator
+from simulator.control.documents import TABLES
+from simulator.kernel.store import TableKey
 from simulator.resources import ORDER
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
@@ -23,8 +25,6 @@ PACKAGE = ROOT / "simulator"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 LONGEST_FILE = 420
-# What writes a whole world down and reads it back must know the rows of every room.
-OF_THE_WHOLE_STATE = {"simulator/control/documents.py", "simulator/control/trial.py"}
 # What every operation may answer without declaring it: the steps of decision H2 before its own business rules.
 UNIVERSAL = {
     "unauthorized",
@@ -168,13 +168,25 @@ def test_a_room_is_entered_by_its_front_door() -> None:
             parts = module.split(".")
             if parts[:2] != ["simulator", "resources"] or len(parts) < 3:
                 continue
-            if path.is_relative_to(PACKAGE / "resources" / parts[2]) or name_of(path) in OF_THE_WHOLE_STATE:
+            if path.is_relative_to(PACKAGE / "resources" / parts[2]):
                 continue
             room = import_module(".".join(parts[:3]))
             exported = getattr(room, "__all__", dir(room))
             if len(parts) > 3 or any(name not in exported for name in names):
                 wrong.append(f"{name_of(path)}:{line} {module} {', '.join(names)}")
     assert wrong == []
+
+
+def test_every_table_that_is_declared_is_one_of_those_that_documents_hold() -> None:
+    declared = {
+        key
+        for path in SOURCES
+        if path.name != "__main__.py"
+        for value in vars(import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))).values()
+        for key in (value.values() if isinstance(value, dict) else (value,))
+        if isinstance(key, TableKey)
+    }
+    assert declared == set(TABLES.values())
 
 
 def _record_classes(kind: type[Record] = Record) -> Iterator[str]:

@@ -20,7 +20,6 @@ from simulator.control.documents import (
     CLASSES,
     MAX_BYTES,
     TABLES,
-    base_name,
     codec,
     document_of,
     document_text,
@@ -30,6 +29,7 @@ from simulator.control.rows import control_rows
 from simulator.courier.transport import FakeTransport
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import STEPS_A_ROW
+from simulator.kernel.store import address_of
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
@@ -90,6 +90,13 @@ def morning() -> Iterator[Morning]:
     raw = json.dumps(document_of(simulator, state)).encode()
     yield Morning(simulator, simulator.default, state, raw)
     inside.close()
+
+
+def base_name(table: str) -> str:
+    """`sandbox:wallets@usr_1:deleted` → `wallets`."""
+    address = address_of(table, TABLES)
+    assert address is not None, table
+    return address.key.name
 
 
 def edited(morning: Morning, change: Any) -> bytes:

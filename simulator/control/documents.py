@@ -6,130 +6,42 @@ whether they hold together, on a world of their own that nobody sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
 from simulator import __version__
+from simulator.assembly import TABLES as TABLES_OF_A_WORLD
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control import plain_rows
+from simulator.control.journal import CALLS
 from simulator.control.plain_rows import check_row
 from simulator.control.trial import try_out
-from simulator.insight import Hits
-from simulator.kernel.agenda import Timer
+from simulator.insight import COVERAGE
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
-from simulator.kernel.journal import Cause, Event, JournalEntry, Step
-from simulator.kernel.ledger import Entry, Hold, Posting
-from simulator.kernel.money import Currency
-from simulator.kernel.world import ENVIRONMENTS, Origin
-from simulator.resources.auth.records import KeyPair, Token
-from simulator.resources.balance.records import WalletQuote
-from simulator.resources.beneficiaries.records import Beneficiary
-from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningAddress, Wallet
-from simulator.resources.fees.records import Fee, FeeProduct, Limits, NetworkFee
-from simulator.resources.profile.limits import Override
-from simulator.resources.profile.records import PlatformUser, Profile, RequiredAction
-from simulator.resources.ramps.records import RampQuote
-from simulator.resources.recurring.records import RecurringPayment
-from simulator.resources.recurring.schedule import Schedule
-from simulator.resources.reference.rates import Rate
-from simulator.resources.reference.records import Network
-from simulator.resources.transactions.records import Side, Transaction
-from simulator.resources.webhooks.records import (
-    Attempt,
-    Delivery,
-    DeliveryPlan,
-    Email,
-    EndpointQueue,
-    PendingAttempt,
-    Planned,
-    Webhook,
-)
-from simulator.scenario.holding import Held
-from simulator.server.idempotency import Stored
+from simulator.kernel.journal import JournalEntry
+from simulator.kernel.store import address_of
+from simulator.kernel.world import ENVIRONMENTS
+from simulator.scenario.catalogue import UPLOADED
+from simulator.server.idempotency import ANSWERS
+from simulator.server.ratelimit import WINDOWS
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
+from simulator.wire.room import by_name
 from simulator.wire.settings import Settings, shown
-from simulator.wire.state import Codec, StateError, checker
+from simulator.wire.state import Codec, StateError, checker, classes_in
 
 FORMAT = "rampsim.state"
 VERSION = 1
 MAX_BYTES = 64 * 1024**2
 
-TABLES: Mapping[str, Any] = {
-    "advice": dict[str, Any],
-    "api_keys": KeyPair,
-    "beneficiaries": Beneficiary,
-    "buy_quotes": WalletQuote,
-    "control.calls": dict[str, Any],
-    "coverage": Hits,
-    "deliveries": Delivery,
-    "deposits": Deposit,
-    "emails": Email,
-    "events": Event,
-    "faults": dict[str, Any],
-    "fee_products": FeeProduct,
-    "histories": tuple[Step, ...],
-    "history_lengths": int,
-    "idempotency": Stored,
-    "index": str,
-    "ledger.balances": Decimal,
-    "ledger.entries": Entry,
-    "ledger.holds": Hold,
-    "ledger.touched": int,
-    "lightning_addresses": tuple[str, ...],
-    "lightning": LightningAddress | Invoice,
-    "lightning_payments": str,
-    "lightning_usernames": str,
-    "limits": Override,
-    "networks": Network,
-    "orders": str,
-    "origins": Origin,
-    "platform_users": PlatformUser,
-    "profile": Profile,
-    "ramp_quotes": RampQuote,
-    "rate_windows": tuple[int, int],
-    "rates": Rate,
-    "receivers": str,
-    "recurring_payments": RecurringPayment,
-    "scenario.active": list[str],
-    "scenario.bindings": str,
-    "scenario.counts": int,
-    "scenario.failures": dict[str, Any],
-    "scenario.held": Held,
-    "scenario.instants": tuple[int, int],
-    "scenario.log": dict[str, Any],
-    "scenario.stopped": dict[str, Any],
-    "sequences": int,
-    "settings": dict[str, Any],
-    "streams": int,
-    "swap_quotes": WalletQuote,
-    "timers": Timer,
-    "tokens": Token,
-    "transactions": Transaction,
-    "uploaded_scenarios": dict[str, Any],
-    "usage": Decimal,
-    "wallets": Wallet,
-    "webhook_in_flight": Attempt,
-    "webhook_keys": str,
-    "webhook_lines": EndpointQueue,
-    "webhook_planned": Planned,
-    "webhook_ready": PendingAttempt,
-    "webhook_tests": str,
-    "webhook_waiting": str,
-    "webhooks": Webhook,
-    "withdraw_quotes": WalletQuote,
-}
-"""What the rows of every table are, by the table's name without environment, owner and `:deleted`."""
+TABLES = by_name("tables", (*TABLES_OF_A_WORLD, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
+"""What a document may hold, by the names of tables without environment, owner and `:deleted`."""
 
-CLASSES: tuple[type[Any], ...] = (
-    *dict.fromkeys(row for row in TABLES.values() if isinstance(row, type) and row not in (str, int, Decimal)),
-    *(Step, Cause, JournalEntry, Posting, Currency, Side, Fee, Limits, NetworkFee, RequiredAction, Schedule),
-    *(LightningAddress, Invoice, DeliveryPlan),
-)
+CLASSES = classes_in((*(table.row for table in TABLES.values()), JournalEntry))
 """Every class that a document may name."""
 
 
@@ -137,13 +49,6 @@ CLASSES: tuple[type[Any], ...] = (
 def codec() -> Codec:
     """The codec for every class that a row of a world may be."""
     return Codec(CLASSES)
-
-
-def base_name(table: str) -> str:
-    """`sandbox:wallets@usr_1:deleted` → `wallets`."""
-    name = table.removesuffix(":deleted").partition("@")[0]
-    environment, _, rest = name.partition(":")
-    return rest if environment in ENVIRONMENTS and rest else name
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -194,13 +99,13 @@ def _tables(simulator: Simulator, state: WorldState) -> dict[str, Any]:
     tables = dict(state.tables)
     own = _scenarios_not_shipped(simulator, state)
     if own:
-        tables["uploaded_scenarios"] = {**tables.get("uploaded_scenarios", {}), **own}
+        tables[UPLOADED.name] = {**tables.get(UPLOADED.name, {}), **own}
     return tables
 
 
 def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str, Any]:
     """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
-    uploaded = state.tables.get("uploaded_scenarios", {})
+    uploaded = state.tables.get(UPLOADED.name, {})
     return {
         name: {"document": file.document, "source": file.source, "lines": dict(file.lines)}
         for name, file in simulator.library.items()
@@ -322,8 +227,8 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
-    base = base_name(name)
-    fits = checker(TABLES.get(base, object))
+    address = address_of(name, TABLES)
+    fits = checker(object if address is None else address.key.row)
     rows: dict[str, Any] = {}
     for index, piece in enumerate(pairs):
         pair = _whole(piece)
@@ -335,12 +240,19 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
             raise StateError(path, "the key is there twice")
         if not fits(row):
             raise StateError(path, "this table does not hold such rows")
-        if isinstance(row, Token) and row.text != key:
-            raise StateError(f"{path}.text", "it is the key of the row")
-        if base in plain_rows.TABLES:
-            check_row(base, key, row, path)
+        if address is not None and address.key.check is not None:
+            _held_against(address.key.check, key, row, path)
+        if address is not None and address.key.name in plain_rows.TABLES:
+            check_row(address.key.name, key, row, path)
         rows[key] = row
     return rows
+
+
+def _held_against(check: Callable[[str, Any], None], key: str, row: Any, path: str) -> None:
+    try:
+        check(key, row)
+    except StateError as error:
+        raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
 
 
 def _requests(rows: Any) -> Iterator[JournalEntry]:

@@ -16,18 +16,26 @@ from simulator.control.queries import show_entry
 from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause, Event
+from simulator.kernel.ledger import TOUCHED
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import credentials, key_pairs
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.reference import all_rates
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
+from simulator.scenario.catalogue import UPLOADED
 from simulator.scenario.holding import Held
 from simulator.scenario.pending import KINDS
 from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call
-from simulator.wire.records import Record, find, render
+from simulator.wire.records import (
+    INDEX,
+    Record,
+    find,
+    render,
+)
+from simulator.wire.settings import SETTINGS
 from simulator.wire.state import LAST_TIMESTAMP_MS, StateError
 
 MAX_FIRED = 2_000
@@ -36,7 +44,7 @@ MAX_FIRED = 2_000
 
 def try_out(simulator: Simulator, state: WorldState) -> None:
     """Look at everything that a world with this state would show, and let its timers fire, where nobody sees it."""
-    if "settings" not in state.tables.get("settings", {}):
+    if "settings" not in state.tables.get(SETTINGS.name, {}):
         raise StateError("tables.settings", "a world has settings")
     stage = "tables"
     try:
@@ -89,7 +97,7 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
         check_step(row.arguments(), path)
     elif isinstance(row, Event):
         orjson.loads(row.raw)
-    elif table == "ledger.touched" and not 0 <= row <= LAST_TIMESTAMP_MS:
+    elif table == TOUCHED.name and not 0 <= row <= LAST_TIMESTAMP_MS:
         raise StateError(path, "it is not a moment")
 
 
@@ -97,12 +105,12 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     for environment in ENVIRONMENTS:
         if not key_pairs(world, environment).rows:
             raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
-    for name in state.tables.get("uploaded_scenarios", {}):
+    for name in state.tables.get(UPLOADED.name, {}):
         simulator.engine.file(world, name)
     for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
         if not simulator.engine.knows(world, name):
             raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")
-    for resource_id in state.tables.get("index", {}):
+    for resource_id in state.tables.get(INDEX.name, {}):
         record = find(world, resource_id)
         if record is None:
             raise StateError(f"tables.index.{resource_id}", "there is no such resource")

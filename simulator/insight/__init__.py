@@ -10,9 +10,10 @@ from simulator.insight.advice import findings, findings_with_world
 from simulator.insight.coverage import EVERY_WORLD, Counts, count_world, coverage_of, merged
 from simulator.insight.ended import EndedWorlds
 from simulator.insight.page import page_source, render_page
-from simulator.insight.tally import Hits, count_entry
+from simulator.insight.tally import COVERAGE, Hits, count_entry
 
 __all__ = [
+    "COVERAGE",
     "EVERY_WORLD",
     "Counts",
     "EndedWorlds",

@@ -13,18 +13,24 @@ from typing import Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Event
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
 from simulator.resources.reference import network_status
 from simulator.scenario import activation, holding, rules, slowing, steps
+from simulator.scenario.activation import ACTIVE, BINDINGS, COUNTS
 from simulator.scenario.answers import Answer
-from simulator.scenario.catalogue import Catalogue, Context
-from simulator.scenario.holding import NetworkStatus
+from simulator.scenario.catalogue import UPLOADED, Catalogue, Context
+from simulator.scenario.holding import HELD, NetworkStatus
+from simulator.scenario.logbook import LOG
 from simulator.scenario.pending import STEP, TIMELINE, drop_beyond
 from simulator.scenario.progress import progress, summary
 from simulator.scenario.rules import Happening
 from simulator.scenario.schema import CREATED, Library, ScenarioFile
+from simulator.scenario.stops import FAILURES, INSTANTS, STOPPED
 from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
+
+TABLES: tuple[TableKey[Any], ...] = (ACTIVE, BINDINGS, COUNTS, FAILURES, HELD, INSTANTS, LOG, STOPPED, UPLOADED)
 
 
 class Engine:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
@@ -16,6 +17,7 @@ from simulator.wire.records import Kind
 class Room:
     """The tables of one room: its operations, actions, timers and kinds, and what it wants to hear of events.
 
+    `tables` are those it keeps besides the tables of its kinds.
     `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change.
     """
 
@@ -24,9 +26,14 @@ class Room:
     actions: tuple[Action, ...] = ()
     timers: tuple[TimerRow, ...] = ()
     kinds: tuple[Kind, ...] = ()
+    tables: tuple[TableKey[Any], ...] = ()
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
+
+    def all_tables(self) -> tuple[TableKey[Any], ...]:
+        """Every table that it owns or whose rows it has kinds of, each once."""
+        return tuple(dict.fromkeys((*(kind.table for kind in self.kinds), *self.tables)))
 
 
 Row = TypeVar("Row")

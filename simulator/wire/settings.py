@@ -6,7 +6,7 @@ Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 from pydantic import Field, StringConstraints
 from typing_extensions import TypedDict
@@ -56,8 +56,8 @@ def _set(members: Mapping[str, object]) -> SettingSet:
 
 DEFAULTS = Settings()
 
-SETTINGS = TableKey("settings", SettingSet)
-"""One row, `settings`: those in force, by name."""
+SETTINGS = TableKey("settings", dict[str, Any])
+"""One row, `settings`: those in force, by name. A world of a version that had fewer has fewer."""
 
 
 def settings_of(world: World) -> SettingSet:
@@ -65,7 +65,7 @@ def settings_of(world: World) -> SettingSet:
     stored = world.store[SETTINGS].get("settings")
     if stored is None or len(stored) < len(DEFAULT_NAMES):  # laid down by a version that had fewer settings
         return _set({**shown(DEFAULTS), **(stored or {})})
-    return stored
+    return _set(stored)
 
 
 def bound_journal(world: World) -> None:
@@ -80,8 +80,8 @@ def shown(settings: Settings) -> SettingSet:
 
 def put_settings(world: World, settings: Mapping[str, object]) -> SettingSet:
     """Put these settings in place of all; inside a change."""
-    world.store[SETTINGS].put("settings", row := _set(dict(settings)))
-    return row
+    world.store[SETTINGS].put("settings", row := dict(settings))
+    return _set(row)
 
 
 def change_settings(world: World, changes: Settings) -> SettingSet:

@@ -202,6 +202,24 @@ _SCALARS: dict[str, Callable[[str], Any]] = {
 }
 
 
+def classes_in(rows: Iterable[Any]) -> tuple[type[Any], ...]:
+    """Every class of records that rows of these types can hold, however deep."""
+    found: dict[type[Any], None] = {}
+
+    def look(hint: Any) -> None:
+        if is_dataclass(hint) and isinstance(hint, type):
+            if hint in found:
+                return
+            found[hint] = None
+        inner = get_type_hints(hint).values() if is_dataclass(hint) or is_typeddict(hint) else get_args(hint)
+        for one in inner:
+            look(one)
+
+    for row in rows:
+        look(row)
+    return tuple(found)
+
+
 def _shape(made: type[Any]) -> _Shape:
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not a dataclass")

@@ -17,6 +17,7 @@ from simulator.resources.auth.actions import (
 from simulator.resources.auth.records import (
     KEY_PAIRS,
     PERMISSIONS,
+    TOKENS,
     KeyPair,
     key_pairs,
 )
@@ -31,6 +32,7 @@ ROOM = Room(
     "auth",
     operations=OPERATIONS,
     actions=ACTIONS,
+    tables=(TOKENS,),
     kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,
 )

@@ -8,6 +8,7 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.wire.records import Record
+from simulator.wire.state import StateError
 
 TOKEN_LIFETIME_SECONDS = 3600
 
@@ -54,7 +55,14 @@ class Token:
 
 
 KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True)
-TOKENS = TableKey("tokens", Token, per_environment=True)
+
+
+def _check_token(key: str, token: Token) -> None:
+    if token.text != key:
+        raise StateError("text", "it is the key of the row")
+
+
+TOKENS = TableKey("tokens", Token, per_environment=True, check=_check_token)
 
 
 def key_pairs(world: World, environment: str) -> Table[KeyPair]:

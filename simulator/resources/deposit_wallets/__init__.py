@@ -14,6 +14,8 @@ from simulator.resources.deposit_wallets.actions import default_wallet
 from simulator.resources.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.resources.deposit_wallets.lightning import is_payable
 from simulator.resources.deposit_wallets.records import (
+    ADDRESSES_BY_USERNAME,
+    ADDRESSES_BY_WALLET,
     DEPOSITS,
     LIGHTNING,
     WALLETS,
@@ -63,6 +65,10 @@ ROOM = Room(
     operations=OPERATIONS,
     actions=ACTIONS,
     timers=(TimerRow(lightning.EXPIRY, lightning.expire_invoice, "the invoice expires unpaid", ("expire",)),),
+    tables=(
+        ADDRESSES_BY_WALLET,
+        ADDRESSES_BY_USERNAME,
+    ),
     kinds=(
         Kind("wallet", WALLETS, render_wallet, WALLET, WalletShape, prefix="wal_", receives=actions.receive),
         _entry_kind("lightning_address", LIGHTNING_ADDRESS, LightningAddressObject),

@@ -8,6 +8,8 @@ from __future__ import annotations
 from simulator.resources.profile.actions import set_up
 from simulator.resources.profile.gates import require_active, require_kyc, require_production_access
 from simulator.resources.profile.limits import (
+    LIMITS,
+    USAGE,
     LimitCharge,
     charge_limits,
     check_amount,
@@ -16,6 +18,8 @@ from simulator.resources.profile.limits import (
     would_exceed_monthly,
 )
 from simulator.resources.profile.records import (
+    PLATFORM_USERS,
+    PROFILES,
     PlatformUser,
     Profile,
     is_oneself,
@@ -29,7 +33,13 @@ from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
-ROOM = Room("profile", operations=OPERATIONS, actions=ACTIONS, setup=set_up)
+ROOM = Room(
+    "profile",
+    operations=OPERATIONS,
+    actions=ACTIONS,
+    tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
+    setup=set_up,
+)
 MACHINES = (KYC, PROFILE)
 
 ASSUMPTIONS = assume(

@@ -64,18 +64,18 @@ class PlatformUser:
     last_name: str
 
 
-PROFILE = TableKey("profile", Profile)
+PROFILES = TableKey("profile", Profile)
 PLATFORM_USERS = TableKey("platform_users", PlatformUser)
 
 
 def profile_of(world: World) -> Profile:
     """The account of a world."""
-    return world.store[PROFILE][ACCOUNT]
+    return world.store[PROFILES][ACCOUNT]
 
 
 def write(world: World, profile: Profile) -> Profile:
     """Put the account's row; its statuses come from the state tables only."""
-    world.store[PROFILE].put(ACCOUNT, profile)
+    world.store[PROFILES].put(ACCOUNT, profile)
     return profile
 
 

@@ -26,7 +26,14 @@ from simulator.resources.reference.networks import (
     standing_network,
 )
 from simulator.resources.reference.phones import is_phone
-from simulator.resources.reference.rates import convert_mid, mid_rate, ramp_rate, swap_rate, usd_price
+from simulator.resources.reference.rates import (
+    RATES,
+    convert_mid,
+    mid_rate,
+    ramp_rate,
+    swap_rate,
+    usd_price,
+)
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -64,6 +71,7 @@ ROOM = Room(
     "reference",
     OPERATIONS,
     ACTIONS,
+    tables=(RATES,),
     kinds=(Kind("network", NETWORK_ROWS, render_network, NETWORK, NetworkObject, standing=standing_network),),
 )
 

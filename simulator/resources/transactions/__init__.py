@@ -32,6 +32,8 @@ from simulator.resources.transactions.quotes import (
     use_quote,
 )
 from simulator.resources.transactions.records import (
+    LIGHTNING_PAYMENTS,
+    ORDERS,
     RAMP_TYPES,
     TRANSACTIONS,
     TYPES,
@@ -48,6 +50,10 @@ from simulator.wire.room import Room
 
 ROOM = Room(
     "transactions",
+    tables=(
+        ORDERS,
+        LIGHTNING_PAYMENTS,
+    ),
     kinds=(
         transaction_kind(
             "deposit_transaction", render_deposit, DEPOSIT_TRANSACTION, DepositTransaction, listed_as=("deposit",)

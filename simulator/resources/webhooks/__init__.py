@@ -13,6 +13,7 @@ from simulator.resources.webhooks.emails import emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.keys import (
+    KEYS,
     prepare,
     sending_time_ms,
     set_up_keys,
@@ -33,7 +34,15 @@ from simulator.resources.webhooks.queue import (
     take,
 )
 from simulator.resources.webhooks.records import (
+    DELIVERIES,
+    EMAILS,
     ENDPOINTS,
+    IN_FLIGHT,
+    PLANNED,
+    QUEUES,
+    READY,
+    TESTED,
+    WAITING,
     Attempt,
     Delivery,
     Message,
@@ -71,6 +80,17 @@ ROOM = Room(
     timers=(
         TimerRow(queue.RETRY, queue.on_timer, "a webhook attempt is repeated"),
         TimerRow(queue.DELAYED, queue.on_timer, "a webhook attempt that a fault holds back goes out"),
+    ),
+    tables=(
+        DELIVERIES,
+        PLANNED,
+        QUEUES,
+        WAITING,
+        READY,
+        IN_FLIGHT,
+        TESTED,
+        EMAILS,
+        KEYS,
     ),
     kinds=(Kind("webhook", ENDPOINTS, render_webhook, WEBHOOK, WebhookEndpoint, prefix="wh_"),),
     on_event=(queue.on_event,),
