@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
@@ -138,8 +138,10 @@ RATES = TableKey("toy_rates", str)
 
 def _moves(name: str) -> Any:
     def act(call: ActionCall) -> Thing:
-        changes = {"failure_code": call.parameters.failure_code} if isinstance(call.parameters, Failure) else {}
-        return move(call.world, call.target, name, **changes)
+        thing: Thing = call.target
+        if isinstance(call.parameters, Failure):
+            thing = replace(thing, failure_code=call.parameters.failure_code)
+        return move(call.world, thing, name)
 
     return act
 
