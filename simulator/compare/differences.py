@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TypeAlias, TypeGuard
 
 from simulator.kernel.clock import parse_timestamp
 
@@ -17,6 +17,10 @@ _ID = re.compile(r"[a-z]{2,4}_[0-9A-Za-z]{6,}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a
 _TIME = re.compile(r"\d{4}-\d{2}-\d{2}T\d{2}:\d{2}")
 
 
+Found: TypeAlias = Iterator[tuple[str, str, object, object]]
+"""(kind, pointer, recorded, simulated) of each difference of two answers."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """One finding: which call, what kind (status, code, param, shape, type, state, span, value), where, and both."""
@@ -25,8 +29,8 @@ class Difference:
     call: str
     kind: str
     pointer: str
-    recorded: Any
-    simulated: Any
+    recorded: object
+    simulated: object
 
     def readable(self) -> str:
         place = f" at {self.pointer}" if self.pointer else ""
@@ -35,15 +39,15 @@ class Difference:
         )
 
 
-def is_id(value: Any) -> bool:
+def is_id(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _ID.fullmatch(value) is not None
 
 
-def is_time(value: Any) -> bool:
+def is_time(value: object) -> TypeGuard[str]:
     return isinstance(value, str) and _TIME.match(value) is not None
 
 
-def type_of(value: Any) -> str:
+def type_of(value: object) -> str:
     """The JSON type; strings that are decimals, ids or timestamps by what they are."""
     if value is None:
         return "null"
@@ -58,22 +62,24 @@ def type_of(value: Any) -> str:
     return "array" if isinstance(value, list) else "object"
 
 
-def compare_answers(recorded: Any, simulated: Any, *, values: bool = False) -> Iterator[tuple[str, str, Any, Any]]:
+def compare_answers(recorded: object, simulated: object, *, values: bool = False) -> Found:
     """(kind, pointer, recorded, simulated) for every difference of two parsed answers."""
-    if _is_error(recorded) and _is_error(simulated):
+    theirs, ours = error_of(recorded), error_of(simulated)
+    if theirs is not None and ours is not None:
         for name in ("code", "param"):
-            ours, theirs = simulated["error"].get(name), recorded["error"].get(name)
-            if ours != theirs:
-                yield name, f"/error/{name}", theirs, ours
+            if ours.get(name) != theirs.get(name):
+                yield name, f"/error/{name}", theirs.get(name), ours.get(name)
         return
     yield from _compare(recorded, simulated, "", values)
 
 
-def _is_error(answer: Any) -> bool:
-    return isinstance(answer, dict) and isinstance(answer.get("error"), dict) and "code" in answer["error"]
+def error_of(answer: object) -> Mapping[str, object] | None:
+    """The error in an answer of the interface; None when it is no refusal."""
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return error if isinstance(error, dict) and "code" in error else None
 
 
-def _compare(recorded: Any, simulated: Any, pointer: str, values: bool) -> Iterator[tuple[str, str, Any, Any]]:
+def _compare(recorded: object, simulated: object, pointer: str, values: bool) -> Found:
     if isinstance(recorded, dict) and isinstance(simulated, dict):
         for name in [*recorded, *(name for name in simulated if name not in recorded)]:
             place = f"{pointer}/{name}"
@@ -97,23 +103,24 @@ def _compare(recorded: Any, simulated: Any, pointer: str, values: bool) -> Itera
         yield "value", pointer, recorded, simulated
 
 
-def _same_type(recorded: Any, simulated: Any) -> bool:
+def _same_type(recorded: object, simulated: object) -> bool:
     theirs, ours = type_of(recorded), type_of(simulated)
     texts = ("string", "decimal string")
     return theirs == ours or (theirs in texts and ours in texts and not isinstance(recorded, int))
 
 
-def _spans(recorded: dict[str, Any], simulated: dict[str, Any], pointer: str) -> Iterator[tuple[str, str, Any, Any]]:
+def _spans(recorded: dict[str, object], simulated: dict[str, object], pointer: str) -> Found:
     for start, end in SPANS:
         theirs, ours = _span(recorded, start, end), _span(simulated, start, end)
         if theirs is not None and ours is not None and abs(theirs - ours) > 1000:
             yield "span", f"{pointer}/{end} after {start}", f"{theirs // 1000} s", f"{ours // 1000} s"
 
 
-def _span(answer: dict[str, Any], start: str, end: str) -> int | None:
-    if not (is_time(answer.get(start)) and is_time(answer.get(end))):
+def _span(answer: dict[str, object], start: str, end: str) -> int | None:
+    first, last = answer.get(start), answer.get(end)
+    if not (is_time(first) and is_time(last)):
         return None
     try:
-        return parse_timestamp(answer[end]) - parse_timestamp(answer[start])
+        return parse_timestamp(last) - parse_timestamp(first)
     except ValueError:
         return None

@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from simulator.assembly import DEFAULT_WORLD
-from simulator.compare.differences import Difference, compare_answers, is_id
+from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.har import LIVE, Entry
 from simulator.config import Config
 from simulator.host import build
@@ -201,13 +201,13 @@ class _Replay:
             theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
             self.result.differences.append(Difference(entry.number, call, "status", "", theirs, ours))
             return
-        for kind, pointer, theirs, ours in compare_answers(entry.answer, simulated, values=self._values):
-            self.result.differences.append(Difference(entry.number, call, kind, pointer, theirs, ours))
+        for kind, pointer, recorded, shown in compare_answers(entry.answer, simulated, values=self._values):
+            self.result.differences.append(Difference(entry.number, call, kind, pointer, recorded, shown))
 
 
 def _with_code(status: int, answer: Any) -> str:
-    error = answer.get("error") if isinstance(answer, dict) else None
-    return f"{status} {error['code']}" if isinstance(error, dict) and "code" in error else str(status)
+    error = error_of(answer)
+    return str(status) if error is None else f"{status} {error['code']}"
 
 
 def _ids(entry: Entry) -> list[str]:

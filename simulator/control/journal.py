@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import newest
+from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
@@ -96,7 +96,7 @@ class ControlJournal:
             "status": operation.status if answer is not None else 204,
             "answer": masker.value(loads(dumps(answer))) if operation.keeps_answer else None,
         }
-        with world.store.change():
+        with world.change(Cause("action", operation.name, call.id)):
             table = world.store[CALLS]
             size = self._sizes.get(world)
             size = _size(row) + (sum(map(_size, table.values())) if size is None else size)

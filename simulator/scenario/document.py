@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import Any, NotRequired, TypeAlias, TypedDict
 
 import yaml
 
@@ -51,6 +51,16 @@ FILE = Bounds(16 * 1024 * 1024, 1_000_000)
 """Of what comes over the wire, and of what lies on the disk of the one who runs it."""
 
 
+class FileProblem(TypedDict):
+    """A problem as it is answered: lines and columns from 1; `file` where several were read."""
+
+    path: str
+    line: int
+    column: int
+    message: str
+    file: NotRequired[str]
+
+
 @dataclass(frozen=True)
 class Problem:
     """Something wrong with a file: where (dotted path, line and column from 1) and what.
@@ -66,7 +76,7 @@ class Problem:
     lacks: tuple[str, ...] = ()
     meant: str = ""
 
-    def shown(self) -> dict[str, Any]:
+    def shown(self) -> FileProblem:
         return {"path": self.path, "line": self.line, "column": self.column, "message": self.message}
 
 

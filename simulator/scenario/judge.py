@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -64,7 +63,7 @@ def _below_base(path: str) -> str | None:
     return None if found is None else path.removeprefix(found) or "/"
 
 
-def _placeholders(value: Any, path: Path = ()) -> Iterable[tuple[Path, str]]:
+def _placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
     """The names inside `${…}` anywhere in a value, with the place of the text they stand in."""
     if isinstance(value, str):
         for used in _PLACEHOLDER.findall(value):
@@ -77,7 +76,7 @@ def _placeholders(value: Any, path: Path = ()) -> Iterable[tuple[Path, str]]:
             yield from _placeholders(item, (*path, index))
 
 
-def _items(value: Any, name: str) -> Iterable[tuple[Path, dict[str, Any]]]:
+def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[str, object]]]:
     """The mappings in a list member, with their paths; what has another shape is the models' business."""
     items = value.get(name)
     if isinstance(items, list):
@@ -86,7 +85,7 @@ def _items(value: Any, name: str) -> Iterable[tuple[Path, dict[str, Any]]]:
                 yield (name, index), item
 
 
-class Judge:
+class ScenarioJudge:
     """What the models cannot know, judged on the document as written; what is misshapen is passed over."""
 
     def __init__(
@@ -98,7 +97,7 @@ class Judge:
         self._scenarios = scenarios
 
     def judge(self) -> None:
-        root: dict[str, Any] = self._document.value
+        root: dict[str, object] = self._document.value
         for path, rule in _items(root, "rules"):
             self._rule(path, rule)
         for path, step in _items(root, "timeline"):
@@ -122,7 +121,7 @@ class Judge:
     def _lacks(self, path: Path, names: tuple[str, ...], message: str) -> None:
         self._document.report_missing(path, path, names, message)
 
-    def _rule(self, path: Path, rule: dict[str, Any]) -> None:
+    def _rule(self, path: Path, rule: dict[str, object]) -> None:
         events = rule.get("on")
         listed = events if isinstance(events, list) else [events]
         for index, event in enumerate(listed):
@@ -138,7 +137,7 @@ class Judge:
         for place, step in _items(rule, "do"):
             self._step((*path, *place), step, kinds, groups)
 
-    def _answer(self, path: Path, rule: dict[str, Any], *, is_request: bool) -> None:
+    def _answer(self, path: Path, rule: dict[str, object], *, is_request: bool) -> None:
         answer = rule.get("answer")
         if "do" not in rule and "answer" not in rule:
             self._lacks(path, ("do", "answer"), "a rule needs `do` (which may be empty) or `answer`")
@@ -154,7 +153,7 @@ class Judge:
                 (*path, "answer", "code"), f"unknown error code `{code}`{self._hint(code, CATALOGUE)}"
             )
 
-    def _where(self, path: Path, where: Any) -> frozenset[str]:
+    def _where(self, path: Path, where: object) -> frozenset[str]:
         """Judge the tests; answers the named groups of the patterns."""
         groups: set[str] = set()
         for name, wanted in (where if isinstance(where, dict) else {}).items():
@@ -169,7 +168,7 @@ class Judge:
                     groups |= compiled(pattern).groups
         return frozenset(groups)
 
-    def _fields(self, path: Path, where: Any, events: list[Any]) -> None:
+    def _fields(self, path: Path, where: object, events: list[object]) -> None:
         """Whether the objects of these events have the fields that are asked for, and may have the values."""
         if not isinstance(where, dict) or not all(isinstance(event, str) and event in OBJECTS for event in events):
             return
@@ -195,7 +194,7 @@ class Judge:
                     message = f"`{name}` is never `{shortened(value)}`{self._hint(value, sorted(words))}"
                     self._document.warn((*path, name), message)
 
-    def _glob(self, path: Path, holder: Any) -> None:
+    def _glob(self, path: Path, holder: object) -> None:
         """Whether a glob can fit a path below the base."""
         glob = holder.get("path") if isinstance(holder, dict) else None
         if not isinstance(glob, str):
@@ -206,7 +205,7 @@ class Judge:
         elif not is_path_glob(glob):
             self._document.warn(path, f"no call has the path `{shortened(glob)}`{self._hint(glob, paths())}")
 
-    def _call_path(self, path: Path, call: dict[str, Any], method: str) -> None:
+    def _call_path(self, path: Path, call: dict[str, object], method: str) -> None:
         """Whether a call of the drive goes to an operation; one that expects 404 or 405 may go anywhere."""
         given = call[method]
         if not isinstance(given, str) or given.startswith("/_simulator") or call.get("status") in (404, 405):
@@ -221,7 +220,7 @@ class Judge:
             possible = ", ".join(sorted(methods))
             self._document.warn((*path, method), f"{method.upper()} is not possible here (possible: {possible})")
 
-    def _kinds_of(self, events: list[Any], where: Any) -> tuple[str, ...]:
+    def _kinds_of(self, events: list[object], where: object) -> tuple[str, ...]:
         """The kinds of resource that a rule's object can be; () when it may be any."""
         kinds: list[str] = []
         for event in events:
@@ -233,7 +232,7 @@ class Judge:
         named = [kind for kind in (asked if isinstance(asked, list) else [asked]) if kind in kinds]
         return tuple(dict.fromkeys(named or kinds))
 
-    def _step(self, path: Path, step: dict[str, Any], kinds: tuple[str, ...], groups: frozenset[str]) -> None:
+    def _step(self, path: Path, step: dict[str, object], kinds: tuple[str, ...], groups: frozenset[str]) -> None:
         if "scenario" not in step:
             self._action(path, step, _STEP_FIELDS, kinds if "target" not in step else (), groups)
             return
@@ -244,20 +243,20 @@ class Judge:
         for name in step:
             if name not in _STEP_FIELDS:
                 report_unknown(self._document, (*path, name), _STEP_FIELDS, "field")
-        name = step["scenario"]
-        if not (isinstance(name, str) and _PLACEHOLDER.search(name)):
-            self._scenario((*path, "scenario"), name)
+        successor = step["scenario"]
+        if not (isinstance(successor, str) and _PLACEHOLDER.search(successor)):
+            self._scenario((*path, "scenario"), successor)
 
-    def _scenario(self, path: Path, name: Any) -> None:
+    def _scenario(self, path: Path, name: object) -> None:
         if isinstance(name, str) and name not in self._scenarios:
             self._document.report(path, f"unknown scenario `{name}`{self._hint(name, self._scenarios)}")
 
-    def _groups(self, path: Path, step: dict[str, Any], groups: Collection[str]) -> None:
+    def _groups(self, path: Path, step: dict[str, object], groups: Collection[str]) -> None:
         for place, used in _placeholders(step, path):
             if used not in groups:
                 self._document.report(place, f"`${{{used}}}` is no named group of the rule{self._hint(used, groups)}")
 
-    def _variables(self, path: Path, value: Any, variables: Collection[str]) -> None:
+    def _variables(self, path: Path, value: object, variables: Collection[str]) -> None:
         for place, used in _placeholders(value, path):
             name = used.partition(".")[0]
             if name not in variables:
@@ -265,7 +264,12 @@ class Judge:
                 self._document.report(place, f"`${{{used}}}`: no earlier step of the drive is named so{hint}")
 
     def _action(
-        self, path: Path, step: dict[str, Any], fields: tuple[str, ...], kinds: tuple[str, ...], groups: Collection[str]
+        self,
+        path: Path,
+        step: dict[str, object],
+        fields: tuple[str, ...],
+        kinds: tuple[str, ...],
+        groups: Collection[str],
     ) -> None:
         """An action step: its name and its parameters."""
         name = step.get("action")
@@ -289,7 +293,7 @@ class Judge:
         self._parameters(path, name, parameters, fields, kinds)
 
     def _parameters(
-        self, path: Path, action: str, given: dict[str, Any], fields: Iterable[str], kinds: tuple[str, ...]
+        self, path: Path, action: str, given: dict[str, object], fields: Iterable[str], kinds: tuple[str, ...]
     ) -> None:
         """Report what the best fitting row of the action finds wrong with the parameters."""
         rows = [row for row in self._actions.rows[action] if not kinds or not row.kinds or set(row.kinds) & set(kinds)]
@@ -312,18 +316,18 @@ class Judge:
             else:
                 self._document.report((*path, *place), message)
 
-    def _target_given(self, path: Path, step: dict[str, Any]) -> None:
+    def _target_given(self, path: Path, step: dict[str, object]) -> None:
         action = step.get("action")
         rows = self._actions.rows.get(action) if isinstance(action, str) else None
         if rows and "target" not in step and all(row.kinds for row in rows):
             self._document.report(path, f"the action {action} needs a `target` here")
 
-    def _world(self, world: Any) -> None:
+    def _world(self, world: object) -> None:
         if not isinstance(world, dict):
             return
         for member, action in WORLD_ACTIONS.items():
             entries = world.get(member)
-            places: list[tuple[Path, Any]] = [(("world", member), entries)]
+            places: list[tuple[Path, object]] = [(("world", member), entries)]
             if isinstance(entries, list):
                 places = [(("world", member, index), entry) for index, entry in enumerate(entries)]
             for path, entry in places:
@@ -333,7 +337,7 @@ class Judge:
                 if isinstance(entry, dict) and entry.get("environment", "sandbox") not in ("sandbox", "production"):
                     self._document.report((*path, "environment"), "it is sandbox or production")
 
-    def _fault(self, path: Path, fault: dict[str, Any]) -> None:
+    def _fault(self, path: Path, fault: dict[str, object]) -> None:
         """Whether a fault does something, and to a call or delivery that there can be."""
         about_calls, about_webhooks = "match" in fault, "webhook" in fault
         if about_calls == about_webhooks:
@@ -357,17 +361,17 @@ class Judge:
             else:
                 self._document.report((*path, *one.path), one.why)
 
-    def _drive(self, path: Path, step: dict[str, Any], variables: set[str]) -> None:
+    def _drive(self, path: Path, step: dict[str, object], variables: set[str]) -> None:
         self._variables(path, step, variables)
         if "receiver" in step or ("advance" in step and "action" not in step):
             return
         place, content = path, step
         if is_named(step):
-            name, content = next(iter(step.items()))
+            name, named = next(iter(step.items()))
             variables.add(name)
-            place = (*path, name)
-            if not isinstance(content, dict):
+            if not isinstance(named, dict):
                 return
+            place, content = (*path, name), named
         if "action" in content:
             self._action(place, content, _DRIVE_FIELDS, (), {used for _, used in _placeholders(content)})
             self._target_given(place, content)
@@ -381,7 +385,7 @@ class Judge:
             return
         self._call_path(place, content, next(method for method in METHODS if method in content))
 
-    def _expect(self, path: Path, expectation: dict[str, Any], variables: set[str]) -> None:
+    def _expect(self, path: Path, expectation: dict[str, object], variables: set[str]) -> None:
         for member in ("event", "delivery"):
             event = expectation.get(member)
             if isinstance(event, str) and event not in self._events:

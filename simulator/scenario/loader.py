@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path as FilePath
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from simulator.scenario import drive, parts, schema
-from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
-from simulator.scenario.judge import Judge, report_unknown
+from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, FileProblem, Path, dotted, read
+from simulator.scenario.judge import ScenarioJudge, report_unknown
 from simulator.scenario.parameters import names_of
 from simulator.scenario.schema import Library, Scenario, ScenarioFile
 from simulator.wire.actions import ActionTable
@@ -29,7 +29,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 class ScenarioError(Exception):
     """A scenario file is not valid; `errors` are {path, line, column, message}, in the order of the file."""
 
-    def __init__(self, errors: list[dict[str, Any]], source: str = "") -> None:
+    def __init__(self, errors: list[FileProblem], source: str = "") -> None:
         self.errors = errors
         self.source = source
         count = len(errors)
@@ -37,8 +37,8 @@ class ScenarioError(Exception):
         super().__init__("\n".join([f"{count} {'problem' if count == 1 else 'problems'}", *lines]))
 
 
-def _told(error: Mapping[str, Any]) -> str:
-    return f"{error['path']}: {error['message']}" if error["path"] else str(error["message"])
+def _told(error: FileProblem) -> str:
+    return f"{error['path']}: {error['message']}" if error["path"] else error["message"]
 
 
 class Loader:
@@ -56,7 +56,7 @@ class Loader:
         self._check(document, known)
         return _finish(document, loaded, source)
 
-    def load_inside(self, text: bytes, path: Path, value: Any, known: Iterable[str] = ()) -> ScenarioFile:
+    def load_inside(self, text: bytes, path: Path, value: object, known: Iterable[str] = ()) -> ScenarioFile:
         """The scenario that is this value, at a path of a larger document, by its text; nothing of it has a line.
 
         ScenarioError with every problem, at its line and column in the larger document.
@@ -83,7 +83,7 @@ class Loader:
         read_files = [(path, *self._read(path.read_bytes(), f"{directory.name}/{path.name}", FILE)) for path in paths]
         names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
         library = Library()
-        errors: list[dict[str, Any]] = []
+        errors: list[FileProblem] = []
         for path, document, loaded in read_files:
             self._check(document, [name for name in names if isinstance(name, str)])
             if loaded is not None and loaded.name in library:
@@ -114,14 +114,14 @@ class Loader:
             return Scenario.model_validate(document.value)
         except ValidationError as error:
             for detail in error.errors(include_url=False):
-                _report(document, dict(detail))
+                _report(document, detail)
             return None
 
     def _check(self, document: Document, known: Iterable[str]) -> None:
         if isinstance(document.value, dict):
             name = document.value.get("name")
             scenarios = tuple(dict.fromkeys([*known, *([name] if isinstance(name, str) else [])]))
-            Judge(document, self._actions, self._events, scenarios).judge()
+            ScenarioJudge(document, self._actions, self._events, scenarios).judge()
 
 
 def _decoded(raw: bytes, source: str) -> str:
@@ -130,7 +130,7 @@ def _decoded(raw: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         column = error.start - raw.rfind(b"\n", 0, error.start)
-        problem = {"path": "", "line": line, "column": column, "message": "the file is not UTF-8"}
+        problem: FileProblem = {"path": "", "line": line, "column": column, "message": "the file is not UTF-8"}
         raise ScenarioError([problem], source) from None
 
 
@@ -147,7 +147,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
     return ScenarioFile(scenario, document.value, source, lines, tuple(warning.shown() for warning in warned))
 
 
-def _report(document: Document, detail: Mapping[str, Any]) -> None:
+def _report(document: Document, detail: ErrorDetails) -> None:
     """One finding of the models, put where it belongs in the file and into plain words."""
     path: Path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("«")))
     kind = detail["type"]

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
 
-Look: TypeAlias = "Callable[[str], Any]"
+Look: TypeAlias = "Callable[[str], object]"
 """The value at a dotted path, or ABSENT."""
 
-ABSENT: Any = object()
+ABSENT: object = object()
 
 
-def dig(value: Any, path: str) -> Any:
+def dig(value: object, path: str) -> object:
     """The value at a dotted path (members of objects, numbers for items of arrays), or ABSENT."""
     for part in path.split("."):
         if isinstance(value, Mapping) and part in value:
@@ -29,7 +29,7 @@ def dig(value: Any, path: str) -> Any:
 
 
 def holds(
-    where: Mapping[str, Any],
+    where: Mapping[str, object],
     look: Look,
     *,
     globs: frozenset[str] = frozenset(),
@@ -50,7 +50,7 @@ def holds(
     return groups
 
 
-def _equals(wanted: Any, value: Any, glob: bool) -> bool:
+def _equals(wanted: object, value: object, glob: bool) -> bool:
     if wanted is None:
         return value is None or value is ABSENT
     if isinstance(wanted, bool) or isinstance(value, bool):
@@ -61,7 +61,7 @@ def _equals(wanted: Any, value: Any, glob: bool) -> bool:
     return number is not None and number == Decimal(str(wanted))
 
 
-def _number(value: Any) -> Decimal | None:
+def _number(value: object) -> Decimal | None:
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal | str):
         return None
     try:
@@ -79,7 +79,7 @@ _COMPARISONS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
 }
 
 
-def _passes(tests: Tests, value: Any, groups: dict[str, str], is_scenario: Callable[[str], bool]) -> bool:
+def _passes(tests: Tests, value: object, groups: dict[str, str], is_scenario: Callable[[str], bool]) -> bool:
     given = tests.given
     if "exists" in given and given["exists"] != (value is not ABSENT and value is not None):
         return False

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 from simulator.resources import ORDER
 from simulator.resources.balance import (
@@ -31,7 +31,7 @@ _RAMPS = (RampTransaction,)
 _WALLET = (SendTransaction, BuyTransaction, WithdrawTransaction)
 _QUOTES = (RampQuoteShape, SwapQuoteShape, BuyQuoteShape, WithdrawQuoteShape)
 
-OBJECTS: Mapping[str, tuple[Any, ...]] = {
+OBJECTS: Mapping[str, tuple[object, ...]] = {
     "transaction.created": _RAMPS,
     "transaction.awaiting_payment": _RAMPS,
     "transaction.awaiting_deposit": _RAMPS,
@@ -77,7 +77,7 @@ def fields_of(event: str) -> Mapping[str, frozenset[str] | None]:
     return fields
 
 
-def _members(shape: Any) -> list[Any]:
+def _members(shape: object) -> list[object]:
     """The typed dictionaries of a union, however it is wrapped."""
     if get_origin(shape) is Annotated:
         return _members(get_args(shape)[0])
@@ -85,7 +85,7 @@ def _members(shape: Any) -> list[Any]:
     return [member for argument in arguments for member in _members(argument)] if arguments else [shape]
 
 
-def _words(hint: Any) -> frozenset[str] | None:
+def _words(hint: object) -> frozenset[str] | None:
     """The words of a Literal, None for a type that has other values too."""
     while get_origin(hint) is not Literal and get_args(hint):
         if get_origin(hint) is not Annotated and len(get_args(hint)) != 1:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pydantic import BaseModel, ValidationError
 
 from simulator.scenario.document import Path
@@ -16,7 +14,7 @@ def names_of(model: type[BaseModel]) -> list[str]:
     return [field.alias or name for name, field in model.model_fields.items()]
 
 
-def wrongs(row: Action, given: dict[str, Any]) -> list[tuple[Path, str, str]]:
+def wrongs(row: Action, given: dict[str, object]) -> list[tuple[Path, str, str]]:
     """What one row of an action finds wrong with parameters: place, kind, message."""
     known = names_of(row.parameters)
     wrong: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]

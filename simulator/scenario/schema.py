@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.json_schema import JsonSchemaValue
 
+from simulator.scenario.document import FileProblem
 from simulator.scenario.drive import DriveStep, Expectation
 from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where
 from simulator.wire.actions import ActionTable
@@ -191,7 +192,7 @@ class ScenarioFile:
     document: dict[str, Any]
     source: str
     lines: Mapping[str, int]
-    warnings: tuple[dict[str, Any], ...] = ()
+    warnings: tuple[FileProblem, ...] = ()
 
     @property
     def name(self) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from simulator.kernel.world import Origin, World
 from simulator.scenario.matching import ABSENT, dig
@@ -44,16 +43,16 @@ class View:
         environment: str,
         subject: Shown,
         object_id: str = "",
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, object] | None = None,
     ) -> None:
         self._world = world
         self._environment = environment
         self._subject = subject
         self._object_id = object_id
         self._body = body
-        self._seen: dict[str, Any] = {}
+        self._seen: dict[str, object] = {}
 
-    def look(self, path: str) -> Any:
+    def look(self, path: str) -> object:
         """The value at a path, or ABSENT."""
         head, _, rest = path.partition(".")
         if head not in ("request", "body", "beneficiary", "quote"):
@@ -63,23 +62,23 @@ class View:
         root = self._seen[head]
         return dig(root, rest) if rest else root
 
-    def _root(self, head: str) -> Any:
+    def _root(self, head: str) -> object:
         if head == "beneficiary":
             return self._shown(self._beneficiary_id())
         return self._shown(self._quote_id()) if head == "quote" else self._request()
 
-    def _request(self) -> Mapping[str, Any]:
+    def _request(self) -> Mapping[str, object]:
         return self._body if self._body is not None else origin_with_ancestors(self._world, self._object_id).body
 
-    def _shown(self, record_id: Any) -> Any:
+    def _shown(self, record_id: object) -> object:
         record = find(self._world, record_id) if isinstance(record_id, str) else None
         if not isinstance(record, Record) or record.environment != self._environment:
             return ABSENT
         return render(self._world, record)
 
-    def _beneficiary_id(self) -> Any:
+    def _beneficiary_id(self) -> object:
         """Named by the object or the request itself, by its recipient, or by the quote."""
-        sources: list[Any] = [self._subject, self._request()]
+        sources: list[object] = [self._subject, self._request()]
         quote_id = self._quote_id()
         sources.append(find(self._world, quote_id) if isinstance(quote_id, str) else None)
         for source in sources:
@@ -91,7 +90,7 @@ class View:
                 return found
         return None
 
-    def _quote_id(self) -> Any:
+    def _quote_id(self) -> object:
         confirmed = _CONFIRM.match(str(self._subject.get("path", ""))) if self._body is not None else None
         if confirmed is not None:
             return confirmed[1]

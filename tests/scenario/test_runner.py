@@ -366,7 +366,9 @@ def test_an_application_is_called_without_a_socket() -> None:
         await send({"type": "http.response.body", "body": b"" if scope["method"] == "GET" else b"{}"})
 
     client = AsgiClient(app)
-    assert asyncio.run(client.request("POST", "/a?b=c", {"d": 1}, {"X-Two": "2"})) == Reply(201, {}, {"x-one": "1"})
+    assert asyncio.run(client.request("POST", "/a?b=c", {"d": 1}, {"X-Two": "2"})) == Reply(
+        201, {}, {"x-one": "1"}, b"{}"
+    )
     assert (seen["path"], seen["query_string"], seen["body"]) == ("/a", b"b=c", b'{"d":1}')
     assert (b"x-two", b"2") in seen["headers"]
     assert asyncio.run(client.request("GET", "/a")).body is None
