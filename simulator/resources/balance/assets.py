@@ -10,15 +10,15 @@ from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.balance.bodies import NewBalance
 from simulator.resources.balance.records import AssetBalance
-from simulator.resources.balance.shapes import render_asset
+from simulator.resources.balance.shapes import AssetBalanceShape, render_asset
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.fields import Wrong, wrong
-from simulator.wire.json import JsonObject, Shown
-from simulator.wire.listing import DATES, Listing, page_of
+from simulator.wire.listing import DATES, Listing, ListRequest, page_of
 from simulator.wire.operation import Call
+from simulator.wire.records import present
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import WALLET, upper
 
@@ -50,7 +50,7 @@ def set_up(world: World) -> None:
 def balance_of(world: World, environment: str, currency: Currency, sequence: int = 0) -> AssetBalance:
     """What the books and the deposit wallets say about one asset now."""
     owner, ledger = holder(environment), world.ledger
-    network = currency.network or ""
+    network = present(currency.network)
     pots = (available(owner), held(owner))
     wallet = default_wallet(world, environment, network)
     return AssetBalance(
@@ -67,7 +67,7 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
     )
 
 
-def list_assets(call: Call) -> Page[Shown]:
+def list_assets(call: Call[None, ListRequest, None]) -> Page[AssetBalanceShape]:
     """GET /wallet/assets: every asset on every network, those without balance too."""
     balances = [
         balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
@@ -86,7 +86,7 @@ def check_balance(values: NewBalance) -> Iterator[Wrong]:
         yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def set_balance(call: ActionCall[None, NewBalance]) -> JsonObject:
+def set_balance(call: ActionCall[None, NewBalance]) -> AssetBalanceShape:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]

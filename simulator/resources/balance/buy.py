@@ -7,29 +7,29 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from simulator.resources.balance.bodies import BuyByBankTransfer, BuyByMobileMoney, BuyQuoteBody, UseQuote
 from simulator.resources.balance.named import check_decimals, named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import price_buy
-from simulator.resources.balance.quotes import from_quote, open_wallet_quote
+from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
-from simulator.resources.balance.shapes import render_buy_quote, render_transaction
+from simulator.resources.balance.shapes import BuyQuoteShape, BuyTransaction, render_buy, render_buy_quote
 from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.ramps import bank_instructions, check_payer, require_payers_bank
-from simulator.resources.reference import COUNTRY_OF, fiat, is_phone, require_network
-from simulator.resources.transactions import PaymentInstructions, Transaction, begin, new_order_fields, use_quote
+from simulator.resources.reference import COUNTRY_OF, fiat, is_phone
+from simulator.resources.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
 from simulator.wire.errors import ApiError
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 
 
-def check_buy_quote(call: Call) -> None:
+def check_buy_quote(call: Call[BuyQuoteBody, None, None]) -> None:
     """400 for more decimals than the side of the amount has."""
     body = call.body
     fiat_side = body.amount_currency == "fiat"
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
 
 
-def quote_buy(call: Call) -> JsonObject:
+def quote_buy(call: Call[BuyQuoteBody, None, None]) -> BuyQuoteShape:
     """POST /wallet/buy/quote (decision M5)."""
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
@@ -44,8 +44,9 @@ def quote_buy(call: Call) -> JsonObject:
         method=body.method,
     )
     check_amount(world, environment, pricing.paid, money.code)
-    require_network(world, environment, crypto.network or "")
-    return render_buy_quote(world, open_wallet_quote(world, environment, "buy", pricing, method=body.method))
+    require_up(world, environment, crypto)
+    quote = WalletQuote(**new_price_fields(world, environment, "buy", pricing), method=body.method)
+    return render_buy_quote(world, open_quote(world, quote))
 
 
 def buy_quote(call: Call) -> WalletQuote | None:
@@ -56,46 +57,46 @@ def buy_quote(call: Call) -> WalletQuote | None:
     return call.world.store[QUOTE_TABLES["buy"].of(call.environment)].get(quote_id)
 
 
-def check_buy(call: Call) -> None:
+def check_buy(call: Call[UseQuote, None, WalletQuote]) -> None:
     """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
-    quote = buy_quote(call)
-    if quote is not None and quote.method == "bank_transfer" and call.body.payer is not None:
-        check_payer(call.body.payer, quote.paid.code)
+    quote, body = buy_quote(call), call.body
+    if quote is not None and isinstance(body, BuyByBankTransfer) and body.payer is not None:
+        check_payer(body.payer, quote.paid.code)
 
 
-def buy(call: Call) -> JsonObject:
+def buy(call: Call[UseQuote, None, WalletQuote]) -> BuyTransaction:
     """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
-    world, environment, body = call.world, call.environment, call.body
-    quote: WalletQuote = call.resource
+    world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]
-    by_phone = quote.method == "mobile_money"
-    phone_number = body.payer.phone_number if by_phone else None
-    if phone_number is not None and not is_phone(phone_number, country):
-        raise ApiError(
-            "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
-        )
-    if not by_phone and body.payer is not None:
+    phone_number, account_number = None, None
+    if isinstance(body, BuyByMobileMoney):
+        phone_number = body.payer.phone_number
+        if not is_phone(phone_number, country):
+            raise ApiError(
+                "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
+            )
+    if isinstance(body, BuyByBankTransfer) and body.payer is not None:
         require_payers_bank(body.payer, quote.paid.code)
+        account_number = body.payer.account_number
     require_in_force(world, environment, quote.product_id, "quote_id")
     check_limits_left(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
-    require_network(world, environment, quote.received.network or "")
+    require_up(world, environment, quote.received.currency)
     limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
     use_quote(world, quote)
-    members = new_order_fields(world, environment)
+    fields = quoted_fields(world, quote)
     instructions: PaymentInstructions
     if phone_number is not None:
-        instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": members["order_id"]}
+        instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": fields["order_id"]}
     else:
-        instructions = bank_instructions(world, quote.paid.code, members["order_id"])
+        instructions = bank_instructions(world, quote.paid.code, fields["order_id"])
     transaction = Transaction(
-        **members,
-        **from_quote(quote),
+        **fields,
         amount=quote.received.amount,
         net_amount=quote.received.amount,
         country=country,
-        account_number=phone_number if by_phone else getattr(body.payer, "account_number", None),
+        account_number=phone_number or account_number,
         payment_instructions=instructions,
         limit_charge=limit_charge,
         reference=body.reference,
     )
-    return render_transaction(world, begin(world, transaction, "buy"))
+    return render_buy(world, begin(world, transaction, "buy"))

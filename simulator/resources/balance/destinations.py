@@ -108,7 +108,7 @@ def resolve_destination(
         raise ApiError("unsupported_network", "Lightning payments are made on BITCOIN.", "network")
     if destination.invoice is not None:
         return _invoice(world, environment, destination.invoice, amount)
-    address = destination.lightning_address or ""
+    address = present(destination.lightning_address)
     if not is_lightning_address(address):
         raise _bad("lightning_address", "it is not of the form name@domain")
     own = receiver_at(world, environment, LIGHTNING, address)
@@ -150,7 +150,7 @@ def require_payable(world: World, environment: str, recipient: Recipient) -> Non
 
     Decision S14; an invoice is paid once, a Lightning address any number of times.
     """
-    text = recipient.lightning or ""
+    text = present(recipient.lightning)
     payment = payment_of(world, environment, text) if recipient.invoice else None
     if payment is not None and payment.status == "completed":
         raise ApiError("invalid_state", f"The invoice was paid by {payment.id}.", "destination.invoice")

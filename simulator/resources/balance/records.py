@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import Literal
 
 from simulator.kernel.money import ZERO
 from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee
 from simulator.resources.transactions import Quote, Side
+from simulator.wire.shapes import Method
 
+WalletQuoteType = Literal["swap", "buy", "withdraw"]
 QUOTE_PREFIXES = {"swap": "sq_", "buy": "bq_", "withdraw": "wq_"}
 
 
@@ -21,16 +24,17 @@ QUOTE_PREFIXES = {"swap": "sq_", "buy": "bq_", "withdraw": "wq_"}
 class WalletQuote(Quote):
     """A locked price of a swap, a buy or a withdrawal: `paid` in all, fee included, for `received`.
 
-    `rate` is `to` per `from` unit on a swap, fiat per crypto unit otherwise. `method` is that of the payment or payout.
+    `rate` is `to` per `from` unit on a swap, fiat per crypto unit otherwise. `method` is that of the payment or payout
+    and `beneficiary_id` who is paid; `slippage` and `minimum_received` are those of a swap.
     """
 
-    type: str
+    type: WalletQuoteType
     paid: Side
     received: Side
     rate: Decimal
     fee: Fee
     product_id: str
-    method: str | None = None
+    method: Method | None = None
     beneficiary_id: str | None = None
     slippage: Decimal | None = None
     minimum_received: Decimal = ZERO

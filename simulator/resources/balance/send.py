@@ -6,11 +6,12 @@ Chapter "Send" of the specification; decisions M7, M12, S9, S14 and S23. Recurri
 from __future__ import annotations
 
 from decimal import Decimal
+from typing import TypeVar
 
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import AnyDestination, UserDestination
+from simulator.resources.balance.bodies import AnyDestination, EstimateBody, SendBody, UserDestination
 from simulator.resources.balance.destinations import (
     check_destination,
     check_invoice_amount,
@@ -20,11 +21,10 @@ from simulator.resources.balance.destinations import (
 )
 from simulator.resources.balance.named import check_decimals, named_asset, require_asset
 from simulator.resources.balance.pricing import price_send, require_balance
-from simulator.resources.balance.quotes import side
-from simulator.resources.balance.shapes import render_transaction
+from simulator.resources.balance.quotes import require_up, side
+from simulator.resources.balance.shapes import SendEstimate, SendTransaction, render_send
 from simulator.resources.fees import show_app_fee
 from simulator.resources.profile import profile_of
-from simulator.resources.reference import require_network
 from simulator.resources.transactions import (
     Transaction,
     begin,
@@ -33,13 +33,14 @@ from simulator.resources.transactions import (
     new_order_fields,
     pay_over_lightning,
 )
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import move, present
 from simulator.wire.spelling import upper
 
+EstimateT = TypeVar("EstimateT", bound=EstimateBody)
 
-def check_send(call: Call) -> None:
+
+def check_send(call: Call[EstimateT, None, None]) -> None:
     """400: too many decimals, a destination that names nobody, several, or oneself."""
     body = call.body
     check_decimals(body.amount, named_asset(body.symbol, body.network))
@@ -47,32 +48,32 @@ def check_send(call: Call) -> None:
     check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
 
 
-def _resolve_send(call: Call) -> tuple[Currency, Decimal]:
-    body = call.body
+def _amount_to_send(world: World, body: EstimateBody) -> tuple[Currency, Decimal]:
+    """The asset and how much of it; a user who is not there is refused before an asset that is not."""
     if isinstance(body.destination, UserDestination):
-        find_user(call.world, body.destination)
+        find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
 
 
-def estimate_send(call: Call) -> JsonObject:
+def estimate_send(call: Call[EstimateBody, None, None]) -> SendEstimate:
     """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
     world, environment, body = call.world, call.environment, call.body
-    currency, amount = _resolve_send(call)
+    currency, amount = _amount_to_send(world, body)
     recipient = resolve_destination(world, environment, currency, body.destination, amount)
     pricing = price_send(world, environment, currency, amount, recipient)
     return {
         "symbol": currency.code,
-        "network": upper(currency.network or ""),
+        "network": upper(present(currency.network)),
         "amount": currency.format(amount),
         "fee": show_app_fee(pricing.fee),
         "net_amount": currency.format(pricing.net_amount),
     }
 
 
-def send(call: Call) -> JsonObject:
+def send(call: Call[SendBody, None, None]) -> SendTransaction:
     """POST /wallet/send."""
     body = call.body
-    currency, amount = _resolve_send(call)
+    currency, amount = _amount_to_send(call.world, body)
     transaction = create_send(
         call.world,
         call.environment,
@@ -82,7 +83,7 @@ def send(call: Call) -> JsonObject:
         reference=body.reference,
         description=body.description,
     )
-    return render_transaction(call.world, transaction)
+    return render_send(call.world, transaction)
 
 
 def create_send(
@@ -100,14 +101,14 @@ def create_send(
     """Send `amount` of an asset to a destination; everything is checked before anything changes.
 
     On-chain and Lightning: `pending`, what is paid is held. To another user: moved and completed at once; what is
-    answered is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
+    returned is the transaction as it was accepted, `processing`. ApiError as `resolve_destination`, and 422
     amount_too_low, amount_too_high, unsupported_pair, insufficient_balance, 503 network_unavailable, 409 invalid_state.
     """
     recipient = resolve_destination(world, environment, asset, destination, amount)
     pricing = price_send(world, environment, asset, amount, recipient)
     require_balance(world, environment, asset, pricing.paid, "amount")
     if recipient.user_id is None:
-        require_network(world, environment, present(asset.network))
+        require_up(world, environment, asset)
     if recipient.lightning is not None:
         require_payable(world, environment, recipient)
     transaction = Transaction(

@@ -6,7 +6,7 @@ Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, cast, get_args
 
 from typing_extensions import TypedDict
 
@@ -14,32 +14,35 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.balance.records import AssetBalance, WalletQuote
+from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
 from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.ramps import FailureCode
 from simulator.resources.reference import currency_of
 from simulator.resources.transactions import Side, Transaction
-from simulator.wire.json import JsonObject
+from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
+    AssetText,
     Assumed,
-    FiatCode,
+    FiatText,
     Method,
     Number,
+    OneOf,
     OrderNumber,
     Pagination,
     PhoneText,
     Prefix,
     RateText,
     Timestamp,
+    WalletNetwork,
 )
 from simulator.wire.spelling import upper
 
-WalletNetwork = Literal["STELLAR", "CELO", "BITCOIN"]
-WalletSymbol = Literal["XLM", "USDC", "CELO", "USDT", "CUSD", "BTC"]
+FailureText = Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]
 
 
 class SwapSideShape(TypedDict):
-    symbol: WalletSymbol
+    symbol: AssetText
     network: WalletNetwork
     amount: AmountText
 
@@ -62,9 +65,9 @@ SwapQuoteShape = TypedDict(
 
 class BuyQuoteShape(TypedDict):
     id: Annotated[str, Prefix("bq_")]
-    symbol: WalletSymbol
+    symbol: AssetText
     network: WalletNetwork
-    fiat_currency: FiatCode
+    fiat_currency: FiatText
     fiat_amount: AmountText
     crypto_amount: AmountText
     rate: RateText
@@ -76,9 +79,9 @@ class BuyQuoteShape(TypedDict):
 
 class WithdrawQuoteShape(TypedDict):
     id: Annotated[str, Prefix("wq_"), Assumed("S2")]
-    symbol: WalletSymbol
+    symbol: AssetText
     network: WalletNetwork
-    fiat_currency: FiatCode
+    fiat_currency: FiatText
     rate: RateText
     source_amount: AmountText
     destination_amount: AmountText
@@ -88,7 +91,7 @@ class WithdrawQuoteShape(TypedDict):
 
 
 class SendEstimate(TypedDict):
-    symbol: WalletSymbol
+    symbol: AssetText
     network: WalletNetwork
     amount: AmountText
     fee: AppFee
@@ -103,15 +106,15 @@ class _Common(TypedDict):
     net_amount: AmountText
     reference: str | None
     tx_hash: str | None
-    failure_code: NotRequired[Annotated[FailureCode, Assumed("S4")]]
+    failure_code: NotRequired[FailureText]
     created_at: Timestamp
     updated_at: Timestamp
 
 
 class SendTransaction(_Common):
     type: Literal["send"]
-    status: Literal["pending", "processing", "completed", "failed"]
-    symbol: WalletSymbol
+    status: Annotated[str, OneOf(tuple(SEND.rows))]
+    symbol: AssetText
     network: WalletNetwork
 
 
@@ -120,7 +123,7 @@ SwapTransaction = TypedDict(
     {
         "id": Annotated[str, Prefix("txn_")],
         "type": Literal["swap"],
-        "status": Literal["pending", "completed", "failed"],
+        "status": Annotated[str, OneOf(tuple(SWAP.rows))],
         "order_id": Annotated[OrderNumber, Assumed("L3")],
         "from": SwapSideShape,
         "to": SwapSideShape,
@@ -129,7 +132,7 @@ SwapTransaction = TypedDict(
         "net_amount": Annotated[AmountText, Assumed("M8")],
         "reference": str | None,
         "tx_hash": str | None,
-        "failure_code": NotRequired[Annotated[FailureCode, Assumed("S4")]],
+        "failure_code": NotRequired[FailureText],
         "created_at": Timestamp,
         "updated_at": Timestamp,
     },
@@ -146,24 +149,24 @@ class BuyPaymentInstructions(TypedDict):
 
 class BuyTransaction(_Common):
     type: Literal["buy"]
-    status: Literal["pending", "processing", "completed", "failed"]
-    symbol: WalletSymbol
+    status: Annotated[str, OneOf(tuple(BUY.rows))]
+    symbol: AssetText
     network: WalletNetwork
     payment_instructions: BuyPaymentInstructions
 
 
 class WithdrawTransaction(_Common):
     type: Literal["withdraw"]
-    status: Literal["processing", "completed", "failed", "refunded"]
-    symbol: WalletSymbol
+    status: Annotated[str, OneOf(tuple(WITHDRAW.rows))]
+    symbol: AssetText
     network: WalletNetwork
     beneficiary_id: Annotated[str, Prefix("ben_")]
-    fiat_currency: FiatCode
+    fiat_currency: FiatText
     destination_amount: AmountText
 
 
 class AssetBalanceShape(TypedDict):
-    symbol: Annotated[WalletSymbol, Assumed("R8")]
+    symbol: Annotated[AssetText, Assumed("R8")]
     network: Annotated[WalletNetwork, Assumed("R8")]
     balance: Annotated[AmountText, Assumed("R8")]
     available: Annotated[AmountText, Assumed("R8")]
@@ -179,94 +182,164 @@ class AssetBalanceList(TypedDict):
     pagination: Annotated[Pagination, Assumed("L6")]
 
 
-def amount_of(side: Side, amount: Decimal | None = None) -> str:
+class _Asset(TypedDict):
+    symbol: str
+    network: str
+
+
+class _Validity(TypedDict):
+    expires_at: str
+    created_at: str
+
+
+def _asset(side: Side) -> _Asset:
+    return {"symbol": side.code, "network": upper(side.chain)}
+
+
+def _amount(side: Side, amount: Decimal | None = None) -> str:
     """The amount of one side (or another amount of its currency) as printed."""
-    return currency_of(side.code, side.network).format(side.amount if amount is None else amount)
+    return side.currency.format(side.amount if amount is None else amount)
 
 
-def _symbol(side: Side) -> JsonObject:
-    return {"symbol": side.code, "network": upper(side.network or "")}
+def _swap_side(side: Side) -> SwapSideShape:
+    return {**_asset(side), "amount": _amount(side)}
 
 
-def _swap_side(side: Side) -> JsonObject:
-    return {**_symbol(side), "amount": amount_of(side)}
-
-
-def _validity(quote: WalletQuote) -> JsonObject:
+def _validity(quote: WalletQuote) -> _Validity:
     return {"expires_at": format_timestamp(quote.expires_at_ms), "created_at": format_timestamp(quote.created_at_ms)}
 
 
-def render_swap_quote(world: World, quote: WalletQuote) -> JsonObject:
+def render_swap_quote(world: World, quote: WalletQuote) -> SwapQuoteShape:
     return {
         "id": quote.id,
         "from": _swap_side(quote.paid),
         "to": _swap_side(quote.received),
         "rate": format_rate(quote.rate),
-        "minimum_received": amount_of(quote.received, quote.minimum_received),
+        "minimum_received": _amount(quote.received, quote.minimum_received),
         "fee": show_app_fee(quote.fee),
-        "slippage": quote.slippage,
+        "slippage": present(quote.slippage),
         **_validity(quote),
     }
 
 
-def render_buy_quote(world: World, quote: WalletQuote) -> JsonObject:
+def render_buy_quote(world: World, quote: WalletQuote) -> BuyQuoteShape:
     return {
         "id": quote.id,
-        **_symbol(quote.received),
+        **_asset(quote.received),
         "fiat_currency": quote.paid.code,
-        "fiat_amount": amount_of(quote.paid),
-        "crypto_amount": amount_of(quote.received),
+        "fiat_amount": _amount(quote.paid),
+        "crypto_amount": _amount(quote.received),
         "rate": format_rate(quote.rate),
         "fee": show_app_fee(quote.fee),
-        "method": quote.method,
+        "method": present(quote.method),
         **_validity(quote),
     }
 
 
-def render_withdraw_quote(world: World, quote: WalletQuote) -> JsonObject:
+def render_withdraw_quote(world: World, quote: WalletQuote) -> WithdrawQuoteShape:
     return {
         "id": quote.id,
-        **_symbol(quote.paid),
+        **_asset(quote.paid),
         "fiat_currency": quote.received.code,
         "rate": format_rate(quote.rate),
-        "source_amount": amount_of(quote.paid),
-        "destination_amount": amount_of(quote.received),
+        "source_amount": _amount(quote.paid),
+        "destination_amount": _amount(quote.received),
         "fee": show_app_fee(quote.fee),
         **_validity(quote),
     }
 
 
-def render_transaction(world: World, transaction: Transaction) -> JsonObject:
-    """A send, swap, buy or withdraw transaction; fields of another type are absent (decision H19)."""
-    paid, received = transaction.paid, transaction.received
-    moved = received if transaction.type == "buy" else paid
-    sides = {"from": _swap_side(paid), "to": _swap_side(received)} if transaction.type == "swap" else _symbol(moved)
-    shape: dict[str, Any] = {
-        "id": transaction.id,
-        "type": transaction.type,
-        "status": transaction.status,
-        "order_id": transaction.order_id,
-        **sides,
-        "amount": amount_of(moved, transaction.amount),
+class _Figures(TypedDict):
+    """What transactions of every type show after their assets."""
+
+    amount: str
+    fee: AppFee
+    net_amount: str
+    reference: str | None
+    tx_hash: str | None
+
+
+class _End(TypedDict):
+    """What transactions of every type end in."""
+
+    failure_code: NotRequired[str]
+    created_at: str
+    updated_at: str
+
+
+def _figures(transaction: Transaction, side: Side) -> _Figures:
+    return {
+        "amount": _amount(side, transaction.amount),
         "fee": show_app_fee(transaction.fee),
-        "net_amount": amount_of(moved, transaction.net_amount),
+        "net_amount": _amount(side, transaction.net_amount),
         "reference": transaction.reference,
         "tx_hash": transaction.tx_hash,
     }
-    if transaction.type == "buy":
-        shape["payment_instructions"] = transaction.payment_instructions
-    if transaction.type == "withdraw":
-        shape["beneficiary_id"] = transaction.beneficiary_id
-        shape["fiat_currency"] = received.code
-        shape["destination_amount"] = amount_of(received)
-    if transaction.failure_code is not None:
-        shape["failure_code"] = transaction.failure_code
-    shape["created_at"] = format_timestamp(transaction.created_at_ms)
-    shape["updated_at"] = format_timestamp(transaction.updated_at_ms)
-    return shape
 
 
-def render_asset(asset: AssetBalance) -> JsonObject:
+def _end(transaction: Transaction) -> _End:
+    created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
+    if transaction.failure_code is None:
+        return {"created_at": created, "updated_at": updated}
+    return {"failure_code": transaction.failure_code, "created_at": created, "updated_at": updated}
+
+
+def render_send(world: World, send: Transaction) -> SendTransaction:
+    return {
+        "id": send.id,
+        "type": "send",
+        "status": send.status,
+        "order_id": send.order_id,
+        **_asset(send.paid),
+        **_figures(send, send.paid),
+        **_end(send),
+    }
+
+
+def render_swap(world: World, swap: Transaction) -> SwapTransaction:
+    return {
+        "id": swap.id,
+        "type": "swap",
+        "status": swap.status,
+        "order_id": swap.order_id,
+        "from": _swap_side(swap.paid),
+        "to": _swap_side(swap.received),
+        **_figures(swap, swap.paid),
+        **_end(swap),
+    }
+
+
+def render_buy(world: World, buy: Transaction) -> BuyTransaction:
+    # A purchase always names its reference; payment instructions in general need not (a prompt on the phone has none).
+    instructions = cast(BuyPaymentInstructions, present(buy.payment_instructions))
+    return {
+        "id": buy.id,
+        "type": "buy",
+        "status": buy.status,
+        "order_id": buy.order_id,
+        **_asset(buy.received),
+        **_figures(buy, buy.received),
+        "payment_instructions": instructions,
+        **_end(buy),
+    }
+
+
+def render_withdraw(world: World, withdrawal: Transaction) -> WithdrawTransaction:
+    return {
+        "id": withdrawal.id,
+        "type": "withdraw",
+        "status": withdrawal.status,
+        "order_id": withdrawal.order_id,
+        **_asset(withdrawal.paid),
+        **_figures(withdrawal, withdrawal.paid),
+        "beneficiary_id": present(withdrawal.beneficiary_id),
+        "fiat_currency": withdrawal.received.code,
+        "destination_amount": _amount(withdrawal.received),
+        **_end(withdrawal),
+    }
+
+
+def render_asset(asset: AssetBalance) -> AssetBalanceShape:
     currency = currency_of(asset.symbol, asset.network)
     return {
         "symbol": asset.symbol,

@@ -8,19 +8,21 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.kernel.money import plain, subtract
+from simulator.resources.balance.bodies import SwapQuoteBody, UseQuote
 from simulator.resources.balance.named import check_decimals, named_asset, require_asset
 from simulator.resources.balance.pricing import minimum_received, price_swap, require_balance, swapped
-from simulator.resources.balance.quotes import from_quote, open_wallet_quote
-from simulator.resources.balance.shapes import render_swap_quote, render_transaction
+from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
+from simulator.resources.balance.records import WalletQuote
+from simulator.resources.balance.shapes import SwapQuoteShape, SwapTransaction, render_swap, render_swap_quote
 from simulator.resources.fees import require_in_force
-from simulator.resources.reference import currency_of, listing, require_network, swap_rate
-from simulator.resources.transactions import Transaction, begin, holder, new_order_fields, use_quote
+from simulator.resources.reference import listing, swap_rate
+from simulator.resources.transactions import Transaction, begin, holder, open_quote, use_quote
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
+from simulator.wire.records import present
 
 
-def check_swap_quote(call: Call) -> None:
+def check_swap_quote(call: Call[SwapQuoteBody, None, None]) -> None:
     """400: the same asset on both sides, or more decimals than the side of the amount has."""
     body = call.body
     source, target = body.from_, body.to
@@ -30,37 +32,31 @@ def check_swap_quote(call: Call) -> None:
     check_decimals(body.amount, named_asset(side.symbol, side.network))
 
 
-def quote_swap(call: Call) -> JsonObject:
+def quote_swap(call: Call[SwapQuoteBody, None, None]) -> SwapQuoteShape:
     """POST /wallet/swap/quote (decision M8)."""
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
     target = require_asset(body.to.symbol, body.to.network, "to.")
     pricing = price_swap(world, environment, source, target, Decimal(body.amount), solve=body.amount_side == "to")
     require_balance(world, environment, source, pricing.paid, "amount")
-    for currency in (source, target):
-        require_network(world, environment, currency.network or "")
-    default = listing(source.code, source.network or "").slippage
+    require_up(world, environment, source, target)
+    default = listing(source.code, present(source.network)).slippage
     slippage = default if body.slippage is None else Decimal(plain(Decimal(str(body.slippage))))
-    quote = open_wallet_quote(
-        world,
-        environment,
-        "swap",
-        pricing,
+    quote = WalletQuote(
+        **new_price_fields(world, environment, "swap", pricing),
         slippage=slippage,
         minimum_received=minimum_received(pricing.received, slippage, target),
     )
-    return render_swap_quote(world, quote)
+    return render_swap_quote(world, open_quote(world, quote))
 
 
-def swap(call: Call) -> JsonObject:
+def swap(call: Call[UseQuote, None, WalletQuote]) -> SwapTransaction:
     """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
     world, environment, quote = call.world, call.environment, call.resource
-    source = currency_of(quote.paid.code, quote.paid.network)
-    target = currency_of(quote.received.code, quote.received.network)
+    source, target = quote.paid.currency, quote.received.currency
     require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, source, quote.paid.amount, "quote_id")
-    for currency in (source, target):
-        require_network(world, environment, currency.network or "")
+    require_up(world, environment, source, target)
     rate = swap_rate(world, environment, source, target)
     if swapped(quote.paid.amount, quote.fee.total, rate, target) < quote.minimum_received:
         raise ApiError(
@@ -68,12 +64,11 @@ def swap(call: Call) -> JsonObject:
         )
     use_quote(world, quote)
     transaction = Transaction(
-        **new_order_fields(world, environment),
-        **from_quote(quote),
+        **quoted_fields(world, quote),
         amount=quote.paid.amount,
         net_amount=subtract(quote.paid.amount, quote.fee.total),
         slippage=quote.slippage,
         reference=call.body.reference,
     )
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), source.key, quote.paid.amount)
-    return render_transaction(world, begin(world, transaction, "swap"))
+    return render_swap(world, begin(world, transaction, "swap"))

@@ -10,16 +10,19 @@ from decimal import Decimal
 
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
+from simulator.resources.balance.bodies import UseQuote, WithdrawQuoteBody
 from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import (
     Pricing,
     price_withdraw,
     require_balance,
 )
-from simulator.resources.balance.quotes import from_quote, open_wallet_quote
+from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
 from simulator.resources.balance.shapes import (
-    render_transaction,
+    WithdrawQuoteShape,
+    WithdrawTransaction,
+    render_withdraw,
     render_withdraw_quote,
 )
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
@@ -27,23 +30,21 @@ from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.reference import (
     COUNTRY_OF,
-    currency_of,
     fiat,
-    require_network,
 )
 from simulator.resources.transactions import (
     Transaction,
     begin,
     holder,
-    new_order_fields,
+    open_quote,
     use_quote,
 )
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
+from simulator.wire.records import present
 
 
-def check_withdraw_quote(call: Call) -> None:
+def check_withdraw_quote(call: Call[WithdrawQuoteBody, None, None]) -> None:
     """400: an amount_currency that is neither side, or more decimals than that side has.
 
     Where a side is not supported at all, the business rules refuse it.
@@ -58,7 +59,7 @@ def check_withdraw_quote(call: Call) -> None:
     check_decimals(body.amount, crypto if crypto_side else fiat(body.fiat_currency))
 
 
-def post_withdraw_quote(call: Call) -> JsonObject:
+def post_withdraw_quote(call: Call[WithdrawQuoteBody, None, None]) -> WithdrawQuoteShape:
     """POST /wallet/withdraw/quote (decision M6)."""
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -93,10 +94,9 @@ def quote_withdraw(
     """
     pricing = estimate_withdraw(world, environment, asset, money, amount, in_fiat=in_fiat, recipient=recipient)
     check_amount(world, environment, pricing.received, money.code)
-    require_network(world, environment, asset.network or "")
-    return open_wallet_quote(
-        world, environment, "withdraw", pricing, method=recipient.method, beneficiary_id=recipient.id
-    )
+    require_up(world, environment, asset)
+    fields = new_price_fields(world, environment, "withdraw", pricing)
+    return open_quote(world, WalletQuote(**fields, method=recipient.method, beneficiary_id=recipient.id))
 
 
 def estimate_withdraw(
@@ -119,10 +119,10 @@ def estimate_withdraw(
     return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
 
 
-def withdraw(call: Call) -> JsonObject:
+def withdraw(call: Call[UseQuote, None, WalletQuote]) -> WithdrawTransaction:
     """POST /wallet/withdraw."""
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
-    return render_transaction(call.world, transaction)
+    return render_withdraw(call.world, transaction)
 
 
 def execute_withdraw(
@@ -140,17 +140,16 @@ def execute_withdraw(
     503 network_unavailable.
     """
     environment = quote.environment
-    currency = currency_of(quote.paid.code, quote.paid.network)
-    recipient = beneficiary(world, environment, quote.beneficiary_id or "")
+    currency = quote.paid.currency
+    recipient = beneficiary(world, environment, present(quote.beneficiary_id))
     require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, currency, quote.paid.amount, "quote_id")
     check_limits_left(world, environment, quote.received.amount, quote.received.code, "quote_id")
-    require_network(world, environment, quote.paid.network or "")
+    require_up(world, environment, currency)
     limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
     use_quote(world, quote)
     transaction = Transaction(
-        **new_order_fields(world, environment),
-        **from_quote(quote),
+        **quoted_fields(world, quote),
         amount=quote.paid.amount,
         net_amount=subtract(quote.paid.amount, quote.fee.total),
         country=COUNTRY_OF[quote.received.code],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, final
 
@@ -12,12 +13,12 @@ from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.errors import not_found
 from simulator.wire.records import Record, find
-from simulator.wire.shapes import Country, FiatCode, Format, OneOf, PhoneText, ShortNetwork
+from simulator.wire.shapes import Country, FiatCode, Format, Method, OneOf, PhoneText, ShortNetwork
 from simulator.wire.spelling import SHORT
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
 
-METHODS = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
+METHODS: Mapping[BeneficiaryType, Method] = {"bank_account": "bank_transfer", "phone_number": "mobile_money"}
 """The payment method that pays out to each type of fiat beneficiary."""
 
 
@@ -61,7 +62,7 @@ class Beneficiary(Record):
         return "beneficiary"
 
     @property
-    def method(self) -> str | None:
+    def method(self) -> Method | None:
         """`bank_transfer` or `mobile_money`, None for a wallet address."""
         return METHODS.get(self.type)
 

@@ -6,7 +6,7 @@ State table "Ramp quote" of the specification, decisions S1 and S2 (the same for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
@@ -78,7 +78,17 @@ def require_usable(quote: Quote, param: str | None = None) -> None:
         raise ApiError("quote_expired", "The quote is older than 30 minutes; create a new one.", param)
 
 
-def claim_quote(call: Call, table: TableKey[Any]) -> None:
+class UsesQuote(Protocol):
+    """A body that names the quote it uses."""
+
+    @property
+    def quote_id(self) -> str: ...
+
+
+BodyT = TypeVar("BodyT", bound=UsesQuote)
+
+
+def claim_quote(call: Call[BodyT, None, Q], table: TableKey[Q]) -> None:
     """Make the quote that a body names the call's resource; errors as `find_quote` and `require_usable`."""
     call.resource = find_quote(call.world, call.environment, table, call.body.quote_id, "quote_id")
     require_usable(call.resource, "quote_id")

@@ -27,7 +27,7 @@ from simulator.resources import (
     transactions,
 )
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.records import find
+from simulator.wire.records import find, render
 from tests.support import advance, event_types, find_operation, invoke, make_world, push
 
 ROOMS = (
@@ -82,7 +82,7 @@ class House:
 
     def show(self, transaction_id: str) -> Any:
         row: Any = find(self.world, transaction_id)
-        return balance.render_transaction(self.world, row)
+        return render(self.world, row)
 
     def pass_minutes(self, minutes: int) -> None:
         advance(self.world, self.world.now_ms + minutes * MINUTE_MS)
