@@ -1,3 +1,37 @@
-"""A simulator of a stablecoin ramp and wallet service. The package name on the command line is `rampsim`."""
+"""A simulator of a stablecoin ramp and wallet service. The package name on the command line is `rampsim`.
+
+What a partner imports stands in `__all__`; everything else is of the inside and may change.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulator.assembly import Simulator as Simulator
+    from simulator.config import Config as Config
+    from simulator.config import ConfigError as ConfigError
+    from simulator.host import create_app as create_app
 
 __version__ = "0.1.0"
+
+__all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
+
+_HOMES = {
+    "Config": "simulator.config",
+    "ConfigError": "simulator.config",
+    "Simulator": "simulator.assembly",
+    "create_app": "simulator.host",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name from its module, imported when it is first asked for: the command line starts without all this."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

@@ -1,15 +1,19 @@
-"""Putting a server together from its configuration: the default world, the control interface, the start banner."""
+"""Putting a server together from its configuration: the default world, its routes, the start banner."""
 
 from __future__ import annotations
 
 from difflib import get_close_matches
 from pathlib import Path
 
+from starlette.responses import RedirectResponse
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
+
 from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Inherited, Simulator
 from simulator.config import Config, ConfigError
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.contract.serving import PAGE_ROWS as REFERENCE_PAGE_ROWS
-from simulator.control.app import ControlApplication
+from simulator.control.app import ControlInterface
 from simulator.control.insight import PAGE_ROWS as COVERAGE_PAGE_ROWS
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
@@ -28,8 +32,13 @@ from simulator.wire.errors import ControlError
 from simulator.wire.masking import Masker
 
 
-def build(config: Config) -> Application:
-    """The application with its world `default`; ConfigError when a scenario cannot be found or read."""
+def create_app(config: Config | None = None) -> Application:
+    """The server as a Starlette application, with its world `default`; without a configuration that of the defaults.
+
+    Any ASGI server can run it, another application can mount it under a prefix, and `starlette.testclient.TestClient`
+    or `httpx.ASGITransport` can call it without a socket. ConfigError when a scenario cannot be found or read.
+    """
+    config = config or Config()
     simulator = Simulator()
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
@@ -50,15 +59,33 @@ def build(config: Config) -> Application:
         raise ConfigError([f"--scenario: {error.message}"]) from None
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
-    application = Application(
+    return application_of(
         Runtime(simulator, masker=Masker([config.control_token] if config.control_token else [])),
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
         limits=Limits(config.idle_seconds, config.request_seconds),
+        token=token,
     )
+
+
+def application_of(
+    runtime: Runtime, *, hosts: Hosts | None = None, limits: Limits | None = None, token: str | None = None
+) -> Application:
+    """The application around worlds that are there already. `token`: what control calls must bring along."""
     rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *REFERENCE_PAGE_ROWS, *COVERAGE_PAGE_ROWS))
-    application.control = ControlApplication(application, rows, token=token)
-    application.home = CONTROL_BASE + DASHBOARD_PATH
-    return application
+    control = ControlInterface(runtime, rows, hosts=hosts, token=token)
+    return Application(runtime, [Route("/", _Home()), *control.routes()], hosts=hosts, limits=limits)
+
+
+class _Home:
+    """The start page: a browser is sent to the dashboard. Any other method is for the interface to refuse."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["method"] == "GET":
+            prefix: str = scope.get("root_path", "")
+            await RedirectResponse(f"{prefix}{CONTROL_BASE}{DASHBOARD_PATH}")(scope, receive, send)
+        else:
+            application: Application = scope["app"]
+            await application.interface(scope, receive, send)
 
 
 def scenario_problems(names: tuple[str, ...]) -> list[str]:

@@ -15,7 +15,6 @@ import pytest
 from typing_extensions import TypedDict
 
 from simulator.assembly import Blueprint, Simulator, WorldState
-from simulator.control.app import ControlApplication
 from simulator.control.documents import (
     CLASSES,
     MAX_BYTES,
@@ -25,14 +24,13 @@ from simulator.control.documents import (
     document_text,
     read_document,
 )
-from simulator.control.rows import control_rows
 from simulator.courier.transport import FakeTransport
+from simulator.host import application_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import STEPS_A_ROW
 from simulator.kernel.store import address_of
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
-from simulator.server.app import Application
 from simulator.server.runtime import Runtime
 from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
@@ -50,8 +48,7 @@ class Inside(Remote):
         self.simulator = Simulator()
         self.simulator.create_world(Blueprint("default", 1))
         self.runner = asyncio.Runner()
-        self.application = Application(Runtime(self.simulator, transport))
-        self.application.control = ControlApplication(self.application, control_rows())
+        self.application = application_of(Runtime(self.simulator, transport))
         self.client = AsgiClient(self.application)
         super().__init__("", httpx.Client())
         self.world = self.control("GET", "/worlds/default").body

@@ -14,8 +14,7 @@ from typing import Any
 
 from simulator.assembly import DEFAULT_WORLD, Blueprint, Simulator
 from simulator.client import DEFAULT_URL
-from simulator.control.app import ControlApplication
-from simulator.control.rows import control_rows
+from simulator.host import application_of
 from simulator.kernel.journal import JournalEntry, Step
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
@@ -24,7 +23,6 @@ from simulator.scenario.clients import HttpClient
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
-from simulator.server.app import Application
 from simulator.server.endpoint import BASES
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
@@ -112,8 +110,7 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
     async def everything() -> dict[str, Evidence]:
         simulator = Simulator()
         simulator.create_world(Blueprint(DEFAULT_WORLD, SEED))
-        application = Application(Runtime(simulator))
-        application.control = ControlApplication(application, control_rows())
+        application = application_of(Runtime(simulator))
         found: dict[str, Evidence] = {}
         async with serving(application) as origin, HttpClient(origin) as client:
             for name in simulator.library if names is None else names:

@@ -134,7 +134,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
     from contextlib import AsyncExitStack
 
     from simulator.config import Config
-    from simulator.host import build
+    from simulator.host import create_app
     from simulator.scenario import runner
     from simulator.scenario.clients import HttpClient
     from simulator.server.process import serving
@@ -142,7 +142,7 @@ async def _run_all(files: Sequence[ScenarioFile], seed: int, url: str | None, to
     results = []
     async with AsyncExitStack() as stack:
         if url is None:
-            origin, token = await stack.enter_async_context(serving(build(Config(clock="manual")))), ""
+            origin, token = await stack.enter_async_context(serving(create_app(Config(clock="manual")))), ""
         else:
             origin = url
         client = await stack.enter_async_context(HttpClient(origin, token))

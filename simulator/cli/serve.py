@@ -115,7 +115,7 @@ def serve(
     Prints the keys of the default world and then `Ready on http://HOST:PORT`.
     """
     from simulator.config import ConfigError, make_config
-    from simulator.host import build, scenario_problems
+    from simulator.host import create_app, scenario_problems
     from simulator.server.hosts import is_loopback
 
     names = () if scenario == ("none",) else scenario
@@ -129,7 +129,7 @@ def serve(
     except ConfigError as error:
         fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)
     try:
-        application = build(config)
+        application = create_app(config)
     except ConfigError as error:
         fail(error.problems, EXIT_USAGE)
     _run(application, config.host, config.port)

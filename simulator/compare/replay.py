@@ -17,7 +17,7 @@ from simulator.assembly import DEFAULT_WORLD
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.har import LIVE, Entry
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.kernel.journal import Cause
 from simulator.resources.auth import credentials
 from simulator.scenario.clients import AsgiClient, Reply
@@ -65,7 +65,7 @@ async def compare(
     entries: Sequence[Entry], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
 ) -> Comparison:
     """Replay the calls and compare every answer; `values` also compares amounts, rates and texts."""
-    application = build(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
+    application = create_app(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
     replay = _Replay(application, values)
     try:
         for entry in entries:

@@ -21,7 +21,7 @@ from simulator.conformance.outcome import Outcome, operation_ids, read_outcome
 from simulator.conformance.settings import Settings, compose
 from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
 from simulator.contract.files import contract_file, contracts_directory
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.process import serving
 
 BASE = "/v1"
@@ -42,7 +42,7 @@ class Refused(Exception):
 @asynccontextmanager
 async def own_simulator() -> AsyncIterator[str]:
     """A simulator with a fresh world under a manual clock; gives its base URL."""
-    application = build(Config(clock="manual"))
+    application = create_app(Config(clock="manual"))
     async with serving(application) as origin:
         # Broken requests are sent on purpose.
         logging.getLogger("uvicorn.error").setLevel(logging.ERROR)

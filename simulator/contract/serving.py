@@ -14,7 +14,7 @@ from simulator.wire.json import JsonObject
 YAML = "application/yaml; charset=utf-8"
 
 
-_PLAIN_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+", re.ASCII)
+_PLAIN_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*", re.ASCII)
 
 
 def _here(call: ControlCall, document: bytes) -> bytes:

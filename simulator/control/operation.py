@@ -21,6 +21,8 @@ from typing import (
     get_type_hints,
 )
 
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from simulator.assembly import Simulator
@@ -31,9 +33,7 @@ from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.scenario.shapes import StoppedScenario
 from simulator.scenario.stops import stopped_since
-from simulator.server.app import Mounted
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
-from simulator.server.messages import Gone
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content
 from simulator.wire.errors import ControlError
@@ -85,17 +85,18 @@ class ControlCall:
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     shows_keys: bool = False
     connection_opened_at: float = inf
+    cut: Callable[[], None] = lambda: None
     unanswered: frozenset[str] = frozenset()
     last_entry: int = 0
 
     async def while_here(self, waiting: Coroutine[Any, Any, T]) -> T:
-        """Wait for something as long as the client does; Gone when it leaves first."""
+        """Wait for something as long as the client does; ClientDisconnect when it leaves first."""
         wait, leave = asyncio.ensure_future(waiting), asyncio.ensure_future(self.gone.wait())
         try:
             await asyncio.wait((wait, leave), return_when=asyncio.FIRST_COMPLETED)
             if wait.done():
                 return wait.result()
-            raise Gone
+            raise ClientDisconnect
         finally:
             leave.cancel()
             if not wait.done():
@@ -109,9 +110,12 @@ class ControlCall:
     @property
     def world(self) -> World:
         """The world of the header; 404 not_found when there is none of that id."""
-        world = self.simulator.worlds.get(self.world_id)
+        return self.world_called(self.world_id)
+
+    def world_called(self, world_id: str) -> World:
+        world = self.simulator.worlds.get(world_id)
         if world is None:
-            raise ControlError(404, "not_found", f"There is no world {self.world_id!r}.")
+            raise ControlError(404, "not_found", f"There is no world {world_id!r}.")
         return world
 
     @property
@@ -213,14 +217,9 @@ class Raw(Generic[Shape]):
     status: int = 200
 
 
-@dataclass
-class Streamed:
-    """An answer that goes on: an ASGI application that writes it."""
+ControlAnswer: TypeAlias = "Mapping[str, object] | Raw[Any] | Response | None"
+"""What a handler returns: what is shown as JSON, what is ready, a response of its own (a stream), or nothing."""
 
-    app: Mounted
-
-
-ControlAnswer: TypeAlias = "Mapping[str, object] | Raw[Any] | Streamed | None"
 Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
 
@@ -307,7 +306,7 @@ class ControlOperation:
         handler to it. Data that is shown as it was stored is `Annotated[JsonObject, Shape]`.
         """
         returned = get_type_hints(self.handler, include_extras=True)["return"]
-        if returned is Streamed:
+        if returned is Response:
             return str
         if get_origin(returned) in (Raw, Annotated):
             return get_args(returned)[-1]

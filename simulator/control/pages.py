@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from simulator.control.operation import ControlCall, ControlOperation, Raw
-from simulator.server.app import CONTROL_BASE
 
 HTML = "text/html; charset=utf-8"
 _STYLE = re.compile(r"<style>\n?(.*?)</style>", re.DOTALL)
@@ -28,11 +27,10 @@ class Page:
 
 
 def apart(document: str, name: str) -> Page:
-    """Take style and script out of a document; they are served as `NAME.css` and `NAME.js` (see `page_rows`)."""
+    """Take style and script out of a document; they are served as `NAME.css` and `NAME.js` beside it."""
     style, script = _STYLE.search(document), _SCRIPT.search(document)
-    address = f"{CONTROL_BASE}/{name}"
-    html = _STYLE.sub(f'<link rel="stylesheet" href="{address}.css">', document, count=1)
-    html = _SCRIPT.sub(f'<script src="{address}.js" defer></script>', html, count=1)
+    html = _STYLE.sub(f'<link rel="stylesheet" href="{name}.css">', document, count=1)
+    html = _SCRIPT.sub(f'<script src="{name}.js" defer></script>', html, count=1)
     return Page(html.encode(), style[1].encode() if style else b"", script[1].encode() if script else b"")
 
 

@@ -237,7 +237,7 @@ class Waker(Watcher):
 async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds: float) -> Any:
     """Wait, without polling, until `find` answers something else than None; None when the time is over.
 
-    Gone when the client leaves first.
+    ClientDisconnect when the client leaves first.
     """
     waker = Waker(call.world_id)
 

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import logging
 from collections.abc import AsyncIterator
-from functools import partial
 from itertools import count
 from typing import Any
 
+from starlette.responses import Response
+
 from simulator.control.clock import show_clock
-from simulator.control.operation import TEXT, ControlCall, ControlOperation, Streamed, wrong
+from simulator.control.operation import TEXT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event, JournalEntry, Step, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
-from simulator.server.messages import CUT, Receive, Scope, Send
 from simulator.server.publisher import Channel, Reader
 from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
@@ -155,26 +155,13 @@ class Streams(Watcher):
         self._numbers = count(1)
         self._runtime: Runtime | None = None
 
-    async def open(self, call: ControlCall) -> Streamed:
+    async def open(self, call: ControlCall) -> Response:
         """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send."""
-        world_id = call.query.get("world") or call.world_id
-        call.headers = {**call.headers, "x-simulator-world": world_id}
-        return Streamed(partial(self._serve, call, call.world, _last_id(call)))
-
-    async def _serve(
-        self, call: ControlCall, world: World, after: int | None, scope: Scope, receive: Receive, send: Send
-    ) -> None:
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
-        feed = self._feed_of(call.runtime, world)
-        reader = Reader(drop=scope.get("extensions", {}).get(CUT) or (lambda: None))
-        hello = _hello(feed.world) if after is None else b""
-        feed.channel.join(reader, after)
-        response = EventSourceResponse(_messages(hello, reader), ping=PING_SECONDS, shutdown_grace_period=GRACE_SECONDS)
-        try:
-            await response(scope, receive, send)
-        finally:
-            feed.channel.leave(reader)
+        world, after = call.world_called(call.query.get("world") or call.world_id), _last_id(call)
+        messages = _messages(self._feed_of(call.runtime, world), Reader(drop=call.cut), after)
+        return EventSourceResponse(messages, ping=PING_SECONDS, shutdown_grace_period=GRACE_SECONDS)
 
     def _feed_of(self, runtime: Runtime, world: World) -> Feed:
         if self._runtime is None:
@@ -219,15 +206,19 @@ class Streams(Watcher):
         )
 
 
-def _hello(world: World) -> bytes:
-    return b"event: clock\r\ndata: %b\r\n\r\n" % dumps(show_clock(world))
+async def _messages(feed: Feed, reader: Reader, after: int | None) -> AsyncIterator[bytes]:
+    """The messages of a feed beyond a number, or from now on; then it begins with the clock.
 
-
-async def _messages(hello: bytes, reader: Reader) -> AsyncIterator[bytes]:
-    if hello:
-        yield hello
-    while (message := await reader.take()) is not None:
-        yield message.raw
+    The reader joins when it is first asked for a message: one that never is leaves nothing behind.
+    """
+    feed.channel.join(reader, after)
+    try:
+        if after is None:
+            yield b"event: clock\r\ndata: %b\r\n\r\n" % dumps(show_clock(feed.world))
+        while (message := await reader.take()) is not None:
+            yield message.raw
+    finally:
+        feed.channel.leave(reader)
 
 
 def _last_id(call: ControlCall) -> int | None:

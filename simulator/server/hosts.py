@@ -9,6 +9,8 @@ from __future__ import annotations
 import ipaddress
 import re
 
+from starlette.types import Scope
+
 _HOST = re.compile(
     r"(?P<name>\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?)(?::(?P<port>[0-9]{1,5}))?"
 )
@@ -49,14 +51,18 @@ def host_name(header: str) -> str | None:
 
 
 class Hosts:
-    """The names that a server answers to. `open_to_all`: it is bound beyond loopback, where names prove nothing."""
+    """The names that a server answers to. `open_to_all`: it is bound beyond loopback, where names prove nothing.
+
+    `reached_at` is the address under which the server below says that it was reached. Behind a socket that is an
+    address of this machine, which no name in a `Host` header equals; in process it is the name that the caller chose.
+    """
 
     def __init__(self, allowed: tuple[str, ...] = (), *, open_to_all: bool = False) -> None:
         self._allowed = frozenset(name.lower() for name in allowed)
         self._open_to_all = open_to_all
         self._answered: set[str] = set()
 
-    def refusal(self, given: list[str], http_version: str) -> str | None:
+    def refusal(self, given: list[str], http_version: str, reached_at: str | None = None) -> str | None:
         """Why a request with these `Host` headers is not answered, None when it is."""
         if self._open_to_all or (not given and http_version == "1.0"):
             return None
@@ -71,7 +77,16 @@ class Hosts:
             if len(self._answered) < _REMEMBERED:
                 self._answered.add(given[0])
             return None
+        if reached_at is not None and name == reached_at.lower():
+            return None
         return (
             f"This server listens on a loopback address and answers to loopback names only, not to {name!r}; "
             "--allowed-host adds a name."
         )
+
+
+def refusal_of(hosts: Hosts, scope: Scope) -> str | None:
+    """Why the request of a scope is not answered because of its `Host`, None when it is."""
+    given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"host"]
+    server = scope.get("server")
+    return hosts.refusal(given, scope.get("http_version", "1.1"), server[0] if server else None)

@@ -5,15 +5,14 @@ The head of a request comes first, so that whoever may not call is refused befor
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from simulator.server.slices import Content, send_in_pieces
-
-Scope: TypeAlias = MutableMapping[str, Any]
-Receive: TypeAlias = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send: TypeAlias = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 CUT = "simulator.cut"
 """The ASGI extension by which the HTTP server offers to drop the connection."""
@@ -23,10 +22,6 @@ OPENED_AT = "simulator.opened_at"
 
 WITHOUT_BODY = frozenset({204, 205, 304})
 """Statuses whose answers have no content (RFC 9110); those below 200 are no answers at all."""
-
-
-class Gone(Exception):
-    """The client left before its request was whole, or while it waited: nothing is done, nobody is answered."""
 
 
 class NoCut(ConnectionError):
@@ -57,17 +52,24 @@ class Outgoing:
 def head_of(scope: Scope) -> Incoming:
     """The request without its body."""
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    return Incoming(scope["method"], scope["path"], scope["query_string"], headers)
+    return Incoming(scope["method"], route_path(scope), scope["query_string"], headers)
+
+
+def route_path(scope: Scope) -> str:
+    """The path below the prefix at which this application is mounted."""
+    path: str = scope["path"]
+    prefix: str = scope.get("root_path", "")
+    return path[len(prefix) :] if prefix and path.startswith(f"{prefix}/") else path
 
 
 async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
-    """The body, at most `limit` bytes of it, and whether that is all; Gone when it breaks off."""
+    """The body, at most `limit` bytes of it, and whether that is all; ClientDisconnect when it breaks off."""
     chunks: list[bytes] = []
     size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
-            raise Gone
+            raise ClientDisconnect
         chunk: bytes = message.get("body", b"")
         if size < limit:
             chunks.append(chunk[: limit - size])
@@ -100,6 +102,19 @@ async def write_raw(
         headers = [*headers, (b"content-type", media_type.encode()), (b"content-length", length)]
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send_in_pieces(send, b"" if scope["method"] == "HEAD" else body)
+
+
+class ContentResponse(Response):
+    """An answer of a route whose content may be long: it is sent so much at a time as is copied in a moment."""
+
+    def __init__(self, content: Content, status_code: int, headers: Mapping[str, str], media_type: str) -> None:
+        super().__init__(None, status_code, headers)
+        self._content = content
+        self._media_type = media_type
+        del self.headers["content-length"]
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await write_raw(scope, send, self.status_code, self._content, self._media_type, self.raw_headers)
 
 
 def drop(scope: Scope) -> None:

@@ -16,7 +16,7 @@ from click.testing import CliRunner, Result
 from simulator.cli import main
 from simulator.client import ControlClient
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.process import serving
 
 
@@ -28,7 +28,7 @@ def running(config: Config) -> Iterator[str]:
     stop = asyncio.Event()
 
     async def serve() -> None:
-        async with serving(build(config)) as address:
+        async with serving(create_app(config)) as address:
             found.append(address)
             ready.set()
             await stop.wait()

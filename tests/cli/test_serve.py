@@ -19,7 +19,7 @@ from click.testing import CliRunner, Result
 from simulator.cli import COMMANDS, main
 from simulator.client import ControlClient
 from simulator.config import Config, ConfigError
-from simulator.host import build
+from simulator.host import create_app
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -213,11 +213,11 @@ def test_help_loads_neither_models_nor_rooms() -> None:
 
 def test_scenarios_are_taken_by_name_and_by_file(tmp_path: Path) -> None:
     (tmp_path / "rain.yaml").write_text("name: rain\n")
-    application = build(Config(clock="manual", scenarios=("autopilot", str(tmp_path / "rain.yaml"))))
+    application = create_app(Config(clock="manual", scenarios=("autopilot", str(tmp_path / "rain.yaml"))))
     simulator = application.runtime.simulator
     assert simulator.engine.active(simulator.default) == ["autopilot", "rain"]
 
 
 def test_an_unknown_scenario_stops_the_start() -> None:
     with pytest.raises(ConfigError, match="neither a file nor a known scenario"):
-        build(Config(scenarios=("rain",)))
+        create_app(Config(scenarios=("rain",)))

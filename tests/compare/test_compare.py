@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from simulator.cli.comparing import compare as compare_command
 from simulator.compare import HarError, compare, read_har
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.server.messages import Incoming
 
@@ -33,7 +33,7 @@ class Recorder:
 
     def __init__(self) -> None:
         now = parse_timestamp("2026-03-01T10:00:00Z")
-        self.application = build(Config(clock="manual", seed=99, now_ms=now, scenarios=("autopilot",)))
+        self.application = create_app(Config(clock="manual", seed=99, now_ms=now, scenarios=("autopilot",)))
         self.world = self.application.runtime.simulator.worlds["default"]
         self.entries: list[dict[str, Any]] = []
         self.token = ""

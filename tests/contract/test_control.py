@@ -16,7 +16,7 @@ from simulator.config import Config
 from simulator.contract.files import contract_file, operations_of
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
-from simulator.host import build
+from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient
 from tests.contract_judge import Judge
 
@@ -34,7 +34,7 @@ def control_judge(control: dict[str, Any]) -> Judge:
 
 def _ask_all(calls: list[tuple[str, str, Any]]) -> list[tuple[int, dict[str, str], bytes]]:
     async def go() -> list[tuple[int, dict[str, str], bytes]]:
-        application = build(Config(clock="manual"))
+        application = create_app(Config(clock="manual"))
         client = AsgiClient(application)
         replies = [await client.request(method, f"/_simulator{path}", body) for method, path, body in calls]
         await application.runtime.close()

@@ -15,7 +15,7 @@ from simulator.config import Config
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.operation import ControlOperation
 from simulator.control.rows import control_rows
-from simulator.host import build
+from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.server.router import Router
@@ -193,7 +193,7 @@ def control(files: dict[str, bytes]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def session(control: dict[str, Any]) -> Session:
     async def go() -> Session:
-        application = build(Config(clock="manual"))
+        application = create_app(Config(clock="manual"))
         made = Session(application, Judge({**control, "webhooks": {}}))
         for part in (_act, _see, _steer, _keep):
             await part(made)

@@ -12,7 +12,7 @@ import pytest
 from simulator.config import Config
 from simulator.control.rows import control_rows
 from simulator.dashboard import page
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.router import Router
 
@@ -33,7 +33,7 @@ def asked(application: Application, method: str, path: str, host: str = "127.0.0
 
 @pytest.fixture
 def application() -> Application:
-    return build(Config(clock="manual"))
+    return create_app(Config(clock="manual"))
 
 
 def test_the_page_is_served_and_a_browser_finds_it(application: Application) -> None:
@@ -54,7 +54,7 @@ def test_every_other_unknown_path_stays_the_interface_s(application: Application
 
 
 def test_the_page_comes_without_the_token_but_nothing_of_a_world_does() -> None:
-    application = build(Config(host="0.0.0.0", control_token="hush"))
+    application = create_app(Config(host="0.0.0.0", control_token="hush"))
     assert asked(application, "GET", "/_simulator/dashboard", host="10.0.0.7").status_code == 200
     assert asked(application, "GET", "/_simulator/worlds", host="10.0.0.7").status_code == 401
     known = asked(application, "GET", "/_simulator/worlds", host="10.0.0.7", authorization="Bearer hush")
@@ -65,12 +65,12 @@ def test_the_page_needs_nothing_from_outside_and_holds_no_key() -> None:
     everything = PAGE + SCRIPT + page().style.decode()
     assert re.search(r"https?://|url\(|@import|\beval\(|innerHTML", everything) is None
     assert re.search(r"[sp]k_(test|live)|whk_", everything) is None
-    assert re.findall(r'\bsrc="([^"]*)"', PAGE) == ["/_simulator/dashboard.js"]
+    assert re.findall(r'\bsrc="([^"]*)"', PAGE) == ["dashboard.js"]
     assert set(re.findall(r'href="([^"]*)"', PAGE)) == {
         "data:,",
-        "/_simulator/dashboard.css",
-        "/_simulator/reference.html",
-        "/_simulator/coverage.html",
+        "dashboard.css",
+        "reference.html",
+        "coverage.html",
     }
 
 
@@ -84,8 +84,8 @@ def test_every_call_of_the_page_is_one_of_the_control_interface() -> None:
         assert found is not None, path
         assert method in found[0], (method, path)
     assert set(re.findall(r"\bfetch\(([^,]+),", SCRIPT)) == {
-        '"/_simulator" + path',
-        "`/_simulator/stream?world=${encodeURIComponent(worldId)}`",
+        "BASE + path",
+        "`${BASE}/stream?world=${encodeURIComponent(worldId)}`",
         "link.href",
     }
 
@@ -144,15 +144,15 @@ def test_pages_have_no_inline_code_and_a_policy_that_forbids_it(application: App
     assert "unsafe" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert re.search(r"<style|\bstyle=|\bon[a-z]+=|<script>|javascript:", answer.text) is None
-    linked = re.findall(r'(?:href|src)="(/_simulator/[a-z]+\.(?:css|js))"', answer.text)
-    assert f"/_simulator/{name}.css" in linked
+    linked = re.findall(r'(?:href|src)="([a-z]+\.(?:css|js))"', answer.text)
+    assert f"{name}.css" in linked
     for one in linked:
-        part = asked(application, "GET", one)
+        part = asked(application, "GET", f"/_simulator/{one}")
         assert (part.status_code, len(part.content) > 100) == (200, True)
         assert part.headers["content-type"].startswith("text/css" if one.endswith("css") else "text/javascript")
 
 
 def test_the_parts_of_pages_come_without_the_token() -> None:
-    application = build(Config(host="0.0.0.0", control_token="hush"))
+    application = create_app(Config(host="0.0.0.0", control_token="hush"))
     for part in ("dashboard.css", "dashboard.js", "coverage.css", "reference.css", "reference.js"):
         assert asked(application, "GET", f"/_simulator/{part}", host="10.0.0.7").status_code == 200

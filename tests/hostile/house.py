@@ -20,7 +20,7 @@ from urllib.parse import quote, unquote
 import orjson
 
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.kernel.ledger import BALANCES
 from simulator.kernel.world import World
 from simulator.server.app import Application
@@ -117,7 +117,7 @@ class House:
     def __init__(self, findings: Findings, progress: Progress, application: Application | None = None) -> None:
         self.findings = findings
         self.progress = progress
-        self.application = application or build(Config(clock="manual"))
+        self.application = application or create_app(Config(clock="manual"))
         self.simulator = self.application.runtime.simulator
         self.origin = ""
         self.place = ""

@@ -19,7 +19,7 @@ import pytest
 
 from simulator.compare import HarError, compare, read_har
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.kernel.journal import Cause
 from simulator.scenario.clients import AsgiClient
 from tests.hostile.apart import Server
@@ -620,7 +620,7 @@ def test_the_journal_keeps_no_more_than_a_bounded_number_of_bytes() -> None:
 
 def test_without_the_control_token_no_body_is_read() -> None:
     async def ask() -> tuple[int, int]:
-        application = build(Config(host="0.0.0.0", control_token="secret", clock="manual"))
+        application = create_app(Config(host="0.0.0.0", control_token="secret", clock="manual"))
         pieces, statuses = 0, []
 
         async def receive() -> dict[str, Any]:
@@ -646,7 +646,7 @@ def test_without_the_control_token_no_body_is_read() -> None:
 
 def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
     async def come_and_go() -> tuple[int, int, int]:
-        application = build(Config(clock="manual"))
+        application = create_app(Config(clock="manual"))
         client = AsgiClient(application)
         simulator = application.runtime.simulator
 
@@ -761,7 +761,7 @@ def test_pages_tell_browsers_what_they_may_do(default: Remote, page: str) -> Non
 
 
 def test_the_history_of_a_resource_costs_the_same_however_long_it_is() -> None:
-    application = build(Config(clock="manual", scenarios=()))
+    application = create_app(Config(clock="manual", scenarios=()))
     simulator = application.runtime.simulator
 
     def moves(count: int) -> float:

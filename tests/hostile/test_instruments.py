@@ -89,7 +89,7 @@ def test_a_refused_call_that_changes_something_is_found(tmp_path: Path) -> None:
     refusal = answering(422, b'{"error":{"code":"x","message":"No.","request_id":"req_1"}}')
 
     async def half(self: Any, scope: Any, receive: Any, send: Any) -> None:
-        world = self.simulator.default
+        world = self.runtime.simulator.default
         with world.store.change():
             world.store[WALLETS.of("sandbox")].put("wal_1", "half a wallet")
         await refusal(self, scope, receive, send)

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.process import serving
 
 
@@ -116,7 +116,7 @@ def origin() -> Iterator[str]:
     found: list[str] = []
 
     async def serve() -> None:
-        async with serving(build(Config(clock="manual"))) as address:
+        async with serving(create_app(Config(clock="manual"))) as address:
             found.append(address)
             ready.set()
             await asyncio.get_running_loop().run_in_executor(None, stop.wait)

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from simulator.cli import main
 from simulator.config import Config, ConfigError
-from simulator.host import build
+from simulator.host import create_app
 from simulator.wire.settings import Settings, shown
 from tests.cli.conftest import running
 from tests.http.conftest import Remote
@@ -279,4 +279,4 @@ def test_a_server_whose_scenario_can_lay_down_no_such_world_says_where(tmp_path:
     file = tmp_path / "poor.json"
     file.write_text(json.dumps(POOR))
     with pytest.raises(ConfigError, match=r"poor\.json:1:52: world\.balances\[0\]\.symbol"):
-        build(Config(scenarios=(str(file),)))
+        create_app(Config(scenarios=(str(file),)))

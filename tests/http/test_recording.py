@@ -10,7 +10,7 @@ import pytest
 
 from simulator.assembly import Simulator
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient, HttpClient
 from simulator.scenario.loader import Loader
 from simulator.scenario.results import RunResult
@@ -184,7 +184,7 @@ def test_a_scenario_that_the_server_was_started_with_is_carried_along(world: Rem
     own.write_text("name: own\nrules:\n  - {on: transaction.awaiting_payment, do: [{action: payment_declined}]}\n")
 
     async def play() -> str:
-        client = AsgiClient(build(Config(clock="manual", scenarios=("autopilot", str(own)))))
+        client = AsgiClient(create_app(Config(clock="manual", scenarios=("autopilot", str(own)))))
         keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
         token = (await client.request("POST", "/v1/auth/token", keys)).body["access_token"]
         headers = {"Authorization": f"Bearer {token}"}

@@ -13,7 +13,7 @@ import pytest
 
 from simulator.assembly import ROOMS
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.process import serving
 from tests.http.conftest import Remote
 
@@ -45,7 +45,7 @@ def guarded() -> Iterator[str]:
 
     async def serve() -> None:
         config = Config(host="0.0.0.0", clock="manual", control_token=CONTROL_TOKEN)
-        async with serving(build(config)) as address:
+        async with serving(create_app(config)) as address:
             found.append(address)
             ready.set()
             await asyncio.get_running_loop().run_in_executor(None, stop.wait)

@@ -19,7 +19,7 @@ import pytest
 
 from simulator.config import Config
 from simulator.control.queries import Waker
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.process import MaskingFormatter, serving
 from simulator.wire.masking import Masker
@@ -34,7 +34,7 @@ def running(config: Config) -> Iterator[tuple[str, Application]]:
     """A server of its own, in a thread."""
     ready, stop = threading.Event(), threading.Event()
     found: list[str] = []
-    application = build(config)
+    application = create_app(config)
 
     async def serve() -> None:
         async with serving(application) as address:
@@ -52,7 +52,7 @@ def running(config: Config) -> Iterator[tuple[str, Application]]:
         thread.join(20)
 
 
-def waiting(application: Application) -> int:
+def waiters(application: Application) -> int:
     """How many calls wait for something to happen in a world."""
     return sum(isinstance(watcher, Waker) for watcher in application.runtime.watchers)
 
@@ -288,20 +288,20 @@ def test_waits_end_with_their_clients() -> None:
             waiting = [socket.create_connection(("127.0.0.1", int(origin.rpartition(":")[2]))) for _ in range(100)]
             for connection in waiting:
                 connection.sendall(request("GET", path))
-            eventually(lambda: len(application._calls) == 100)
+            eventually(lambda: len(application.calls.tasks) == 100)
             for connection in waiting:
                 connection.close()
-            eventually(lambda: not application._calls)
-        assert waiting(application) == 0
+            eventually(lambda: not application.calls.tasks)
+        assert waiters(application) == 0
 
 
 def test_every_call_of_a_pipeline_ends_with_its_client() -> None:
     with running(EMPTY) as (origin, application):
         with connected(origin) as connection:
             connection.sendall(request("GET", "/_simulator/events/wait?timeout=600") * 3)
-            eventually(lambda: waiting(application) > 0)
-        eventually(lambda: not application._calls)
-        assert waiting(application) == 0
+            eventually(lambda: waiters(application) > 0)
+        eventually(lambda: not application.calls.tasks)
+        assert waiters(application) == 0
 
 
 def eventually(holds: Any) -> None:

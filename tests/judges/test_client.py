@@ -14,7 +14,7 @@ import pytest
 
 from simulator.config import Config
 from simulator.contract.files import operations_of
-from simulator.host import build
+from simulator.host import create_app
 from simulator.server.process import serving
 from tests.judges import tools
 from tests.judges.conftest import Broken
@@ -43,7 +43,7 @@ def go(directory: Path) -> CompletedProcess[str]:
     """Run the flows against a real server with a manual clock and the autopilot."""
 
     async def serve() -> CompletedProcess[str]:
-        async with serving(build(Config(clock="manual"))) as origin:
+        async with serving(create_app(Config(clock="manual"))) as origin:
             path = f"{directory}:{tools.ROOT}"
             return await asyncio.to_thread(tools.run, sys.executable, FLOWS, origin, PYTHONPATH=path)
 

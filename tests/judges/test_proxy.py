@@ -21,12 +21,10 @@ import pytest
 
 from simulator.assembly import DEFAULT_WORLD, Blueprint, Simulator
 from simulator.contract.files import operations_of
-from simulator.control.app import ControlApplication
-from simulator.control.rows import control_rows
+from simulator.host import application_of
 from simulator.scenario.clients import Reply
 from simulator.scenario.loader import shipped_directory
 from simulator.scenario.runner import CONTROL, run
-from simulator.server.app import Application
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
 from tests.contract_judge import Judge
@@ -129,8 +127,7 @@ def play(contract: Path, log: Path, names: Iterable[str]) -> Passage:
     async def go() -> None:
         simulator = Simulator()
         simulator.create_world(Blueprint(DEFAULT_WORLD, 3))
-        application = Application(Runtime(simulator))
-        application.control = ControlApplication(application, control_rows())
+        application = application_of(Runtime(simulator))
         async with (
             serving(application) as upstream,
             proxy(contract, upstream, log) as before,

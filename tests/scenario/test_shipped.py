@@ -11,7 +11,7 @@ import pytest
 
 from simulator.assembly import Simulator
 from simulator.config import Config
-from simulator.host import build
+from simulator.host import create_app
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient, Reply
@@ -171,7 +171,7 @@ class Service:
 
 @pytest.fixture
 def service() -> Iterator[Service]:
-    application = build(Config(clock="manual"))
+    application = create_app(Config(clock="manual"))
     yield Service(application)
     asyncio.run(application.runtime.close())
 

@@ -9,13 +9,11 @@ from typing import Any
 import pytest
 
 from simulator.assembly import ROOMS, Blueprint, Simulator
-from simulator.control.app import ControlApplication
-from simulator.control.rows import control_rows
+from simulator.host import application_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import TimerRow, World
 from simulator.scenario.clients import AsgiClient
-from simulator.server.app import Application
 from simulator.server.runtime import Runtime
 from simulator.wire.room import Room
 
@@ -31,8 +29,7 @@ def test_a_law_that_breaks_is_left_out_logged_and_shown_as_advice(caplog: pytest
     async def scenario() -> list[Any]:
         simulator = Simulator((*ROOMS, BROKEN))
         world = simulator.create_world(Blueprint("default", 1))
-        application = Application(Runtime(simulator))
-        application.control = ControlApplication(application, control_rows())
+        application = application_of(Runtime(simulator))
         client = AsgiClient(application)
         with world.change(Cause("start", "test")):
             world.agenda.plan(world.now_ms, "broken", "txn_1")

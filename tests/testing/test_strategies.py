@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from simulator.config import Config
 from simulator.contract.files import contract_document, operations_of
-from simulator.host import build
+from simulator.host import create_app
 from simulator.resources import balance, beneficiaries, deposit_wallets, fees, ramps, reference
 from simulator.resources.reference import is_address
 from simulator.resources.reference.phones import is_phone
@@ -69,7 +69,7 @@ def test_every_envelope_fits_its_schema(event_type: str) -> None:
     ids=["create_quote", "create_beneficiary", "calculate_fee", "create_wallet", "quote_buy"],
 )
 def test_the_simulator_accepts_nearly_every_body(room: Any, method: str, path: str, operation_id: str) -> None:
-    world = build(Config(clock="manual", scenarios=())).runtime.simulator.default
+    world = create_app(Config(clock="manual", scenarios=())).runtime.simulator.default
     operation = find_operation((room,), method, path)
     outcomes: Counter[str] = Counter()
 

@@ -1,6 +1,8 @@
 "use strict";
 // A client of the control interface. The stream only tells what has changed; everything shown is fetched.
 if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
+// Where the control interface lies: beside this page, also where the server is mounted under a prefix.
+const BASE = new URL(".", location.href).href.slice(0, -1);
 const $ = (id) => document.getElementById(id);
 const at = (time) => time.slice(0, 19).replace("T", " ");
 const due = (timer) => (timer.due_at ? at(timer.due_at) : `waits for ${timer.waiting_for.join(", ")}`);
@@ -60,7 +62,7 @@ function say(text, bad) {
 
 /** One control call; throws an Error with the message of the answer. */
 async function api(method, path, body, environment) {
-  const answer = await fetch("/_simulator" + path, {
+  const answer = await fetch(BASE + path, {
     method,
     headers: headers({
       ...(body === undefined ? {} : { "Content-Type": "application/json" }),
@@ -271,7 +273,7 @@ const READ = {
     if (present) drawKeys(present);
     else throw new Error(`There is no world ${worldId}.`);
     $("world").value = worldId;
-    $("coverage").href = `/_simulator/coverage.html?world=${encodeURIComponent(worldId)}`;
+    $("coverage").href = `${BASE}/coverage.html?world=${encodeURIComponent(worldId)}`;
   },
   async clock() {
     const before = clock;
@@ -364,7 +366,7 @@ async function follow() {
   const mine = (stream = new AbortController());
   while (!mine.signal.aborted) {
     try {
-      const answer = await fetch(`/_simulator/stream?world=${encodeURIComponent(worldId)}`, { headers: headers(), signal: mine.signal });
+      const answer = await fetch(`${BASE}/stream?world=${encodeURIComponent(worldId)}`, { headers: headers(), signal: mine.signal });
       if (answer.status === 401) return;
       if (!answer.ok) throw new Error("no stream");
       $("live").textContent = "live";
@@ -430,7 +432,7 @@ for (const link of document.querySelectorAll("nav a")) {
     event.preventDefault();
     const tab = window.open("about:blank");
     const answer = await fetch(link.href, { headers: headers() });
-    const page = (await answer.text()).replaceAll('="/_simulator/', `="${location.origin}/_simulator/`);
+    const page = (await answer.text()).replaceAll(/="([a-z]+\.(?:css|js|html))/g, `="${BASE}/$1`);
     tab.location = URL.createObjectURL(new Blob([page], { type: "text/html" }));
   };
 }
