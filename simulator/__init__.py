@@ -5,13 +5,13 @@ What a partner imports stands in `__all__`; everything else is of the inside and
 
 from typing import TYPE_CHECKING, Any
 
+from simulator.version import __version__ as __version__
+
 if TYPE_CHECKING:
     from simulator.assembly import Simulator as Simulator
     from simulator.config import Config as Config
     from simulator.config import ConfigError as ConfigError
     from simulator.host import create_app as create_app
-
-__version__ = "0.1.0"
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 

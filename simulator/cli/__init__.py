@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import click
 
-from simulator import __version__
 from simulator.cli.comparing import compare
 from simulator.cli.conforming import conform
 from simulator.cli.insight import advice, coverage
@@ -17,6 +16,7 @@ from simulator.cli.scenarios import scenario
 from simulator.cli.seeing import deliveries, events, requests, resources
 from simulator.cli.serve import serve
 from simulator.cli.steering import action, actions, clock, reset, trigger, worlds
+from simulator.version import __version__
 
 __all__ = ["main"]
 

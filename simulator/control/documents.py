@@ -12,7 +12,6 @@ from decimal import Decimal
 from functools import cache
 from typing import Any
 
-from simulator import __version__
 from simulator.assembly import TABLES as TABLES_OF_A_WORLD
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control import plain_rows
@@ -27,6 +26,7 @@ from simulator.kernel.world import ENVIRONMENTS
 from simulator.scenario.catalogue import UPLOADED
 from simulator.server.idempotency import ANSWERS
 from simulator.server.ratelimit import WINDOWS
+from simulator.version import __version__
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to

@@ -6,8 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from simulator import __version__
 from simulator.control.operation import ControlCall, ControlOperation
+from simulator.version import __version__
 from simulator.wire.shapes import Count
 
 

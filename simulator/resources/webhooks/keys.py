@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hmac
 
-from simulator import __version__
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks.records import Attempt, Message
+from simulator.version import __version__
 from simulator.wire.settings import settings_of
 
 KEYS = TableKey("webhook_keys", str)
