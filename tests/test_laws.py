@@ -196,13 +196,14 @@ def _record_classes(kind: type[Record] = Record) -> Iterator[str]:
 
 
 def _is_target(path: Path, value: ast.expr) -> bool:
-    """Whether a value is the target of a move: `move.target`, a constant made of one, or the blank of a new record."""
+    """Whether a value is the target of a move: `move.target`, a constant made of one, a status that was read (what the
+    account's row and its two resources take from each other), or the blank of a new record."""
     if isinstance(value, ast.Constant) and value.value == "":
         return True
     if isinstance(value, ast.Name):
         made = [node.value for node in tree(path).body if isinstance(node, ast.Assign) and value.id in names_in(node)]
         return bool(made) and all(_is_target(path, one) for one in made if not isinstance(one, ast.Name))
-    return isinstance(value, ast.Attribute) and value.attr == "target"
+    return isinstance(value, ast.Attribute) and value.attr in ("target", "status", "kyc_status")
 
 
 def names_in(node: ast.Assign) -> set[str]:

@@ -5,18 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from simulator.kernel.machine import Machine, Move
-from simulator.resources.profile import MACHINES as ACCOUNT_MACHINES
-from simulator.wire.room import Room
+from simulator.wire.room import Room, kinds_of
 
 
 def state_tables(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
     """Every state table, with the kinds of resource that it rules."""
     found: dict[str, tuple[Machine, list[str]]] = {}
-    for room in rooms:
-        for kind in room.kinds:
-            found.setdefault(kind.machine.name, (kind.machine, []))[1].append(kind.name)
-    for machine in ACCOUNT_MACHINES:
-        found.setdefault(machine.name, (machine, [machine.name]))
+    for kind in kinds_of(rooms):
+        found.setdefault(kind.machine.name, (kind.machine, []))[1].append(kind.name)
     return list(found.values())
 
 

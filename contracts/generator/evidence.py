@@ -18,7 +18,6 @@ from simulator.host import application_of
 from simulator.kernel.journal import JournalEntry, Step
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
-from simulator.resources.profile import KYC, PROFILE, profile_of
 from simulator.scenario.clients import HttpClient
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
@@ -27,7 +26,7 @@ from simulator.server.endpoint import BASES
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
 from simulator.wire.json import JsonObject, loads
-from simulator.wire.records import find
+from simulator.wire.records import find, find_moved
 
 SEED = 3
 _LAID_DOWN = ("kyc", "profile", "key pair")
@@ -237,10 +236,7 @@ def edges_of(world: World) -> set[Edge]:
 
 def _machine(world: World, resource_id: str, first: Step) -> tuple[Machine, str]:
     """The state table that rules a resource, and the state it was in before the first step of its history."""
-    profile = profile_of(world)
-    if resource_id in (profile.user_id, profile.kyc_id):
-        return (PROFILE if resource_id == profile.user_id else KYC), ""
-    record: Any = find(world, resource_id)
+    record: Any = find_moved(world, resource_id)
     kind = world.wiring.kinds[record.kind]
     machine: Machine = kind.machine
     if any((move.on, move.target) == (first.trigger, first.state) for move in machine.initial):

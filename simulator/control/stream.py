@@ -25,7 +25,7 @@ from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.masking import Masker
-from simulator.wire.records import find
+from simulator.wire.records import find_moved
 
 ASSUMPTIONS = assume(
     "the stream of what happens",
@@ -134,11 +134,11 @@ def show_call(call: JournalEntry) -> JsonObject:
 
 def _show_move(world: World, row: str, moves: tuple[Step, ...], index: int) -> JsonObject:
     resource_id = resource_of(row)
-    step, record = moves[index], find(world, resource_id)
+    step, record = moves[index], find_moved(world, resource_id)
     before = moves[index - 1] if index else world.journal.last_before(row)
     return {
         "id": resource_id,
-        "kind": record.kind if record is not None else resource_id.rpartition(":")[2],
+        "kind": "" if record is None else record.kind,
         "from": None if before is None else before.state,
         "state": step.state,
         "trigger": step.trigger,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
-from simulator.resources.profile import KYC, PROFILE, profile_of
-from simulator.wire.records import Record, find
+from simulator.wire.records import Record, find_moved
 
 NOTHING = "(none)"
 """The state before a resource comes into being."""
@@ -27,8 +26,8 @@ class Cell(NamedTuple):
 
 
 def machines(world: World) -> dict[str, Machine]:
-    """The state table of every kind of resource, and those of the account itself."""
-    return {name: kind.machine for name, kind in world.wiring.kinds.items()} | {"kyc": KYC, "profile": PROFILE}
+    """The state table of every kind of resource."""
+    return {name: kind.machine for name, kind in world.wiring.kinds.items()}
 
 
 def cells(world: World) -> Iterator[Cell]:
@@ -44,9 +43,9 @@ def cells(world: World) -> Iterator[Cell]:
 
 def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
     """Every move of the account's resources, with the resource's id; what the start of the world laid is no move."""
-    tables, own = machines(world), _own(world)
+    tables = machines(world)
     for resource_id, steps in world.journal.histories():
-        kind = own.get(resource_id) or _kind_of(world, resource_id)
+        kind = _kind_of(world, resource_id)
         if kind is None:
             continue
         machine, state = tables[kind], NOTHING
@@ -58,14 +57,8 @@ def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
             state = step.state
 
 
-def _own(world: World) -> Mapping[str, str]:
-    """The histories of the account itself, which is no record."""
-    profile = profile_of(world)
-    return {profile.kyc_id: "kyc", profile.user_id: "profile"}
-
-
 def _kind_of(world: World, resource_id: str) -> str | None:
-    record = find(world, resource_id)
+    record = find_moved(world, resource_id)
     return record.kind if isinstance(record, Record) and not record.owner else None
 
 

@@ -13,7 +13,7 @@ from typing import Any, TypedDict, TypeVar
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Address, Table, TableKey
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import ENVIRONMENTS, Origin, World
 from simulator.wire.errors import not_found
 from simulator.wire.events import emit
 from simulator.wire.json import JsonObject, Shown
@@ -21,7 +21,10 @@ from simulator.wire.json import JsonObject, Shown
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """What every resource has. `owner` is empty for the account itself, else the id of another platform user."""
+    """What every resource has. `owner` is empty for the account itself, else the id of another platform user.
+
+    `environment` is empty for what belongs to both.
+    """
 
     id: str
     environment: str
@@ -35,6 +38,11 @@ class Record:
     def kind(self) -> str:
         """The name of this record's kind."""
         raise NotImplementedError
+
+    @property
+    def object_id(self) -> str:
+        """The id by which events tell of it: its own, but for what has none in the interface."""
+        return self.id
 
 
 R = TypeVar("R", bound=Record)
@@ -66,6 +74,8 @@ class Kind:
 
     `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
     lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
+    Of a kind with `sole` every world has one, for both environments and without an id in the interface; `put` writes
+    it, where it is a part of a row.
     `in_events` are members that its events carry besides what answers show.
     """
 
@@ -86,6 +96,8 @@ class Kind:
     standing: Callable[[World, str], Any] | None = None
     receives: Callable[[World, Any, Any], bool] | None = None
     in_events: Callable[[World, Any], Shown] | None = None
+    sole: Callable[[World], Any] | None = None
+    put: Callable[[World, Any], None] | None = None
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -138,9 +150,9 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
     record = replace(record, status=move.target)
-    table = world.store[kind.table.of(record.environment, record.owner)]
-    table.put(record.id, record)
-    world.store[INDEX].put(record.id, table.name)
+    _write(world, kind, record)
+    if kind.put is None:
+        world.store[INDEX].put(record.id, kind.table.of(record.environment, record.owner).text)
     if world.origin.body or world.origin.scenario:
         world.store[ORIGINS].put(record.id, world.origin)
     world.journal.record_step(record.id, Step(move.target, world.now_ms, move.on, world.cause))
@@ -168,7 +180,7 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
     kind = kind_of(world, record)
     step = kind.machine.next(record.status, on, when)
     record = replace(record, status=step.target, updated_at_ms=world.now_ms)
-    world.store[kind.table.of(record.environment, record.owner)].put(record.id, record)
+    _write(world, kind, record)
     world.journal.record_step(record.id, Step(step.target, world.now_ms, step.on, world.cause))
     _emit(world, record, step, extra or {})
     return record
@@ -221,6 +233,15 @@ def find(world: World, record_id: str) -> Any | None:
     return None
 
 
+def find_moved(world: World, record_id: str) -> Any | None:
+    """What a history is about: any resource, and also the one of its kind that the interface knows no id of."""
+    found = find(world, record_id)
+    if found is None:
+        ones = (kind.sole(world) for kind in world.wiring.kinds.values() if kind.sole is not None)
+        found = next((one for one in ones if one.id == record_id), None)
+    return found
+
+
 def existing(world: World, cls: type[R], record_id: str) -> R:
     """A record that is known to be there, deleted or not; LookupError when it is not, or is of another class."""
     record = find(world, record_id)
@@ -247,8 +268,16 @@ def origin_of(world: World, record_id: str) -> Origin:
     return world.store[ORIGINS].get(record_id) or Origin({})
 
 
+def _write(world: World, kind: Kind, record: Record) -> None:
+    if kind.put is not None:
+        kind.put(world, record)
+    else:
+        world.store[kind.table.of(record.environment, record.owner)].put(record.id, record)
+
+
 def _emit(world: World, record: Record, move: Move, extra: Shown) -> None:
     if record.owner:
         return
-    for event_type in move.events:
-        emit(world, record.environment, event_type, {**render_for_event(world, record), **extra}, record.id)
+    for environment in (record.environment,) if record.environment else ENVIRONMENTS:
+        for event_type in move.events:
+            emit(world, environment, event_type, {**render_for_event(world, record), **extra}, record.object_id)

@@ -23,24 +23,52 @@ from simulator.resources.profile.records import (
     PlatformUser,
     Profile,
     is_oneself,
+    kyc,
     platform_user,
     platform_users,
     profile_of,
+    profile_status,
+    put_kyc,
+    put_status,
 )
 from simulator.resources.profile.routes import ACTIONS, OPERATIONS
 from simulator.resources.profile.shapes import KycDetail, show_kyc, show_profile
+from simulator.resources.profile.shapes import Profile as ProfileShape
 from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.assumptions import assume
+from simulator.wire.records import Kind
 from simulator.wire.room import Room
 
 ROOM = Room(
     "profile",
     operations=OPERATIONS,
     actions=ACTIONS,
+    kinds=(
+        Kind(
+            "kyc",
+            PROFILES,
+            lambda world, record: show_kyc(profile_of(world)),
+            KYC,
+            KycDetail,
+            status_field="kyc_status",
+            listed=False,
+            sole=kyc,
+            put=put_kyc,
+        ),
+        Kind(
+            "profile",
+            PROFILES,
+            lambda world, record: show_profile(profile_of(world), "sandbox"),
+            PROFILE,
+            ProfileShape,
+            listed=False,
+            sole=profile_status,
+            put=put_status,
+        ),
+    ),
     tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
     setup=set_up,
 )
-MACHINES = (KYC, PROFILE)
 
 ASSUMPTIONS = assume(
     "the profile, KYC and limits",
@@ -58,9 +86,6 @@ ASSUMPTIONS = assume(
 
 __all__ = [
     "ASSUMPTIONS",
-    "KYC",
-    "MACHINES",
-    "PROFILE",
     "ROOM",
     "KycDetail",
     "LimitCharge",

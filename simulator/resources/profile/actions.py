@@ -9,9 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from simulator.kernel.journal import Step
-from simulator.kernel.machine import Move
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.resources import reference
 from simulator.resources.profile import limits
 from simulator.resources.profile.bodies import PatchProfile
@@ -21,13 +19,13 @@ from simulator.resources.profile.records import (
     PlatformUser,
     Profile,
     RequiredAction,
+    kyc,
     profile_of,
+    profile_status,
     write,
 )
-from simulator.resources.profile.shapes import show_kyc
-from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.errors import ApiError
-from simulator.wire.events import emit
+from simulator.wire.records import create, move
 
 _OTHER_USERS = (
     ("amina@example.test", "+254712000111", "Amina", "Njeri"),
@@ -38,7 +36,6 @@ _NEEDED = RequiredAction("document_required", "Provide a legible copy of a valid
 
 def set_up(world: World) -> None:
     """Make a fresh account and the other users of the platform (control interface, "Worlds")."""
-    kyc, status = KYC.begin("open"), PROFILE.begin("open")
     profile = Profile(
         user_id=world.streams.uuid("ids.user"),
         account_type="individual",
@@ -50,8 +47,8 @@ def set_up(world: World) -> None:
         country="KE",
         default_currency="KES",
         two_factor_enabled=True,
-        status=status.target,
-        kyc_status=kyc.target,
+        status="",
+        kyc_status="",
         kyc_level=FRESH_LEVEL,
         submitted_at_ms=world.now_ms,
         reviewed_at_ms=world.now_ms,
@@ -59,8 +56,8 @@ def set_up(world: World) -> None:
         created_at_ms=world.now_ms,
     )
     write(world, profile)
-    _remember(world, profile.user_id, status)
-    _remember(world, profile.kyc_id, kyc)
+    create(world, profile_status(world), "open", announced=False)
+    create(world, kyc(world), "open", announced=False)
     users = world.store[PLATFORM_USERS]
     for email, phone_number, first_name, last_name in _OTHER_USERS:
         user = PlatformUser(world.streams.uuid("ids.user"), email, phone_number, first_name, last_name)
@@ -103,44 +100,39 @@ def set_kyc(
     A level brings its maxima with it. Setting the present status changes the details given, and emits nothing.
     """
     profile = profile_of(world)
-    events: tuple[str, ...] = ()
     if level is not None:
         limits.follow_level(world)
         profile = replace(profile, kyc_level=level)
-    if status != profile.kyc_status:
-        move = KYC.next(profile.kyc_status, "set_kyc", status)
-        _remember(world, profile.kyc_id, move)
-        events = move.events
-        profile = _reviewed(world, replace(profile, kyc_status=move.target, required_actions=()))
+    moves = status != profile.kyc_status
+    if moves:
+        profile = _reviewed(world, profile, status)
     if required_actions is not None:
         profile = replace(profile, required_actions=tuple(required_actions))
-    write(world, profile)
-    for environment in ENVIRONMENTS:
-        for event_type in events:
-            emit(world, environment, event_type, show_kyc(profile), profile.user_id)
-    return profile
+    if not moves:
+        return write(world, profile)
+    move(world, replace(kyc(world), profile=profile), "set_kyc", status)
+    return profile_of(world)
 
 
-def _reviewed(world: World, profile: Profile) -> Profile:
-    """The times of a KYC that has just reached its status, and what it asks for when nobody says."""
+def _reviewed(world: World, profile: Profile, status: str) -> Profile:
+    """The times of a KYC that reaches this status now, and what it asks for when nobody says."""
     now_ms = world.now_ms
-    if profile.kyc_status == "not_started":
+    profile = replace(profile, required_actions=())
+    if status == "not_started":
         return replace(profile, submitted_at_ms=None, reviewed_at_ms=None)
-    if profile.kyc_status == "pending":
+    if status == "pending":
         return replace(profile, submitted_at_ms=now_ms, reviewed_at_ms=None)
     submitted_at_ms = now_ms if profile.submitted_at_ms is None else profile.submitted_at_ms
-    needed = (_NEEDED,) if profile.kyc_status == "action_required" else ()
+    needed = (_NEEDED,) if status == "action_required" else ()
     return replace(profile, submitted_at_ms=submitted_at_ms, reviewed_at_ms=now_ms, required_actions=needed)
 
 
 def set_status(world: World, status: str) -> Profile:
     """Suspend, close or reopen the profile; the present status is no change."""
-    profile = profile_of(world)
-    if status == profile.status:
-        return profile
-    move = PROFILE.next(profile.status, "set_profile", status)
-    _remember(world, profile.user_id, move)
-    return write(world, replace(profile, status=move.target))
+    account = profile_status(world)
+    if status != account.status:
+        move(world, account, "set_profile", status)
+    return profile_of(world)
 
 
 def set_production_access(world: World, granted: bool) -> Profile:
@@ -151,7 +143,3 @@ def set_limits(world: World, environment: str, maxima: dict[str, Decimal]) -> No
     """Set maxima of one environment by hand, in the profile's default currency."""
     for period, amount in maxima.items():
         limits.override(world, environment, period, amount)
-
-
-def _remember(world: World, resource_id: str, move: Move) -> None:
-    world.journal.record_step(resource_id, Step(move.target, world.now_ms, move.on, world.cause))

@@ -6,10 +6,11 @@ and so to both environments (decision S25): one row per world, not a resource of
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.wire.records import Record
 
 ACCOUNT = "account"
 FRESH_LEVEL = 2
@@ -53,6 +54,32 @@ class Profile:
         return f"{self.user_id}:kyc"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileStatus(Record):
+    """The account as a resource that has a status. It lies in the one row of the account, as its KYC does."""
+
+    profile: Profile
+
+    @property
+    def kind(self) -> str:
+        return "profile"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kyc(Record):
+    """The KYC of the account as a resource; events tell of it by the account's user_id."""
+
+    profile: Profile
+
+    @property
+    def kind(self) -> str:
+        return "kyc"
+
+    @property
+    def object_id(self) -> str:
+        return self.profile.user_id
+
+
 @dataclass(frozen=True, slots=True)
 class PlatformUser:
     """Another user of the platform, who can receive internal transfers."""
@@ -77,6 +104,46 @@ def write(world: World, profile: Profile) -> Profile:
     """Put the account's row; its statuses come from the state tables only."""
     world.store[PROFILES].put(ACCOUNT, profile)
     return profile
+
+
+def profile_status(world: World) -> ProfileStatus:
+    """The account, by its status."""
+    profile = profile_of(world)
+    began_ms = profile.created_at_ms
+    return ProfileStatus(
+        id=profile.user_id,
+        environment="",
+        sequence=0,
+        created_at_ms=began_ms,
+        updated_at_ms=began_ms,
+        status=profile.status,
+        profile=profile,
+    )
+
+
+def kyc(world: World) -> Kyc:
+    """The account's KYC."""
+    profile = profile_of(world)
+    began_ms = profile.created_at_ms
+    return Kyc(
+        id=profile.kyc_id,
+        environment="",
+        sequence=0,
+        created_at_ms=began_ms,
+        updated_at_ms=began_ms,
+        status=profile.kyc_status,
+        profile=profile,
+    )
+
+
+def put_status(world: World, record: ProfileStatus) -> None:
+    """Write the account's status into its row."""
+    write(world, replace(record.profile, status=record.status))
+
+
+def put_kyc(world: World, record: Kyc) -> None:
+    """Write the account's KYC into its row."""
+    write(world, replace(record.profile, kyc_status=record.status))
 
 
 def platform_users(world: World) -> list[PlatformUser]:
