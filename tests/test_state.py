@@ -12,7 +12,7 @@ from urllib.parse import urlencode
 
 import httpx
 import pytest
-from typing_extensions import TypedDict
+from typing_extensions import NotRequired, TypedDict
 
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.documents import (
@@ -289,6 +289,11 @@ class _Pair(_Single, total=False):
     right: int
 
 
+class _Noting(TypedDict):
+    left: str
+    note: NotRequired[str]
+
+
 def test_a_field_of_few_words_and_one_with_known_members_are_checked() -> None:
     is_letter = checker(Literal["a", "b"])
     assert [is_letter(value) for value in ("a", "c", [])] == [True, False, False]
@@ -297,6 +302,9 @@ def test_a_field_of_few_words_and_one_with_known_members_are_checked() -> None:
     assert is_pair({"left": "a"})
     for wrong in ({"left": "c"}, {"right": 1}, {"left": "a", "right": "1"}, {"left": "a", "other": 1}, ["left"]):
         assert not is_pair(wrong)
+    is_noting = checker(_Noting)
+    assert is_noting({"left": "a"})
+    assert not is_noting({"note": "a"})
 
 
 def test_only_dataclasses_with_plain_fields_make_a_codec() -> None:

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
-from typing import Any, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import is_typeddict
 
@@ -308,9 +308,12 @@ def checker(hint: Any) -> Check:
 def _members_checker(shape: Any) -> Check:
     """Whether a value is a JSON object with the members of a TypedDict, and no others."""
     checks = {name: checker(hint) for name, hint in get_type_hints(shape).items()}
+    # Where annotations are kept as text, the class itself does not know which of its members may be left out.
+    written = get_type_hints(shape, include_extras=True)
+    required = {name for name in shape.__required_keys__ if get_origin(written[name]) is not NotRequired}
     return lambda value: (
         type(value) is dict
-        and shape.__required_keys__ <= value.keys() <= checks.keys()
+        and required <= value.keys() <= checks.keys()
         and all(checks[name](member) for name, member in value.items())
     )
 
