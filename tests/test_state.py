@@ -7,12 +7,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Any, Literal, NotRequired
 from urllib.parse import urlencode
 
 import httpx
 import pytest
-from typing_extensions import NotRequired, TypedDict
+from typing_extensions import TypedDict
 
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.documents import (
