@@ -9,6 +9,7 @@ from __future__ import annotations
 from simulator.kernel.world import TimerRow
 from simulator.resources.webhooks import actions, queue
 from simulator.resources.webhooks.bodies import EmitParameters
+from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
 from simulator.resources.webhooks.emails import emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
 from simulator.resources.webhooks.faults import deliver_plan
@@ -22,17 +23,7 @@ from simulator.resources.webhooks.keys import (
     url_policy,
     webhook_key,
 )
-from simulator.resources.webhooks.queue import (
-    RETRY_DELAYS_MS,
-    all_deliveries,
-    deliveries_about,
-    in_flight,
-    may_take,
-    put_back,
-    report,
-    resend,
-    take,
-)
+from simulator.resources.webhooks.queue import RETRY_DELAYS_MS, in_flight, may_take, put_back, report, resend, take
 from simulator.resources.webhooks.records import (
     DELIVERIES,
     EMAILS,

@@ -10,8 +10,9 @@ from dataclasses import replace
 
 from simulator.kernel.world import World
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.resources.webhooks.deliveries import deliveries_of, endpoints
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
-from simulator.resources.webhooks.queue import cancel_planned, deliveries_of, endpoints, silence
+from simulator.resources.webhooks.queue import cancel_planned, silence
 from simulator.resources.webhooks.records import ALL_EVENTS, TESTED, Webhook
 from simulator.resources.webhooks.shapes import (
     TestEvent,

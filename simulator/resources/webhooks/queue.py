@@ -1,27 +1,29 @@
 """Who gets what, and when: queues of first attempts, retries, resends (decisions W5, W6, W9 and W11).
 
-All of it is rows of the store, so it is part of every change, snapshot and restore. The courier takes what may go now
-(`take`) and reports what came back (`report`). Per event the work depends on the endpoints alone, never on how much
-was delivered before.
+The courier takes what may go now (`take`) and reports what came back (`report`); in between it decides nothing. All
+that waits is rows of the store, so it is part of every change, snapshot and restore.
+
+Three rules shape what follows. First attempts of one endpoint go out one after another in the order of the events, and
+nothing else holds anything back (W6): so there is a queue per endpoint, and retries, copies and resends go past it. How
+quickly receivers answer is the only thing here that differs from run to run: so whatever can be seen (the order of
+deliveries and of timers, the numbers of attempts) is decided by events and endpoints, never by who answered first. And
+an event costs the same however many came before: so what waits is a table by place and not a tuple in the row of its
+queue, which would be written anew, ever longer, for each event.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from operator import attrgetter
-from typing import Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
 from simulator.kernel.journal import Event
 from simulator.kernel.store import Table
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
+from simulator.resources.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
 from simulator.resources.webhooks.emails import tell_owner_disabled
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.records import (
-    DELIVERIES,
-    ENDPOINTS,
     IN_FLIGHT,
     NO_FAULT,
     PLANNED,
@@ -31,15 +33,16 @@ from simulator.resources.webhooks.records import (
     WAITING,
     Attempt,
     Delivery,
+    DeliveryPlan,
     EndpointQueue,
     Outcome,
     PendingAttempt,
     Planned,
     Webhook,
     delivery_id,
-    without,
 )
-from simulator.wire.records import find, move
+from simulator.wire.json import Shown
+from simulator.wire.records import move
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
 """The delay after each failed attempt; after the last one the endpoint is disabled (decision W5: 11 attempts)."""
@@ -48,49 +51,18 @@ RETRY = "webhook.retry"
 DELAYED = "webhook.delayed"
 
 _EMPTY = EndpointQueue()
-
-
-def endpoints(world: World, environment: str) -> Table[Webhook]:
-    """The registered endpoints of one environment, oldest first."""
-    return world.store[ENDPOINTS.of(environment)]
-
-
-def _queues(world: World) -> Table[EndpointQueue]:
-    return world.store[QUEUES]
-
-
-def _waiting(world: World) -> Table[str]:
-    """Ids of events whose first attempt waits, by `<endpoint>:<place>`."""
-    return world.store[WAITING]
-
-
-def _ready(world: World) -> Table[PendingAttempt]:
-    """What may start now, in that order."""
-    return world.store[READY]
-
-
-def _in_flight(world: World) -> Table[Attempt]:
-    return world.store[IN_FLIGHT]
-
-
-def _planned(world: World, endpoint_id: str) -> Table[Planned]:
-    return world.store[PLANNED.of(owner=endpoint_id)]
-
-
-def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
-    """The deliveries of one endpoint, in the order of their answers."""
-    return world.store[DELIVERIES.of(owner=endpoint_id)]
+"""Of an endpoint that was never sent anything: no row is kept for it."""
 
 
 # --- what starts an attempt ---------------------------------------------------------------------------------------
 
 
-def on_event(world: World, event: Event, _subject: Any) -> None:
+def on_event(world: World, event: Event, _subject: Shown) -> None:
     """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
     for endpoint in recipients(world, event):
-        queue = _queues(world).get(endpoint.id) or _EMPTY
-        _waiting(world).put(f"{endpoint.id}:{queue.waiting_to}", event.id)
-        _queues(world).put(endpoint.id, replace(queue, waiting_to=queue.waiting_to + 1))
+        queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
+        world.store[WAITING].put(f"{endpoint.id}:{queue.waiting_to}", event.id)
+        world.store[QUEUES].put(endpoint.id, replace(queue, waiting_to=queue.waiting_to + 1))
         if not queue.active:
             _start_next(world, endpoint)
 
@@ -106,7 +78,7 @@ def recipients(world: World, event: Event) -> list[Webhook]:
 
 
 def resend(world: World, event_id: str) -> int:
-    """Send an event again to everyone who would get it now (decision W11); answers how many attempts that starts.
+    """Send an event again to everyone who would get it now (decision W11); returns how many attempts that starts.
 
     Inside a change; LookupError when there is no such event.
     """
@@ -122,16 +94,18 @@ def resend(world: World, event_id: str) -> int:
 
 def _place_now(world: World) -> tuple[int, int, int]:
     """The place of an attempt that goes now, after the events that are there (see `PendingAttempt.place`)."""
+    # Resends and timers come from inside the world, so their numbers are the same in every run; that of an attempt as
+    # such would not be, because a queue goes on when its receiver has answered.
     newest = next(iter(world.journal.events_newest_first()), None)
     return (0 if newest is None else newest.sequence, world.next_sequence("webhook_place"), 0)
 
 
 def on_timer(world: World, timer: Timer) -> None:
     """A retry or a delayed attempt falls due."""
-    planned = _planned(world, timer.target)
+    planned = world.store[PLANNED.of(owner=timer.target)]
     row = planned[timer.arguments["row"]]
     planned.delete(timer.arguments["row"])
-    event, endpoint = world.journal.event(row.pending.event_id), find(world, timer.target)
+    event, endpoint = world.journal.event(row.pending.event_id), endpoint_of(world, timer.target)
     if event is not None and endpoint is not None:
         _route(world, event, endpoint, replace(row.pending, place=_place_now(world)))
 
@@ -142,19 +116,20 @@ def on_timer(world: World, timer: Timer) -> None:
 def _start_next(world: World, endpoint: Webhook) -> None:
     """Start the next queued first attempt of an idle endpoint; delayed, held or dropped ones are skipped."""
     while True:
-        queue = _queues(world).get(endpoint.id) or _EMPTY
+        queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
         if queue.active:
             return
         if queue.ahead:
             pending = queue.ahead[0]
-            _queues(world).put(endpoint.id, replace(queue, ahead=queue.ahead[1:]))
+            world.store[QUEUES].put(endpoint.id, replace(queue, ahead=queue.ahead[1:]))
         elif queue.waiting_from < queue.waiting_to:
             place = f"{endpoint.id}:{queue.waiting_from}"
-            pending = PendingAttempt(_waiting(world)[place], endpoint.id)
-            _waiting(world).delete(place)
-            _queues(world).put(endpoint.id, replace(queue, waiting_from=queue.waiting_from + 1))
+            pending = PendingAttempt(world.store[WAITING][place], endpoint.id)
+            world.store[WAITING].delete(place)
+            world.store[QUEUES].put(endpoint.id, replace(queue, waiting_from=queue.waiting_from + 1))
         else:
             return
+        # An attempt that a fault puts aside leaves the queue idle, hence the loop: the next one may go at once.
         event = world.journal.event(pending.event_id)
         if event is not None:
             _route(world, event, endpoint, pending, queued=True)
@@ -164,29 +139,36 @@ def _route(world: World, event: Event, endpoint: Webhook, pending: PendingAttemp
     """Bring one attempt on its way, or aside when a fault says so. `queued`: its queue waits for the answer."""
     plan = pending.plan
     if plan is None:
+        # Asked once and kept: an attempt that was put aside comes by here again, and must not use up another fault.
         plan = deliver_plan(world, event, endpoint)
         pending = replace(pending, plan=None if plan is NO_FAULT else plan)
-    if plan.delay_ms and endpoint.status == "deleted":
-        return  # it would have been cancelled had the queue come to it before the endpoint was deleted
-    queue = _queues(world).get(endpoint.id) or _EMPTY
+    queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
     if plan.delay_ms:
-        pending = replace(pending, delayed_after=queue.answered if plan.reorder else None)
+        if endpoint.status == "deleted":
+            return  # it would have been cancelled had the queue come to it before the endpoint was deleted
+        # Carried out, so cleared: what a fault still asks for is what stands in the plan.
+        delayed = replace(
+            pending, plan=replace(plan, delay_ms=0), delayed_after=queue.answered if plan.reorder else None
+        )
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
-        _plan_timer(world, DELAYED, due_at_ms, without(pending, delay_ms=0), event, endpoint)
+        _plan_timer(world, DELAYED, due_at_ms, delayed, event, endpoint)
         return
+    # To reorder is to wait until a later one has overtaken it. When that happened during a delay, enough was waited.
     if plan.reorder and (pending.delayed_after is None or queue.answered == pending.delayed_after):
-        _queues(world).put(endpoint.id, replace(queue, reordered=(*queue.reordered, without(pending, reorder=False))))
+        held = replace(pending, plan=replace(plan, reorder=False))
+        world.store[QUEUES].put(endpoint.id, replace(queue, reordered=(*queue.reordered, held)))
         return
     if plan.drop:
-        _record_drop(world, event, endpoint, pending)
+        _record_drop(world, event, endpoint, pending, plan)
         return
+    # Copies are attempts without a place in the retry schedule; they keep the plan, less what would copy them again.
     extra = plan.copies - 1
-    pending = without(pending, copies=1) if extra else pending
+    pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
     copies = extra * (replace(pending, stage=None),)
     key = _make_ready(world, pending)
     if queued:
-        queue = _queues(world).get(endpoint.id) or _EMPTY
-        _queues(world).put(endpoint.id, replace(queue, active=key, ahead=(*copies, *queue.ahead)))
+        # In the queue copies are sent like everything else there, one when the one before is answered.
+        world.store[QUEUES].put(endpoint.id, replace(queue, active=key, ahead=(*copies, *queue.ahead)))
         return
     for copy in copies:
         _make_ready(world, copy)
@@ -194,7 +176,7 @@ def _route(world: World, event: Event, endpoint: Webhook, pending: PendingAttemp
 
 def _make_ready(world: World, pending: PendingAttempt) -> str:
     key = str(world.next_sequence("webhook_attempt"))
-    _ready(world).put(key, pending)
+    world.store[READY].put(key, pending)
     return key
 
 
@@ -207,17 +189,18 @@ def _plan_timer(
     endpoint: Webhook,
     announced_by: str | None = None,
 ) -> None:
-    """A timer of its own rank, so that the order of timers never tells which receiver answered first."""
+    """Plan a retry or a delayed attempt; `announced_by` is the delivery that says when."""
     row = str(world.next_sequence("webhook_planned"))
+    # Timers of one moment fire in the order in which they were planned, and that is the order of the answers. A rank of
+    # event and endpoint takes its place. (There are fewer than 2**30 endpoints.)
     rank = event.sequence << 30 | endpoint.sequence
     timer = world.agenda.plan_another(due_at_ms, kind, pending.endpoint_id, rank=rank, row=row)
-    _planned(world, pending.endpoint_id).put(row, Planned(pending, timer, announced_by))
+    world.store[PLANNED.of(owner=pending.endpoint_id)].put(row, Planned(pending, timer, announced_by))
 
 
-def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
+def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, plan: DeliveryPlan) -> None:
     attempt = _numbered(world, "", pending, event, endpoint)
-    fault = pending.plan.fault_id if pending.plan else ""
-    _record(world, attempt, event, Outcome(None, f"dropped by the fault {fault}"), None)
+    _record(world, attempt, event, Outcome(None, f"dropped by the fault {plan.fault_id}"), None)
 
 
 # --- what the courier calls ---------------------------------------------------------------------------------------
@@ -225,40 +208,41 @@ def _record_drop(world: World, event: Event, endpoint: Webhook, pending: Pending
 
 def take(world: World) -> list[Attempt]:
     """The attempts that may start now; they count as in flight until reported. Inside a change."""
-    ready = _ready(world)
+    ready = world.store[READY]
     if not ready.rows:
         return []
     attempts = []
     for key, pending in list(ready.items()):
         ready.delete(key)
-        event, endpoint = world.journal.event(pending.event_id), find(world, pending.endpoint_id)
+        event, endpoint = world.journal.event(pending.event_id), endpoint_of(world, pending.endpoint_id)
         if event is None or endpoint is None:
-            continue
+            continue  # only a document that was changed by hand can name what is not there
         attempt = _numbered(world, key, pending, event, endpoint)
-        _in_flight(world).put(attempt.id, attempt)
+        world.store[IN_FLIGHT].put(attempt.id, attempt)
         attempts.append(attempt)
     return attempts
 
 
 def may_take(world: World) -> bool:
-    """Whether `take` would answer any attempt."""
-    return bool(_ready(world).rows)
+    """Whether `take` would return any attempt."""
+    return bool(world.store[READY].rows)
 
 
 def in_flight(world: World) -> Table[Attempt]:
     """The attempts that were taken and not yet reported, by their ids."""
-    return _in_flight(world)
+    return world.store[IN_FLIGHT]
 
 
 def put_back(world: World, attempt: Attempt) -> None:
     """An attempt that was taken but never sent may start again; inside a change."""
-    if attempt.id in _in_flight(world):
-        _in_flight(world).delete(attempt.id)
-        _ready(world).put(attempt.key, attempt.pending)
+    if attempt.id in world.store[IN_FLIGHT]:
+        world.store[IN_FLIGHT].delete(attempt.id)
+        world.store[READY].put(attempt.key, attempt.pending)
 
 
 def _numbered(world: World, key: str, pending: PendingAttempt, event: Event, endpoint: Webhook) -> Attempt:
-    made, flying = deliveries_of(world, endpoint.id), _in_flight(world)
+    # Copies and resends took numbers of the same event that nobody planned for; the first free one is this one's.
+    made, flying = deliveries_of(world, endpoint.id), world.store[IN_FLIGHT]
     number = pending.after + 1
     while (identifier := delivery_id(event.id, endpoint.id, number)) in made or identifier in flying:
         number += 1
@@ -273,10 +257,10 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     Inside a change. None for an attempt the world knows nothing of (it was restored or reset meanwhile).
     """
     event = world.journal.event(attempt.event_id)
-    endpoint: Webhook | None = find(world, attempt.endpoint_id)
-    if attempt.id not in _in_flight(world) or event is None or endpoint is None:
+    endpoint = endpoint_of(world, attempt.endpoint_id)
+    if attempt.id not in world.store[IN_FLIGHT] or event is None or endpoint is None:
         return None
-    _in_flight(world).delete(attempt.id)
+    world.store[IN_FLIGHT].delete(attempt.id)
     retry_at_ms = None
     pending = attempt.pending
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
@@ -292,7 +276,8 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 
 
 def _release(world: World, attempt: Attempt) -> None:
-    queue = _queues(world).get(attempt.endpoint_id)
+    """Let the queue go on when it was waiting for this attempt, and let go what waited for a first attempt."""
+    queue = world.store[QUEUES].get(attempt.endpoint_id)
     if queue is None:
         return
     if queue.active == attempt.key:
@@ -300,11 +285,13 @@ def _release(world: World, attempt: Attempt) -> None:
     if attempt.pending.is_first:
         queue = replace(queue, answered=queue.answered + 1)
     if attempt.pending.is_first and queue.reordered:
+        # They go right after the one that overtook them, also in the list of deliveries: at its place, one step on.
         newest, number, step = attempt.place
         held = (replace(pending, place=(newest, number, step + 1)) for pending in queue.reordered)
         queue = replace(queue, ahead=(*queue.ahead, *held), reordered=())
-    _queues(world).put(attempt.endpoint_id, queue)
-    endpoint: Webhook | None = find(world, attempt.endpoint_id)
+    world.store[QUEUES].put(attempt.endpoint_id, queue)
+    endpoint = endpoint_of(world, attempt.endpoint_id)
+    # A deleted endpoint goes on (see `cancel_planned`), a disabled one gets nothing more.
     if endpoint is not None and endpoint.status != "disabled":
         _start_next(world, endpoint)
 
@@ -356,12 +343,14 @@ def _give_up(world: World, endpoint: Webhook) -> None:
 
 def silence(world: World, endpoint_id: str) -> None:
     """Drop everything that a disabled endpoint was still to get (W9); attempts on their way end by themselves."""
-    queues, waiting, ready = _queues(world), _waiting(world), _ready(world)
+    queues, waiting, ready = world.store[QUEUES], world.store[WAITING], world.store[READY]
     queue = queues.get(endpoint_id)
     if queue is not None:
         for place in range(queue.waiting_from, queue.waiting_to):
             waiting.delete(f"{endpoint_id}:{place}")
-        started = any(attempt.key == queue.active for attempt in _in_flight(world).values())
+        # An attempt that is on its way still keeps the queue busy, so that what comes after the endpoint is enabled
+        # again does not overtake it; one that was only about to start is dropped below.
+        started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())
         queues.put(endpoint_id, EndpointQueue(active=queue.active if started else "", answered=queue.answered))
     for key, pending in list(ready.items()):
         if pending.endpoint_id == endpoint_id:
@@ -375,45 +364,11 @@ def cancel_planned(world: World, endpoint_id: str) -> None:
     For one that is deleted this is all: the first attempts of what had happened before still go out one after another,
     so that how many it gets does not depend on how quickly it answered.
     """
-    planned, made = _planned(world, endpoint_id), deliveries_of(world, endpoint_id)
+    planned, made = world.store[PLANNED.of(owner=endpoint_id)], deliveries_of(world, endpoint_id)
     for row, plan in list(planned.items()):
         world.agenda.cancel_key(plan.timer)
         planned.delete(row)
+        # The delivery that announced it must not promise what will not come.
         announcing = made.get(plan.delivery_id) if plan.delivery_id else None
         if announcing is not None:
             made.put(announcing.id, replace(announcing, next_attempt_at_ms=None))
-
-
-# --- reading ------------------------------------------------------------------------------------------------------
-
-
-def all_deliveries(
-    world: World, *, event_id: str | None = None, endpoint_id: str | None = None, status: str | None = None
-) -> list[Delivery]:
-    """Every delivery of the world that fits, oldest first; deleted endpoints included."""
-    ids = [endpoint_id] if endpoint_id is not None else _every_endpoint_id(world)
-    found = [
-        delivery
-        for one in ids
-        for delivery in deliveries_of(world, one).values()
-        if event_id in (None, delivery.event_id) and status in (None, delivery.status)
-    ]
-    return sorted(found, key=attrgetter("sequence"))
-
-
-def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
-    """The deliveries of these events of one environment, oldest first; they are looked up, not searched for."""
-    ids, found = _every_endpoint_id(world, (environment,)), []
-    for event_id in event_ids:
-        for endpoint_id in ids:
-            made, number = deliveries_of(world, endpoint_id), 1
-            while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
-                found.append(delivery)
-                number += 1
-    return sorted(found, key=attrgetter("sequence"))
-
-
-def _every_endpoint_id(world: World, environments: Iterable[str] = ENVIRONMENTS) -> list[str]:
-    living = [ENDPOINTS.of(environment) for environment in environments]
-    tables = [world.store[at] for address in living for at in (address, address.of_deleted)]
-    return [endpoint.id for table in tables for endpoint in table.values()]

@@ -5,8 +5,8 @@ Chapter "Events" of the specification, decisions W1 to W12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
 
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
@@ -229,8 +229,3 @@ EMAILS = TableKey("emails", Email)
 def delivery_id(event_id: str, endpoint_id: str, number: int) -> str:
     """The id of a delivery, made of event, endpoint and attempt number (decision W12)."""
     return "dlv_" + text_of(derive(event_id, endpoint_id, number))
-
-
-def without(pending: PendingAttempt, **cleared: Any) -> PendingAttempt:
-    """The same attempt with the named members of its plan set to these values: what faults still ask of it."""
-    return replace(pending, plan=replace(pending.plan or NO_FAULT, **cleared))
