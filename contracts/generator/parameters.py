@@ -10,7 +10,7 @@ from contracts.generator.requests.words import DAY
 from contracts.generator.schemas import Components, Schema
 from simulator.assembly import DEFAULT_SCENARIOS
 from simulator.resources import reference
-from simulator.wire.listing import Filter, Listing
+from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
 
 Parameter = dict[str, Any]
@@ -200,10 +200,10 @@ def _several(name: str, choices: list[str], description: str, clause: str) -> Pa
     return _query(name, schema, description, clause, style="form", explode=False)
 
 
-def _filter(filter_: Filter, tag: str, defaults: Mapping[str, str]) -> Parameter:
+def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> Parameter:
     description = f"Only what has this {filter_.name}."
     default = {"default": defaults[filter_.name]} if filter_.name in defaults else {}
-    if filter_.number:
+    if isinstance(filter_, Bound):
         schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$"}
         return _query(filter_.name, schema, "A bound of the amount, inclusive; a decimal number.", tag)
     if filter_.choices is None:

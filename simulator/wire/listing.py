@@ -10,7 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from itertools import islice
-from typing import Any, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias
+
+from typing_extensions import TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.wire.assumptions import assume
@@ -41,8 +43,15 @@ class Listed(Protocol):
     @property
     def sequence(self) -> int | tuple[int, ...]: ...
 
+    @property
+    def created_at_ms(self) -> int: ...
 
-R = TypeVar("R", bound=Listed)
+    @property
+    def updated_at_ms(self) -> int: ...
+
+
+R = TypeVar("R", bound=Listed, default=Any)
+SortKey: TypeAlias = int | str | Decimal
 R_co = TypeVar("R_co", bound=Listed, covariant=True)
 
 
@@ -57,30 +66,40 @@ class Records(Protocol[R_co]):
 
 
 @dataclass(frozen=True)
-class Filter:
+class Filter(Generic[R]):
     """A query parameter that narrows a list.
 
     `choices` are its valid values (None: any text); `many` allows a comma-separated list. `match` gets a record
-    and the set of values asked for. `number` makes it a bound: `match` then gets a Decimal.
+    and the set of values asked for.
     """
 
     name: str
-    match: Callable[[Any, Any], bool]
+    match: Callable[[R, frozenset[str]], bool]
     choices: tuple[str, ...] | None = None
     many: bool = False
-    number: bool = False
 
-    def parse(self, text: str) -> Any:
-        if self.number:
-            if _NUMBER.fullmatch(text) is None:
-                raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
-            return Decimal(text)
+    def test(self, text: str) -> Callable[[R], bool]:
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
                 if value not in self.choices:
                     raise invalid(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
-        return frozenset(values)
+        wanted = frozenset(values)
+        return lambda record: self.match(record, wanted)
+
+
+@dataclass(frozen=True)
+class Bound(Generic[R]):
+    """A query parameter that narrows a list by a number. `match` gets a record and the number asked for."""
+
+    name: str
+    match: Callable[[R, Decimal], bool]
+
+    def test(self, text: str) -> Callable[[R], bool]:
+        if _NUMBER.fullmatch(text) is None:
+            raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
+        bound = Decimal(text)
+        return lambda record: self.match(record, bound)
 
 
 def by_field(name: str, choices: tuple[str, ...] | None = None, *, many: bool = False) -> Filter:
@@ -88,24 +107,22 @@ def by_field(name: str, choices: tuple[str, ...] | None = None, *, many: bool = 
     return Filter(name, lambda record, values: getattr(record, name) in values, choices, many)
 
 
-def _created(record: Any) -> int:
-    created: int = record.created_at_ms
-    return created
+def _created(record: Listed) -> int:
+    return record.created_at_ms
 
 
-def _updated(record: Any) -> int:
-    updated: int = record.updated_at_ms
-    return updated
+def _updated(record: Listed) -> int:
+    return record.updated_at_ms
 
 
-DATES: Mapping[str, Callable[[Any], Any]] = {"created_at": _created, "updated_at": _updated}
+DATES: Mapping[str, Callable[[Listed], SortKey]] = {"created_at": _created, "updated_at": _updated}
 
-CREATION_DATES: Mapping[str, Callable[[Any], Any]] = {"created_at": _created, "updated_at": _created}
+CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = {"created_at": _created, "updated_at": _created}
 """Of resources that show no `updated_at`: sorting by it is allowed, and means what can be seen (decision L1)."""
 
 
 @dataclass(frozen=True)
-class Listing:
+class Listing(Generic[R]):
     """What one list offers beyond page and size.
 
     `search` answers the texts of a record that are searched; `sorts` the sortable fields; `statuses` the valid
@@ -113,16 +130,16 @@ class Listing:
     order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is sent.
     """
 
-    filters: tuple[Filter, ...] = ()
-    search: Callable[[Any], Iterable[str | None]] | None = None
-    sorts: Mapping[str, Callable[[Any], Any]] | None = None
+    filters: tuple[Filter[R] | Bound[R], ...] = ()
+    search: Callable[[R], Iterable[str | None]] | None = None
+    sorts: Mapping[str, Callable[[R], SortKey]] | None = None
     statuses: tuple[str, ...] = ()
     common: bool = True
     newest_first: bool = True
     defaults: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def sortable(self) -> Mapping[str, Callable[[Any], Any]]:
+    def sortable(self) -> Mapping[str, Callable[[R], SortKey]]:
         return DATES if self.sorts is None else self.sorts
 
     def parameters(self) -> tuple[str, ...]:
@@ -133,27 +150,27 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class ListRequest:
+class ListRequest(Generic[R]):
     """The validated query of a list."""
 
     page: int
     size: int
-    tests: tuple[Callable[[Any], bool], ...]
-    sort: Callable[[Any], Any] | None
+    tests: tuple[Callable[[R], bool], ...]
+    sort: Callable[[R], SortKey] | None
     descending: bool
 
-    def where(self, test: Callable[[Any], bool]) -> ListRequest:
+    def where(self, test: Callable[[R], bool]) -> ListRequest[R]:
         """The same request of those records only which pass a test: what belongs to one resource."""
         return replace(self, tests=(test, *self.tests))
 
 
-def parse_list(listing: Listing, query: Mapping[str, str]) -> ListRequest:
+def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
     """Validate a query string (empty values already dropped); ApiError invalid_parameter or invalid_date_range."""
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
     size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
-    tests: list[Callable[[Any], bool]] = []
-    sort: Callable[[Any], Any] | None = None
+    tests: list[Callable[[R], bool]] = []
+    sort: Callable[[R], SortKey] | None = None
     descending = listing.newest_first
     if listing.common:
         tests += _search(listing, query)
@@ -167,14 +184,9 @@ def parse_list(listing: Listing, query: Mapping[str, str]) -> ListRequest:
             raise invalid("sort_order", "it is asc or desc")
         descending = sort_order == "desc"
         if "status" in query and not any(filter_.name == "status" for filter_ in listing.filters):
-            tests.append(_test(by_field("status", listing.statuses, many=True), query["status"]))
-    tests += [_test(filter_, query[filter_.name]) for filter_ in listing.filters if filter_.name in query]
+            tests.append(by_field("status", listing.statuses, many=True).test(query["status"]))
+    tests += [filter_.test(query[filter_.name]) for filter_ in listing.filters if filter_.name in query]
     return ListRequest(page, size, tuple(tests), sort, descending)
-
-
-def _test(filter_: Filter, text: str) -> Callable[[Any], bool]:
-    wanted = filter_.parse(text)
-    return lambda record: filter_.match(record, wanted)
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, largest: int | None) -> int:
@@ -187,23 +199,25 @@ def _whole(query: Mapping[str, str], name: str, default: int, largest: int | Non
     return int(text)
 
 
-def _search(listing: Listing, query: Mapping[str, str]) -> list[Callable[[Any], bool]]:
+def _search(listing: Listing[R], query: Mapping[str, str]) -> list[Callable[[R], bool]]:
     text = query.get("search")
     if text is None:
         return []
     if len(text) < MIN_SEARCH:
         raise invalid("search", f"it needs at least {MIN_SEARCH} characters")
     needle = text.casefold()
-    fields = listing.search or (lambda record: ())
+    fields = listing.search
+    if fields is None:
+        return [lambda record: False]
     return [lambda record: any(needle in value.casefold() for value in fields(record) if value)]
 
 
-def _dates(query: Mapping[str, str]) -> list[Callable[[Any], bool]]:
+def _dates(query: Mapping[str, str]) -> list[Callable[[Listed], bool]]:
     start = _moment(query, "start_date", 0)
     end = _moment(query, "end_date", DAY_MS - 1)
     if start is not None and end is not None and end < start:
         raise ApiError("invalid_date_range", "`end_date` must not lie before `start_date`.", "end_date")
-    tests: list[Callable[[Any], bool]] = []
+    tests: list[Callable[[Listed], bool]] = []
     if start is not None:
         tests.append(lambda record: record.created_at_ms >= start)
     if end is not None:
@@ -223,7 +237,7 @@ def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | No
         raise invalid(name, "it must be YYYY-MM-DD or an ISO 8601 timestamp") from None
 
 
-def paginate(request: ListRequest, records: Records[R]) -> tuple[Sequence[R], Pagination]:
+def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R], Pagination]:
     """The records of the asked page, and the `pagination` object.
 
     Without filter and sort the page is cut straight out of the records, from their nearer end.
@@ -256,7 +270,7 @@ def _cut(records: Records[R], start: int, end: int, *, newest_first: bool) -> li
     return found[::-1] if backwards else found
 
 
-def page_of(request: ListRequest, records: Records[R], show: Callable[[R], ShownT]) -> Page[ShownT]:
+def page_of(request: ListRequest[R], records: Records[R], show: Callable[[R], ShownT]) -> Page[ShownT]:
     """The list envelope {data, pagination}."""
     found, pagination = paginate(request, records)
     return {"data": [show(row) for row in found], "pagination": pagination}

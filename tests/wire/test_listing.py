@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simulator.kernel.clock import DAY_MS, parse_timestamp
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import DATES, Filter, Listing, Records, by_field, page_of, paginate, parse_list
+from simulator.wire.listing import DATES, Bound, Filter, Listing, Records, by_field, page_of, paginate, parse_list
 
 DAY_START = parse_timestamp("2026-01-05T00:00:00Z")
 
@@ -43,7 +43,7 @@ def counted(total: int, **members: Any) -> Records[Row]:
 SEARCHED = Listing(search=lambda row: (row.id, row.name), statuses=("active", "gone", "lost"))
 AMOUNTS = Listing(
     filters=(
-        Filter("min_amount", lambda row, bound: row.amount >= bound, number=True),
+        Bound("min_amount", lambda row, bound: row.amount >= bound),
         by_field("name", ("a", "b")),
         by_field("id"),
         by_field("status", ("active", "gone"), many=True),

@@ -8,7 +8,7 @@ from simulator.resources.beneficiaries import actions
 from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary, body_for
 from simulator.resources.beneficiaries.records import Beneficiary, BeneficiaryType
 from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape
-from simulator.wire.listing import Filter, Listing, by_field
+from simulator.wire.listing import CREATION_DATES, Filter, Listing, by_field
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import Country, FiatCode, ShortNetwork
 
@@ -19,11 +19,7 @@ def _by_name(record: Beneficiary) -> str:
     return record.name.casefold()
 
 
-def _created(record: Beneficiary) -> int:
-    return record.created_at_ms
-
-
-LISTING = Listing(
+LISTING = Listing[Beneficiary](
     filters=(
         by_field("type", get_args(BeneficiaryType), many=True),
         by_field("country", get_args(Country)),
@@ -35,7 +31,7 @@ LISTING = Listing(
         ),
     ),
     search=actions.searched,
-    sorts={"created_at": _created, "updated_at": _created, "name": _by_name},
+    sorts={**CREATION_DATES, "name": _by_name},
     statuses=("active",),
 )
 

@@ -17,6 +17,7 @@ from simulator.resources.deposit_wallets.bodies import (
     WalletBody,
     WalletChanges,
 )
+from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningEntry, Wallet
 from simulator.resources.deposit_wallets.shapes import (
     DepositList,
     LightningList,
@@ -48,21 +49,21 @@ def _entry_body(call: Call) -> type[EntryBody]:
     return InvoiceBody if wanted == "invoice" else EntryBody
 
 
-_WALLETS = Listing(
+_WALLETS = Listing[Wallet](
     filters=(by_field("network", NETWORKS),),
     search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
     sorts=CREATION_DATES,
     statuses=WALLET_STATUSES,
 )
-_DEPOSITS = Listing(
+_DEPOSITS = Listing[Deposit](
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
     sorts={**CREATION_DATES, "amount": lambda deposit: deposit.amount},
     statuses=DEPOSIT_STATUSES,
 )
-_LIGHTNING = Listing(
+_LIGHTNING = Listing[LightningEntry](
     search=lambda entry: (
         entry.id,
-        *((entry.payment_request, entry.description) if entry.kind == "invoice" else (entry.address,)),
+        *((entry.payment_request, entry.description) if isinstance(entry, Invoice) else (entry.address,)),
     ),
     sorts=CREATION_DATES,
     statuses=LIGHTNING_STATUSES,

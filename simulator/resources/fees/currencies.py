@@ -139,7 +139,7 @@ def _rows(world: World, environment: str) -> list[CurrencyRow]:
     return found
 
 
-CURRENCIES = Listing(
+CURRENCIES = Listing[CurrencyRow](
     filters=(
         by_field("symbol", ASSET_CODES),
         by_field("network", tuple(WALLET)),

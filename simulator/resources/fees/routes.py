@@ -48,7 +48,7 @@ def _status(record: FeeProduct, values: frozenset[str]) -> bool:
     return "all" in values or record.status in values
 
 
-LISTING = Listing(
+LISTING = Listing[FeeProduct](
     filters=(
         by_field("product", PRODUCTS, many=True),
         Filter("network", _network_or_all, tuple(SHORT)),

@@ -9,7 +9,7 @@ from simulator.resources.history.records import ORDER_STATUSES, order_amount
 from simulator.resources.history.shapes import AnyTransaction, Order, OrderList, TransactionList
 from simulator.resources.reference import ASSET_CODES, FIATS, NETWORKS
 from simulator.resources.transactions import STATUSES, TYPES, Transaction, amount_of, searched
-from simulator.wire.listing import DATES, Filter, Listing, by_field
+from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field
 from simulator.wire.operation import Operation
 
 TAG = "Orders and transactions"
@@ -41,21 +41,21 @@ def _has_status(order: Transaction, wanted: frozenset[str]) -> bool:
 
 _NETWORK = Filter("network", _on_network, tuple(NETWORKS))
 
-TRANSACTIONS = Listing(
+TRANSACTIONS = Listing[Transaction](
     filters=(
         by_field("type", TYPES, many=True),
         Filter("recurring_payment_id", _is_run_of),
         _NETWORK,
         Filter("currency", _in_currency, (*ASSET_CODES, *FIATS)),
-        Filter("min_amount", _at_least, number=True),
-        Filter("max_amount", _at_most, number=True),
+        Bound("min_amount", _at_least),
+        Bound("max_amount", _at_most),
     ),
     search=searched,
     sorts={**DATES, "amount": amount_of},
     statuses=STATUSES,
 )
 
-ORDERS = Listing(
+ORDERS = Listing[Transaction](
     filters=(
         Filter("status", _has_status, tuple(dict.fromkeys(ORDER_STATUSES.values())), many=True),
         Filter("order_type", lambda order, wanted: order.type in wanted, TYPES, many=True),
