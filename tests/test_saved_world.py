@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.test_state import Inside
+from tests.test_documents import Inside
 
 SAVED = Path(__file__).parent / "saved"
 OF_THE_LOAD = ("control.calls",)

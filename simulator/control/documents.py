@@ -6,33 +6,34 @@ whether they hold together, on a world of their own that nobody sees.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
 from typing import Any
 
+from typing_extensions import is_typeddict
+
 from simulator.assembly import TABLES as TABLES_OF_A_WORLD
 from simulator.assembly import Blueprint, Simulator, WorldState
-from simulator.control import plain_rows
 from simulator.control.journal import CALLS
-from simulator.control.plain_rows import check_row
 from simulator.control.trial import try_out
 from simulator.insight import COVERAGE
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry
-from simulator.kernel.store import address_of
+from simulator.kernel.store import TableKey, address_of
 from simulator.kernel.world import ENVIRONMENTS
 from simulator.scenario.catalogue import UPLOADED
 from simulator.server.idempotency import ANSWERS
 from simulator.server.ratelimit import WINDOWS
 from simulator.version import __version__
+from simulator.wire.codec import Codec, StateError, checker, classes_in
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
 from simulator.wire.room import by_name
-from simulator.wire.settings import Settings, shown
-from simulator.wire.state import Codec, StateError, checker, classes_in
+from simulator.wire.saved import hold_against
+from simulator.wire.settings import SETTINGS, Settings, shown
 
 FORMAT = "rampsim.state"
 VERSION = 1
@@ -218,7 +219,7 @@ def _clock(parent: JsonObject, at: str) -> tuple[str, int, Decimal]:
 
 def _settings(blueprint: JsonObject) -> JsonObject:
     settings = _object(blueprint, "settings", "blueprint.")
-    check_row("settings", "settings", settings, "blueprint.settings")
+    _held_against(SETTINGS, "settings", settings, "blueprint.settings")
     return shown(Settings()) | settings  # a document of a version that had fewer
 
 
@@ -228,7 +229,8 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
     address = address_of(name, TABLES)
-    fits = checker(object if address is None else address.key.row)
+    table = None if address is None else address.key
+    fits = checker(object if table is None else JsonObject if is_typeddict(table.row) else table.row)
     rows: dict[str, Any] = {}
     for index, piece in enumerate(pairs):
         pair = _whole(piece)
@@ -240,17 +242,20 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
             raise StateError(path, "the key is there twice")
         if not fits(row):
             raise StateError(path, "this table does not hold such rows")
-        if address is not None and address.key.check is not None:
-            _held_against(address.key.check, key, row, path)
-        if address is not None and address.key.name in plain_rows.TABLES:
-            check_row(address.key.name, key, row, path)
+        if table is not None:
+            _held_against(table, key, row, path)
         rows[key] = row
     return rows
 
 
-def _held_against(check: Callable[[str, Any], None], key: str, row: Any, path: str) -> None:
+def _held_against(table: TableKey[Any], key: str, row: Any, path: str) -> None:
+    """StateError for a row that is no such object as its table holds, or that its owner refuses."""
+    if is_typeddict(table.row):
+        hold_against(table.row, row, path)
+    if table.check is None:
+        return
     try:
-        check(key, row)
+        table.check(key, row)
     except StateError as error:
         raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
 

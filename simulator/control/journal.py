@@ -7,9 +7,10 @@ newest ones; never what makes, freezes or replaces whole worlds, and never a sec
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any, Literal
 from weakref import WeakKeyDictionary
 
+from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
@@ -17,12 +18,46 @@ from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
+from simulator.wire.codec import StateError, checker
 from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.saved import STRICT, SavedMoment
 from simulator.wire.shapes import Count, Timestamp
 
-CALLS = TableKey("control.calls", dict[str, Any])
+
+@with_config(STRICT)
+class KeptCall(TypedDict):
+    """A row of the journal. `after`: the interface call that came last before, and how many there were with its id."""
+
+    id: Annotated[str, Field(pattern=r"^ctl_[0-9]{6,18}$")]
+    at_ms: SavedMoment
+    ended_ms: SavedMoment
+    after: Annotated[list[Any], Field(min_length=2, max_length=2)]
+    name: str
+    method: str
+    path: str
+    environment: Literal["sandbox", "production"]
+    body: JsonObject | str
+    status: Annotated[int, Field(ge=100, le=599)]
+    answer: JsonObject | None
+
+
+def _check_call(key: str, row: KeptCall) -> None:
+    request_id, count = row["after"]
+    if not isinstance(request_id, str) or type(count) is not int or count < 0:
+        raise StateError("after", "it is the id of a request, and how many of it there were")
+    if isinstance(row["body"], str) != (row["name"] == "upload_scenario"):
+        raise StateError("body", "it is a text for upload_scenario, else an object")
+    if row["name"] == "activate" and not (isinstance(row["body"], dict) and _NAMES(row["body"].get("names"))):
+        raise StateError("body.names", "it must be a list of names")
+    if row["id"] != key:
+        raise StateError("id", "it is the key of the row")
+
+
+_NAMES = checker(list[str])
+
+CALLS = TableKey("control.calls", KeptCall, check=_check_call)
 """The rows by the ids of the calls."""
 KEPT = 10_000
 BYTES_KEPT = 64 * 1024 * 1024
@@ -83,7 +118,7 @@ class ControlJournal:
         """Enter a call that was carried out; the oldest go when there are too many, or they take too much."""
         number, masker = number_of(call.id), call.runtime.masker
         environment = call.headers.get(ENVIRONMENT_HEADER, "sandbox")
-        row = {
+        row: KeptCall = {
             "id": call.id,
             "at_ms": call.began_ms,
             "ended_ms": world.now_ms,
@@ -91,7 +126,7 @@ class ControlJournal:
             "name": operation.name,
             "method": operation.method,
             "path": masker.text(operation.path.format_map(call.path)),
-            "environment": environment if environment in ENVIRONMENTS else "sandbox",
+            "environment": "production" if environment == "production" else "sandbox",
             "body": masker.value(_readable(call.raw)),
             "status": operation.status if answer is not None else 204,
             "answer": masker.value(loads(dumps(answer))) if operation.keeps_answer else None,
@@ -110,7 +145,7 @@ class ControlJournal:
             self._sizes[world] = size
 
 
-def _size(row: JsonObject) -> int:
+def _size(row: KeptCall) -> int:
     return len(dumps(row))
 
 
@@ -119,12 +154,12 @@ def number_of(call_id: str) -> int:
     return int(call_id.removeprefix("ctl_"))
 
 
-def calls_of(world: World) -> list[JsonObject]:
+def calls_of(world: World) -> list[KeptCall]:
     """The rows of a world, in the order in which the calls ended."""
     return list(world.store[CALLS].values())
 
 
-def call_of(world: World, call_id: str) -> JsonObject | None:
+def call_of(world: World, call_id: str) -> KeptCall | None:
     """The row of a call; None for one that was never kept or is forgotten."""
     return world.store[CALLS].get(call_id)
 
@@ -152,7 +187,7 @@ async def control_calls(call: ControlCall) -> ControlCallList:
     return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())], "dropped": dropped}
 
 
-def show_call(row: JsonObject) -> ControlCallEntry:
+def show_call(row: KeptCall) -> ControlCallEntry:
     """A call as GET /controls shows it."""
     return {
         "at": format_timestamp(row["at_ms"]),

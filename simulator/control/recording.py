@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.actions import resources_of_type
-from simulator.control.journal import calls_of
+from simulator.control.journal import KeptCall, calls_of
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, RecordedAs, wrong
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry
@@ -124,7 +124,7 @@ class _Collector:
             kinds=_kinds(world),
         )
 
-    def _in_order(self) -> Iterator[JournalEntry | JsonObject]:
+    def _in_order(self) -> Iterator[JournalEntry | KeptCall]:
         """Both journals as one: a control call comes after the request that was the last one when it ended.
 
         Neither the clock nor the ids give this order: a manual clock stands still while many calls are made, and the
@@ -145,7 +145,7 @@ class _Collector:
         # What is left came after a replay of which the journal has forgotten an earlier one: the count is not reached.
         yield from waiting
 
-    def _begin(self, rows: list[Any]) -> tuple[int, list[str]]:
+    def _begin(self, rows: list[JournalEntry | KeptCall]) -> tuple[int, list[str]]:
         """The index of the first row that counts, and the scenarios active there; 400 for an unknown `since`."""
         scenarios = list(self._blueprint.scenarios)
         if not self._since:
@@ -157,8 +157,8 @@ class _Collector:
         for index, row in enumerate(rows):
             if (from_ms is not None and _at_ms(row) >= from_ms) or _id(row) == self._since:
                 return index, scenarios
-            if isinstance(row, dict) and self._recorded_as(row) == "activation":
-                scenarios = row["body"]["names"]
+            if not isinstance(row, JournalEntry) and self._recorded_as(row) == "activation":
+                scenarios = _object(row)["names"]
         if from_ms is None:
             raise wrong("since", "it is a timestamp, or the id of a request or control call of this world")
         return len(rows), scenarios
@@ -177,7 +177,7 @@ class _Collector:
 
     # One row
 
-    def _done(self, row: JournalEntry | JsonObject) -> Iterator[Done]:
+    def _done(self, row: JournalEntry | KeptCall) -> Iterator[Done]:
         return self._request(row) if isinstance(row, JournalEntry) else self._control_call(row)
 
     def _request(self, row: JournalEntry) -> Iterator[Done]:
@@ -226,9 +226,9 @@ class _Collector:
             return f"{row.method} {path} (403), because another key pair was used"
         return ""
 
-    def _control_call(self, row: JsonObject) -> Iterator[Done]:
+    def _control_call(self, row: KeptCall) -> Iterator[Done]:
         self._polled.clear()
-        body, ended_ms = row["body"], row["ended_ms"]
+        body, ended_ms = _object(row), row["ended_ms"]
         match self._recorded_as(row):
             case "nothing":
                 return
@@ -246,7 +246,7 @@ class _Collector:
                     answer=(row["answer"] or {}).get("resource"),
                 )
             case "upload":
-                yield from self._upload(ended_ms, self._read(body))
+                yield from self._upload(ended_ms, self._read(str(row["body"])))
             case "settings":
                 changed = {key: value for key, value in body.items() if key in _SETTINGS}
                 if changed:
@@ -265,7 +265,7 @@ class _Collector:
                     answer=row["answer"],
                 )
 
-    def _recorded_as(self, row: JsonObject) -> RecordedAs:
+    def _recorded_as(self, row: KeptCall) -> RecordedAs:
         """How a call of the journal is repeated. A call that this version does not have is repeated as it was."""
         operation = self._rows.get(row["name"])
         return "call" if operation is None or operation.recorded_as is None else operation.recorded_as
@@ -298,6 +298,11 @@ class _Collector:
             if isinstance(status, str):
                 states[identifier] = status
         return states
+
+
+def _object(row: KeptCall) -> JsonObject:
+    """The body of a call; of the one that is a text, an empty object."""
+    return row["body"] if isinstance(row["body"], dict) else {}
 
 
 def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> Done:

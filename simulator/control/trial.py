@@ -11,7 +11,6 @@ import orjson
 
 from simulator.assembly import Simulator, WorldState
 from simulator.control.journal import calls_of, show_call
-from simulator.control.plain_rows import check_step
 from simulator.control.queries import show_entry
 from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
@@ -24,8 +23,9 @@ from simulator.resources.reference import all_rates
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
 from simulator.scenario.catalogue import UPLOADED
 from simulator.scenario.holding import Held
-from simulator.scenario.pending import KINDS
+from simulator.scenario.pending import KINDS, check_step
 from simulator.wire import dispatch
+from simulator.wire.codec import LAST_TIMESTAMP_MS, StateError
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call
@@ -36,7 +36,6 @@ from simulator.wire.records import (
     render,
 )
 from simulator.wire.settings import SETTINGS
-from simulator.wire.state import LAST_TIMESTAMP_MS, StateError
 
 MAX_FIRED = 2_000
 """How many timers are tried out before a document is taken: those it has, and what comes of them meanwhile."""

@@ -15,7 +15,7 @@ from simulator.insight.traffic import traffic_of
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.wire.advice import ADVICE
+from simulator.wire.advice import ADVICE, Advice
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 
@@ -80,7 +80,7 @@ def _bounded(names: Iterable[str]) -> list[str]:
 
 def _noted(world: World) -> Iterator[JsonObject]:
     """What the rooms noted, one finding per kind and message."""
-    groups: dict[tuple[str, str], list[JsonObject]] = {}
+    groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():
         groups.setdefault((row["kind"], row["message"]), []).append(row)
     for (kind, message), rows in groups.items():

@@ -9,15 +9,30 @@ from fnmatch import translate
 from typing import Any
 from weakref import WeakKeyDictionary
 
+from pydantic import with_config
+from typing_extensions import TypedDict
+
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.schema import REQUEST, Library, Rule, Scenario, ScenarioFile
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
+from simulator.wire.json import JsonObject
+from simulator.wire.saved import STRICT, SavedCount
 
-UPLOADED = TableKey("uploaded_scenarios", dict[str, Any])
-"""The scenarios of a world by name, as `row_of` writes them."""
+
+@with_config(STRICT)
+class Uploaded(TypedDict):
+    """A scenario that belongs to its world: the document, where it came from, the line of each of its parts."""
+
+    document: JsonObject
+    source: str
+    lines: dict[str, SavedCount]
+
+
+UPLOADED = TableKey("uploaded_scenarios", Uploaded)
+"""The scenarios of a world by name."""
 
 
 class UnknownScenario(ControlError, KeyError):
@@ -126,11 +141,11 @@ class Context:
     network_status: NetworkStatus
 
 
-def row_of(file: ScenarioFile) -> dict[str, Any]:
+def row_of(file: ScenarioFile) -> Uploaded:
     """A scenario as the plain data that a world keeps of it."""
     return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
-def _from_row(row: Mapping[str, Any]) -> ScenarioFile:
+def _from_row(row: Uploaded) -> ScenarioFile:
     document = row["document"]
     return ScenarioFile(Scenario.model_validate(document), document, row["source"], row["lines"])

@@ -2,26 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, Required
+
+from pydantic import with_config
+from typing_extensions import TypedDict, Unpack
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.wire.json import JsonObject
+from simulator.wire.saved import STRICT, SavedTimestamp
 
-LOG = TableKey("scenario.log", dict[str, Any])
+What = Literal["fired", "done", "skipped", "failed", "stopped"]
+
+
+class About(TypedDict, total=False):
+    """What an entry says besides when and where."""
+
+    object: str
+    event: str
+    request: str
+    action: str
+    error: str
+    name: str
+    reason: str
+
+
+@with_config(STRICT)
+class Entry(About):
+    """What a scenario did, and when. `part` is the path of the rule or step, `place` its file and line."""
+
+    at: Required[SavedTimestamp]
+    part: Required[str]
+    place: Required[str]
+
+
+@with_config(STRICT)
+class Logged(TypedDict):
+    """A row of the logbook."""
+
+    scenario: str
+    what: What
+    entry: Entry
+
+
+LOG = TableKey("scenario.log", Logged)
 """The entries by their numbers."""
 KEPT = 10_000
 
 
-def note(world: World, scenario: str, what: str, part: str, place: str, **members: str) -> int:
+def note(world: World, scenario: str, what: What, part: str, place: str, **about: Unpack[About]) -> int:
     """Write an entry and answer its number; inside a change.
 
-    `what`: fired, done, skipped, failed or stopped; `part` is the path of the rule or step.
+    `part` is the path of the rule or step.
     """
     number = world.next_sequence(LOG.name)
     table = world.store[LOG]
-    entry = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **members}
+    entry: Entry = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **about}
     table.put(str(number), {"scenario": scenario, "what": what, "entry": entry})
     oldest = str(number - KEPT)
     if oldest in table:
@@ -34,6 +70,6 @@ def last_entry(world: World) -> int:
     return world.last_sequence(LOG.name)
 
 
-def notes(world: World, scenario: str, what: str) -> list[JsonObject]:
+def notes(world: World, scenario: str, what: What) -> list[Entry]:
     """The entries of one scenario and sort, oldest first."""
     return [row["entry"] for row in world.store[LOG].values() if row["scenario"] == scenario and row["what"] == what]

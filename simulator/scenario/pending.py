@@ -6,19 +6,51 @@ A timer is plain data in the world's document, so its arguments keep their names
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal, NotRequired
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict, Unpack
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
-from simulator.scenario.logbook import note
+from simulator.scenario.logbook import About, What, note
+from simulator.wire.codec import StateError
 from simulator.wire.json import JsonObject
+from simulator.wire.saved import STRICT, hold_against
 
 STEP = "scenario.step"
 TIMELINE = "scenario.timeline"
 KINDS = (STEP, TIMELINE)
+MOST_SLOWDOWN = 1000
+"""The largest factor by which a slow network stretches a step."""
 
 _BEYOND = "it would lie beyond the end of the year 9998, where simulated time ends"
+
+
+@with_config(STRICT)
+class StepArguments(TypedDict):
+    """What the timer of a step carries: one action with its parameters, or a scenario to hand over to."""
+
+    scenario: str
+    part: str
+    place: str
+    event: str
+    at_once: NotRequired[bool]
+    slowed_by: NotRequired[list[Literal["stellar", "celo", "bitcoin"]]]
+    factor: NotRequired[Annotated[float, Field(gt=0, le=MOST_SLOWDOWN)]]
+    action: str | None
+    acts_on: str | None
+    parameters: JsonObject
+    environment: Literal["sandbox", "production"]
+    hand_to: str | None
+
+
+def check_step(arguments: JsonObject, path: str) -> None:
+    """StateError for arguments that no timer of a step can carry."""
+    hold_against(StepArguments, arguments, path)
+    if (arguments["action"] is None) == (arguments["hand_to"] is None):
+        raise StateError(path, "a step has an action, or a scenario to hand over to")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,6 +134,7 @@ def steps_on(world: World, object_id: str) -> list[Timer]:
     return world.agenda.in_firing_order(found)
 
 
-def note_step(world: World, what: str, step: PendingStep, **members: str) -> None:
+def note_step(world: World, what: What, step: PendingStep, **about: Unpack[About]) -> None:
     """Enter what became of a step in the logbook; inside a change."""
-    note(world, step.scenario, what, step.part, step.place, object=step.target, action=step.does, **members)
+    said: About = {"object": step.target, "action": step.does, **about}
+    note(world, step.scenario, what, step.part, step.place, **said)

@@ -16,9 +16,6 @@ from simulator.scenario.pending import STEP
 from simulator.wire.records import Record, find
 from simulator.wire.spelling import DEPOSIT, SHORT
 
-MOST = 1000
-"""The largest factor of a slowdown."""
-
 _NETWORKS = DEPOSIT | SHORT
 """Canonical names of networks by any spelling, in lower case."""
 

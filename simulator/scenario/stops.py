@@ -5,7 +5,8 @@ All of it is plain data in the world's store. The engine decides what being stop
 
 from __future__ import annotations
 
-from typing import Any
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.store import TableKey
@@ -13,11 +14,31 @@ from simulator.kernel.world import World
 from simulator.scenario.logbook import note
 from simulator.scenario.pending import PendingStep, note_step
 from simulator.scenario.shapes import StoppedScenario
+from simulator.wire.saved import STRICT, SavedCount, SavedTimestamp
 from simulator.wire.settings import settings_of
 
-STOPPED = TableKey("scenario.stopped", dict[str, Any])
+
+@with_config(STRICT)
+class Stopped(TypedDict):
+    """A scenario that was stopped: why, when, and the number of its entry in the logbook."""
+
+    name: str
+    reason: str
+    at: SavedTimestamp
+    entry: SavedCount
+
+
+@with_config(STRICT)
+class Failure(TypedDict):
+    """The last step of a scenario that broke, and how: the class of the exception."""
+
+    part: str
+    error: str
+
+
+STOPPED = TableKey("scenario.stopped", Stopped)
 INSTANTS = TableKey("scenario.instants", tuple[int, int])
-FAILURES = TableKey("scenario.failures", dict[str, Any])
+FAILURES = TableKey("scenario.failures", Failure)
 
 _LONGEST_REASON = 500
 
@@ -29,7 +50,7 @@ _COUNTED_EVERY = 500
 def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
     """Enter that a scenario is stopped, and at which step; inside a change."""
     entry = note(world, name, "stopped", part, place, name=name, reason=reason)
-    row = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
+    row: Stopped = {"name": name, "reason": reason, "at": format_timestamp(world.now_ms), "entry": entry}
     world.store[STOPPED].put(name, row)
 
 
@@ -43,7 +64,7 @@ def pardon(world: World, name: str) -> None:
 def why_stopped(world: World, name: str) -> str | None:
     """Why a scenario was stopped, None for one that is not."""
     row = world.store[STOPPED].get(name)
-    return None if row is None else str(row["reason"])
+    return None if row is None else row["reason"]
 
 
 def stopped_since(world: World, entry: int) -> list[StoppedScenario]:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Literal, get_args
+
+from pydantic import with_config
+from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.wire.json import JsonObject
+from simulator.wire.saved import STRICT, SavedTimestamp
 
-SEVERITIES = ("info", "warning", "error")
+Severity = Literal["info", "warning", "error"]
+SEVERITIES: tuple[Severity, ...] = get_args(Severity)
 KEPT = 10_000
 """How many findings a world keeps; the oldest go first."""
 
 
-ADVICE = TableKey("advice", dict[str, Any])
+@with_config(STRICT)
+class Advice(TypedDict):
+    """A finding that a room noted. `requests` are ids of requests or resources that show it."""
+
+    id: str
+    kind: str
+    severity: Severity
+    message: str
+    what_to_do: str
+    requests: list[str]
+    at: SavedTimestamp
+
+
+ADVICE = TableKey("advice", Advice)
 """The findings by their numbers."""
 
 
-def advise(world: World, kind: str, severity: str, message: str, what_to_do: str, *evidence: str) -> None:
+def advise(world: World, kind: str, severity: Severity, message: str, what_to_do: str, *evidence: str) -> None:
     """Keep a finding; inside a change. `evidence` are ids of requests or resources that show it."""
     number = world.next_sequence("advice")
-    finding: JsonObject = {
+    finding: Advice = {
         "id": f"adv_{number:06d}",
         "kind": kind,
         "severity": severity,

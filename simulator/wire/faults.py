@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal
 
-from pydantic import Field
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
 
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.wire.codec import StateError
+from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.wire.globs import can_match, meant_path
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
+from simulator.wire.saved import SavedCount, hold_against
 from simulator.wire.strict import did_you_mean, refuse_unknown
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
@@ -25,7 +29,28 @@ LONGEST_SLOWNESS_MS = MINUTE_MS
 """Of interface calls, and of deliveries: both are wall time."""
 
 
-FAULTS = TableKey("faults", dict[str, Any])
+@with_config(strict=True)
+class FaultState(TypedDict):
+    """What a fault in force has besides what was asked for."""
+
+    id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
+    times_left: SavedCount | None
+    hits: SavedCount
+    scenario: str | None
+
+
+def _check_row(key: str, row: JsonObject) -> None:
+    hold_against(FaultState, row)
+    asked = {name: value for name, value in row.items() if name not in FaultState.__annotations__}
+    try:
+        read_fault(asked)
+    except ApiError as error:
+        raise StateError(error.param or "", error.message) from None
+    if row["id"] != key:
+        raise StateError("id", "it is the key of the row")
+
+
+FAULTS = TableKey("faults", dict[str, Any], check=_check_row)
 """The faults in force, by id: as given, and `id`, `times_left`, `hits`, and the `scenario` it is of (or None)."""
 
 

@@ -13,7 +13,10 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.wire.codec import StateError
 from simulator.wire.fields import Body
+from simulator.wire.json import JsonObject
+from simulator.wire.saved import hold_against
 from simulator.wire.shapes import Count, Format
 
 RATE_LIMIT_PATTERN = r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$"
@@ -56,7 +59,15 @@ def _set(members: Mapping[str, object]) -> SettingSet:
 
 DEFAULTS = Settings()
 
-SETTINGS = TableKey("settings", dict[str, Any])
+
+def check_settings(key: str, row: JsonObject) -> None:
+    """StateError for what are no settings of this version or an earlier one."""
+    hold_against(Settings, row)
+    if key != "settings" or not row.keys() <= Settings.model_fields.keys():
+        raise StateError("", f"the settings are {', '.join(Settings.model_fields)}")
+
+
+SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
 """One row, `settings`: those in force, by name. A world of a version that had fewer has fewer."""
 
 

@@ -16,7 +16,7 @@ from simulator.scenario.document import FILE
 from simulator.scenario.loader import Loader
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.messages import Incoming
-from tests.test_state import Inside
+from tests.test_documents import Inside
 
 ODD = st.text("a/\x00\n\r\t %?#${}:'\"\\é\u2028\U0001f600.-", max_size=8)
 KNOWN = ["/quotes", "/beneficiaries", "/v1/quotes", "/recurring-payments", "/transactions/txn_x"]

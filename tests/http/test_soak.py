@@ -12,7 +12,7 @@ from simulator.wire import advice
 from simulator.wire.advice import ADVICE, advise
 from tests.http.busy import ok, send
 from tests.http.test_snapshots import FRIEND
-from tests.test_state import Inside
+from tests.test_documents import Inside
 
 CALLS = 20_000
 

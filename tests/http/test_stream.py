@@ -22,7 +22,7 @@ from simulator.server.publisher import Channel, Reader
 from tests.http.busy import ok, onramp, send
 from tests.http.conftest import Remote
 from tests.http.test_snapshots import FRIEND, another_process, restore, snapshot, state
-from tests.test_state import Inside
+from tests.test_documents import Inside
 
 
 @dataclass

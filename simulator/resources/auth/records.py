@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
+from simulator.wire.codec import StateError
 from simulator.wire.records import Record
-from simulator.wire.state import StateError
 
 TOKEN_LIFETIME_SECONDS = 3600
 

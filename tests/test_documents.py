@@ -32,9 +32,9 @@ from simulator.kernel.store import address_of
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
 from simulator.server.runtime import Runtime
+from simulator.wire.codec import MAX_DEPTH, Codec, StateError, checker
 from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
-from simulator.wire.state import MAX_DEPTH, Codec, StateError, checker
 from tests.http.busy import busy_morning
 from tests.http.conftest import Answer, Remote
 
