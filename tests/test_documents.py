@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from decimal import Decimal
-from typing import Any, Literal, NotRequired
+from typing import Any, Literal, NotRequired, get_args, get_type_hints
 from urllib.parse import urlencode
 
 import httpx
@@ -27,6 +27,7 @@ from simulator.control.documents import (
 from simulator.courier.transport import FakeTransport
 from simulator.host import application_of
 from simulator.kernel.agenda import Timer
+from simulator.kernel.fields import Between, OneLine
 from simulator.kernel.journal import STEPS_A_ROW
 from simulator.kernel.store import address_of
 from simulator.kernel.world import World
@@ -279,6 +280,17 @@ def test_texts_keep_the_word_before_them_in_documents_alone() -> None:
     assert Codec([_Noted]).decode(written, "row") == _Noted(("a", "b:c"))
     with pytest.raises(StateError, match="what stands here begins with `name:`"):
         Codec([_Noted]).decode({"$": "_Noted", "notes": {"$": "tuple", "items": ["a"]}}, "row")
+
+
+def test_what_a_field_is_named_for_it_says_in_its_type_too() -> None:
+    for made in codec().classes:
+        hints = get_type_hints(made, include_extras=True)
+        for one in fields(made):
+            narrowed = [word for hint in (hints[one.name], *get_args(hints[one.name])) for word in get_args(hint)]
+            if one.name.endswith("_ms"):
+                assert any(isinstance(word, Between) for word in narrowed), f"{made.__name__}.{one.name}"
+            elif one.name in ("id", "headers") or one.name.endswith(("_id", "_headers")):
+                assert OneLine() in narrowed, f"{made.__name__}.{one.name}"
 
 
 class _Single(TypedDict):

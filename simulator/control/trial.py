@@ -14,6 +14,7 @@ from simulator.control.journal import calls_of, show_call
 from simulator.control.queries import show_entry
 from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
+from simulator.kernel.fields import LAST_TIMESTAMP_MS
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import TOUCHED
 from simulator.kernel.world import ENVIRONMENTS, World
@@ -25,7 +26,7 @@ from simulator.scenario.catalogue import UPLOADED
 from simulator.scenario.holding import Held
 from simulator.scenario.pending import KINDS, check_step
 from simulator.wire import dispatch
-from simulator.wire.codec import LAST_TIMESTAMP_MS, StateError
+from simulator.wire.codec import StateError
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call

@@ -12,6 +12,7 @@ from collections.abc import Iterable, ValuesView
 from dataclasses import dataclass, field
 from typing import Any
 
+from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Store, Table, TableKey
 
 _STALE_ENTRIES_KEPT = 64
@@ -26,7 +27,7 @@ class Timer:
     """Due work: when, its creation number, what kind, on which resource, with which further arguments."""
 
     key: str
-    due_at_ms: int
+    due_at_ms: Milliseconds
     number: int
     kind: str
     target: str

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
 from simulator.kernel.store import Store, TableKey
 
 DEFAULT_REQUESTS_KEPT = 10_000
@@ -41,12 +42,12 @@ def shared_cause(kind: str, name: str, reference: str) -> Cause:
 class Event:
     """An emitted event: its envelope's raw bytes are made once and never again (decision W7)."""
 
-    id: str
+    id: Id
     sequence: int
     environment: str
     type: str
-    object_id: str
-    at_ms: int
+    object_id: Id
+    at_ms: Milliseconds
     raw: bytes
     cause: Cause
 
@@ -56,7 +57,7 @@ class Step:
     """One move in the history of a resource: the state it reached, when, by which trigger, and why."""
 
     state: str
-    at_ms: int
+    at_ms: Milliseconds
     trigger: str
     cause: Cause
 
@@ -69,23 +70,23 @@ class JournalEntry:
     all durations they differ from run to run.
     """
 
-    id: str
-    at_ms: int
+    id: Id
+    at_ms: Milliseconds
     environment: str
     public_key: str | None
     method: str
     path: str
-    headers: tuple[tuple[str, str], ...]
+    headers: Headers
     body: bytes
     status: int
     response: bytes
-    duration_ms: float
+    duration_ms: WallMilliseconds
     unknown_fields: tuple[str, ...] = field(
         default=(), metadata={"saved_as": "advice", "saved_after": "unknown_field:"}
     )
     operation: str = ""
-    answer_headers: tuple[tuple[str, str], ...] = ()
-    wall_ms: float = 0.0
+    answer_headers: Headers = ()
+    wall_ms: WallMilliseconds = 0.0
 
     saved_as: ClassVar[str] = "Exchange"
     """The name in documents of a world, which it keeps."""

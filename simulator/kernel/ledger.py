@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import Store, TableKey
 
@@ -40,9 +41,9 @@ class Entry:
     """A movement: its number, the moment, what it was for, the resource it belongs to, its postings."""
 
     number: int
-    at_ms: int
+    at_ms: Milliseconds
     purpose: str
-    resource_id: str
+    resource_id: Id
     postings: tuple[Posting, ...]
 
 
@@ -50,7 +51,7 @@ class Entry:
 class Hold:
     """An amount moved aside for a resource: `pending`, then `posted` (spent) or `voided` (given back)."""
 
-    id: str
+    id: Id
     owner: str
     currency: str
     amount: Decimal

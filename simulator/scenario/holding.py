@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from simulator.kernel.agenda import Timer
+from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
@@ -30,7 +31,7 @@ NetworkStatus: TypeAlias = Callable[[World, str, str], str]
 class Held:
     """A step that waits: what is left of its delay, the networks it waits for, and what its timer was."""
 
-    remaining_ms: int
+    remaining_ms: Milliseconds
     environment: str
     networks: tuple[str, ...]
     of_timeline: bool

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 
 from simulator.kernel.clock import HOUR_MS
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
@@ -23,8 +24,8 @@ class Stored:
     fingerprint: bytes
     status: int
     body: bytes
-    request_id: str
-    at_ms: int
+    request_id: Id
+    at_ms: Milliseconds
 
 
 ANSWERS = TableKey("idempotency", Stored)

@@ -13,20 +13,20 @@ from __future__ import annotations
 
 import types
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
-from typing import Any, Literal, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import is_typeddict
+
+from simulator.kernel.fields import Between, OneLine
 
 TAG = "$"
 MAX_DEPTH = 100
 _SAVED_AS = "saved_as"
 _SAVED_AFTER = "saved_after"
-LAST_TIMESTAMP_MS = 253_402_300_799_999
-"""The end of the year 9999, the last moment that can be written."""
 
 _MAX_DIGITS = 120
 _INT64 = range(-(1 << 63), 1 << 63)
@@ -66,6 +66,10 @@ class Codec:
             if name in self._shapes:
                 raise ValueError(f"two record classes are called {name}")
             self._shapes[name] = _shape(made)
+
+    @property
+    def classes(self) -> tuple[type[Any], ...]:
+        return tuple(self._names)
 
     def encode(self, value: Any) -> Any:
         """The value as plain JSON; TypeError for what no row may hold."""
@@ -224,11 +228,11 @@ def _shape(made: type[Any]) -> _Shape:
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not a dataclass")
     words: dict[str, str] = {}
-    hints, attributes, checks, required = get_type_hints(made), {}, {}, set()
+    hints, attributes, checks, required = get_type_hints(made, include_extras=True), {}, {}, set()
     for one in fields(made):
         name = one.metadata.get(_SAVED_AS, one.name)
         attributes[name] = one.name
-        checks[name] = _named(one.name, checker(hints[one.name]))
+        checks[name] = checker(hints[one.name])
         if _SAVED_AFTER in one.metadata:
             words[name] = one.metadata[_SAVED_AFTER]
         if one.default is MISSING and one.default_factory is MISSING:
@@ -236,23 +240,17 @@ def _shape(made: type[Any]) -> _Shape:
     return _Shape(made, attributes, checks, frozenset(required), words)
 
 
-def _named(name: str, check: Check) -> Check:
-    """A field's name says more than its type: what a moment is, and what goes into headers."""
-    if name.endswith("_ms"):
-        return _moment(check)
-    if name == "headers" or name.endswith("_headers"):
-        return lambda value: check(value) and all(map(_is_line, _texts(value)))
-    return (lambda value: check(value) and _is_line(value)) if name == "id" or name.endswith("_id") else check
+def _texts(value: Any) -> Iterator[str]:
+    """The texts in a value, however deep in tuples."""
+    if isinstance(value, tuple):
+        for item in value:
+            yield from _texts(item)
+    else:
+        yield value
 
 
-def _texts(value: Any) -> Iterable[Any]:
-    items = value.items() if isinstance(value, dict) else value if isinstance(value, tuple | list) else ()
-    return (text for item in items for text in (item if isinstance(item, tuple) else (item,)))
-
-
-def _is_line(value: Any) -> bool:
-    """No text, or one without control characters."""
-    return not isinstance(value, str) or not any(character < " " or character == "\x7f" for character in value)
+def _is_line(text: str) -> bool:
+    return not any(character < " " or character == "\x7f" for character in text)
 
 
 def is_plain(value: Any) -> bool:
@@ -267,11 +265,6 @@ def is_plain(value: Any) -> bool:
     return value is None or kind is bool or (kind is int and value in _JSON_INTS) or (kind is float and isfinite(value))
 
 
-def _moment(check: Check) -> Check:
-    """What ends in `_ms` is a moment or a span that can be written as a timestamp."""
-    return lambda value: check(value) and (value is None or 0 <= value <= LAST_TIMESTAMP_MS)
-
-
 def checker(hint: Any) -> Check:
     """Whether a value is what an annotation says; TypeError for an annotation that rows do not use."""
     origin, arguments = get_origin(hint), get_args(hint)
@@ -281,6 +274,8 @@ def checker(hint: Any) -> Check:
         return is_plain
     if hint is int:
         return lambda value: type(value) is int and value in _JSON_INTS
+    if origin is Annotated:
+        return _narrowed(checker(arguments[0]), arguments[1:])
     if origin in (types.UnionType, Union):
         checks = [checker(argument) for argument in arguments]
         return lambda value: any(check(value) for check in checks)
@@ -316,6 +311,24 @@ def _members_checker(shape: Any) -> Check:
         and required <= value.keys() <= checks.keys()
         and all(checks[name](member) for name, member in value.items())
     )
+
+
+def _narrowed(check: Check, narrowings: Iterable[object]) -> Check:
+    """What an annotation says beyond its type; words for people and for the contract are passed over."""
+    for one in narrowings:
+        if isinstance(one, Between):
+            check = _between(check, one)
+        elif isinstance(one, OneLine):
+            check = _one_line(check)
+    return check
+
+
+def _between(check: Check, bounds: Between) -> Check:
+    return lambda value: check(value) and bounds.first <= value <= bounds.last
+
+
+def _one_line(check: Check) -> Check:
+    return lambda value: check(value) and all(map(_is_line, _texts(value)))
 
 
 def _tuple_checker(arguments: tuple[Any, ...]) -> Check:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypedDict, TypeVar
 
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import Step
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Address, Table, TableKey
@@ -26,11 +27,11 @@ class Record:
     `environment` is empty for what belongs to both.
     """
 
-    id: str
+    id: Id
     environment: str
     sequence: int
-    created_at_ms: int
-    updated_at_ms: int
+    created_at_ms: Milliseconds
+    updated_at_ms: Milliseconds
     status: str = ""
     owner: str = ""
 

@@ -10,7 +10,8 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from simulator.wire.codec import LAST_TIMESTAMP_MS, StateError
+from simulator.kernel.fields import LAST_TIMESTAMP_MS
+from simulator.wire.codec import StateError
 from simulator.wire.fields import in_words
 
 STRICT = ConfigDict(strict=True, extra="forbid")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from simulator.kernel.fields import Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
@@ -50,8 +51,8 @@ class Token:
 
     text: str
     public_key: str
-    expires_at_ms: int
-    wall_expires_at_ms: int = 0
+    expires_at_ms: Milliseconds
+    wall_expires_at_ms: Milliseconds = 0
 
 
 KEY_PAIRS = TableKey("api_keys", KeyPair, per_environment=True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from simulator.kernel.fields import Id
 from simulator.kernel.money import ZERO
 from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee
@@ -33,9 +34,9 @@ class WalletQuote(Quote):
     received: Side
     rate: Decimal
     fee: Fee
-    product_id: str
+    product_id: Id
     method: Method | None = None
-    beneficiary_id: str | None = None
+    beneficiary_id: Id | None = None
     slippage: Decimal | None = None
     minimum_received: Decimal = ZERO
 

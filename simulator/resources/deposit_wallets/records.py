@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.wire.records import Record
@@ -30,7 +31,7 @@ class Wallet(Record):
 class LightningAddress(Record):
     """A reusable name@domain."""
 
-    wallet_id: str
+    wallet_id: Id
     address: str
     lnurl: str
 
@@ -43,11 +44,11 @@ class LightningAddress(Record):
 class Invoice(Record):
     """A request for one payment; it can be paid while now < `expires_at_ms` (decision S1)."""
 
-    wallet_id: str
+    wallet_id: Id
     amount_sats: int
     description: str | None
     payment_request: str
-    expires_at_ms: int
+    expires_at_ms: Milliseconds
 
     @property
     def kind(self) -> str:
@@ -62,7 +63,7 @@ LightningEntry: TypeAlias = LightningAddress | Invoice
 class Deposit(Record):
     """Money that came in. `confirmations` is None over Lightning; `reason` says why it failed."""
 
-    wallet_id: str
+    wallet_id: Id
     network: str
     asset: str
     amount: Decimal

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.records import Record
@@ -28,7 +29,7 @@ class RequiredAction:
 class Profile:
     """The account. `pending_phone_number` waits to be verified (decision S24); times are milliseconds."""
 
-    user_id: str
+    user_id: Id
     account_type: str
     first_name: str
     last_name: str
@@ -41,10 +42,10 @@ class Profile:
     status: str
     kyc_status: str
     kyc_level: int
-    submitted_at_ms: int | None
-    reviewed_at_ms: int | None
+    submitted_at_ms: Milliseconds | None
+    reviewed_at_ms: Milliseconds | None
     production_access: bool
-    created_at_ms: int
+    created_at_ms: Milliseconds
     required_actions: tuple[RequiredAction, ...] = ()
     pending_phone_number: str | None = None
 
@@ -84,7 +85,7 @@ class Kyc(Record):
 class PlatformUser:
     """Another user of the platform, who can receive internal transfers."""
 
-    user_id: str
+    user_id: Id
     email: str
     phone_number: str
     first_name: str

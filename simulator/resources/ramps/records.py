@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.kernel.fields import Id
 from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee
 from simulator.resources.transactions import Quote
@@ -24,7 +25,7 @@ class RampQuote(Quote):
     source_amount: Decimal
     destination_amount: Decimal
     fee: Fee
-    product_id: str
+    product_id: Id
 
     @property
     def kind(self) -> str:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
@@ -47,20 +48,20 @@ class RecurringPayment(Record):
     network: str
     amount: Decimal
     amount_currency: str
-    beneficiary_id: str | None = None
+    beneficiary_id: Id | None = None
     destination: DestinationShape | None = None
     description: str | None = None
     reference: str | None = None
     schedule: Schedule | None = None
     reviewed: bool = False
-    next_run_at_ms: int | None = None
+    next_run_at_ms: Milliseconds | None = None
     runs_executed: int = 0
     runs_completed: int = 0
     failures_in_a_row: int = 0
     total_runs: int | None = None
-    last_run_ms: int | None = None
-    activated_at_ms: int | None = None
-    paused_at_ms: int | None = None
+    last_run_ms: Milliseconds | None = None
+    activated_at_ms: Milliseconds | None = None
+    paused_at_ms: Milliseconds | None = None
     pause_reason: str | None = None
 
     @property

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.kernel.fields import Milliseconds
 from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
@@ -32,7 +33,7 @@ class Rate:
     """A rate that was pinned or moved: the value as printed, and when it was last changed."""
 
     value: Decimal
-    changed_at_ms: int
+    changed_at_ms: Milliseconds
 
 
 RATES = TableKey("rates", Rate, per_environment=True)

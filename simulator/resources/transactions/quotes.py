@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.fields import Milliseconds
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
@@ -35,7 +36,7 @@ QUOTE = Machine(
 class Quote(Record):
     """A locked price. It can be used while now < `expires_at_ms` (decision S1)."""
 
-    expires_at_ms: int
+    expires_at_ms: Milliseconds
 
 
 Q = TypeVar("Q", bound=Quote)

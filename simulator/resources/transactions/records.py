@@ -12,6 +12,7 @@ from typing import Literal, get_args
 
 from typing_extensions import TypedDict
 
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
@@ -68,7 +69,7 @@ class Transaction(Record):
     """
 
     type: TransactionType
-    order_id: str
+    order_id: Id
     order_uuid: str
     paid: Side
     received: Side
@@ -76,7 +77,7 @@ class Transaction(Record):
     net_amount: Decimal
     fee: Fee
     rate: Decimal | None = None
-    quote_id: str | None = None
+    quote_id: Id | None = None
     reference: str | None = None
     description: str | None = None
     method: Method | None = None
@@ -85,10 +86,10 @@ class Transaction(Record):
     recipient_address: str | None = None
     memo: str | None = None
     account_number: str | None = None
-    beneficiary_id: str | None = None
+    beneficiary_id: Id | None = None
     refund_address: str | None = None
     payment_instructions: PaymentInstructions | None = None
-    expires_at_ms: int | None = None
+    expires_at_ms: Milliseconds | None = None
     tx_hash: str | None = None
     source_tx_hash: str | None = None
     failure_code: str | None = None
@@ -96,8 +97,8 @@ class Transaction(Record):
     limit_charge: LimitCharge | None = field(default=None, metadata={"saved_as": "counted"})
     counterparty: str | None = None
     lightning: str | None = None
-    deposit_id: str | None = None
-    recurring_payment_id: str | None = None
+    deposit_id: Id | None = None
+    recurring_payment_id: Id | None = None
     run_number: int | None = None
     slippage: Decimal | None = None
 

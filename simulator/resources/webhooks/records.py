@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
+from simulator.kernel.fields import Headers, Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.wire.records import Record
@@ -40,15 +41,15 @@ class DeliveryPlan:
     `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
     """
 
-    fault_id: str = ""
+    fault_id: Id = ""
     copies: int = 1
-    delay_ms: int = 0
+    delay_ms: Milliseconds = 0
     reorder: bool = False
     drop: bool = False
     corrupt_signature: bool = False
     stale_timestamp: bool = False
     alter_body: bool = False
-    slow_ms: int = 0
+    slow_ms: Milliseconds = 0
 
 
 NO_FAULT = DeliveryPlan()
@@ -66,8 +67,8 @@ class PendingAttempt:
     it.
     """
 
-    event_id: str
-    endpoint_id: str
+    event_id: Id
+    endpoint_id: Id
     stage: int | None = 0
     after: int = 0
     plan: DeliveryPlan | None = None
@@ -106,21 +107,21 @@ class Planned:
 
     pending: PendingAttempt = field(metadata={"saved_as": "due"})
     timer: str
-    delivery_id: str | None = None
+    delivery_id: Id | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
     """An attempt on its way. `id` is the id of the delivery it will become; `key` its place in the queue."""
 
-    id: str
+    id: Id
     key: str
     pending: PendingAttempt = field(metadata={"saved_as": "due"})
     number: int
     url: str
     event_sequence: int
     endpoint_sequence: int
-    started_at_ms: int
+    started_at_ms: Milliseconds
 
     @property
     def event_id(self) -> str:
@@ -168,23 +169,23 @@ class Delivery:
     `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
     """
 
-    id: str
+    id: Id
     sequence: tuple[int, ...]
-    created_at_ms: int
-    updated_at_ms: int
-    event_id: str
+    created_at_ms: Milliseconds
+    updated_at_ms: Milliseconds
+    event_id: Id
     event_type: str
     environment: str
-    endpoint_id: str
+    endpoint_id: Id
     url: str
     attempt: int
     status: DeliveryStatus
     response_status: int | None
     error: str | None
-    duration_ms: int
-    next_attempt_at_ms: int | None
-    request_headers: tuple[tuple[str, str], ...]
-    response_headers: tuple[tuple[str, str], ...]
+    duration_ms: Milliseconds
+    next_attempt_at_ms: Milliseconds | None
+    request_headers: Headers
+    response_headers: Headers
     response_body: bytes
     altered: bool = False
     corrupted: bool = False
@@ -215,9 +216,9 @@ TESTED = TableKey("webhook_tests", str)
 class Email:
     """An e-mail the service would have sent; it is only recorded (decision W5)."""
 
-    id: str
+    id: Id
     sequence: int
-    at_ms: int
+    at_ms: Milliseconds
     to: str
     subject: str
     body: str
