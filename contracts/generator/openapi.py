@@ -15,7 +15,7 @@ from contracts.generator.naming import name_objects
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
 from contracts.generator.provenance import TAGS, basis_of_status
-from contracts.generator.requests import BODIES
+from contracts.generator.requests import variants_of
 from contracts.generator.schemas import REF, Components, Schema, any_of, mark, references
 from simulator.assembly import ROOMS
 from simulator.resources import reference
@@ -139,16 +139,19 @@ def _body(row: Operation, components: Components, calls: list[ObservedCall]) -> 
     if not models or models == (Nothing,):
         return None
     name = "".join(part.capitalize() for part in row.name.split("_")) + "Request"
-    build_body = BODIES.get(row.name)
-    if build_body is None:
+    variants = variants_of(row.name, components)
+    if variants is None:
         schema = any_of([components.body(model) for model in models])
         for reference_ in references(schema):
             _basis(components.schemas[reference_.removeprefix(REF)], row.tag)
     else:
-        variants = build_body(components)
-        if row.method != "PATCH":
+        if row.method == "PATCH":
+            _drop_defaults(variants)
+        else:
             _admit_null(variants)
         _basis(variants, row.tag)
+        for one in variants.get("oneOf", ()):
+            _basis(components.schemas[one["$ref"].removeprefix(REF)], row.tag)
         schema = components.add(name, variants)
     media: Schema = {"schema": schema}
     sent = [call for call in calls if call.body is not None]
@@ -170,6 +173,12 @@ def _admit_null(variants: Schema) -> None:
             member["type"] = [member["type"], "null"]
             if "enum" in member:
                 member["enum"] = [*member["enum"], None]
+
+
+def _drop_defaults(variants: Schema) -> None:
+    """What a PATCH does not name stays as it is."""
+    for member in variants["properties"].values():
+        member.pop("default", None)
 
 
 def _basis(schema: Any, clause: str) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from contracts.generator.requests.words import DAY
+from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema
 from simulator.assembly import DEFAULT_SCENARIOS
 from simulator.resources import reference

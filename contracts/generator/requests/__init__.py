@@ -10,29 +10,38 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contracts.generator.requests import account, balance, fees, ramps, recurring
-from contracts.generator.requests.words import Builder
+from contracts.generator.requests.variants import Variant, body, body_by_type
+from contracts.generator.schemas import Components, Schema
 
-BODIES: Mapping[str, Builder] = {
-    "create_token": account.token,
-    "create_quote": ramps.ramp_quote,
-    "confirm_quote": ramps.confirm,
-    "create_beneficiary": account.beneficiary,
-    "calculate_fee": fees.calculate,
-    "create_wallet": ramps.wallet,
-    "estimate_send": balance.send("EstimateToAddress"),
-    "send": balance.send("SendToAddress"),
-    "quote_swap": balance.swap_quote,
-    "swap": balance.use_quote("sq_", "Execute a swap quote"),
-    "quote_buy": balance.buy_quote,
-    "buy": balance.buy,
-    "quote_withdraw": balance.withdraw_quote,
-    "withdraw": balance.use_quote("wq_", "Execute a withdraw quote"),
-    "create_recurring_payment": recurring.recurring,
-    "set_recurring_schedule": recurring.schedule,
-    "restart_recurring_payment": recurring.restart,
-    "create_lightning_entry": ramps.lightning_entry,
-    "create_webhook": account.webhook("NewWebhook"),
-    "update_webhook": account.webhook("WebhookChange"),
-    "update_profile": account.profile,
+VARIANTS: Mapping[str, tuple[Variant, ...]] = {
+    "create_token": tuple(account.token()),
+    "create_quote": tuple(ramps.ramp_quote()),
+    "confirm_quote": tuple(ramps.confirm()),
+    "create_beneficiary": tuple(account.beneficiary()),
+    "calculate_fee": tuple(fees.calculate()),
+    "create_wallet": tuple(ramps.wallet()),
+    "estimate_send": tuple(balance.send("EstimateToAddress")),
+    "send": tuple(balance.send("SendToAddress")),
+    "quote_swap": tuple(balance.swap_quote()),
+    "swap": tuple(balance.use_quote("sq_", "Execute a swap quote")),
+    "quote_buy": tuple(balance.buy_quote()),
+    "buy": tuple(balance.buy()),
+    "quote_withdraw": tuple(balance.withdraw_quote()),
+    "withdraw": tuple(balance.use_quote("wq_", "Execute a withdraw quote")),
+    "create_recurring_payment": tuple(recurring.recurring()),
+    "set_recurring_schedule": tuple(recurring.schedule()),
+    "restart_recurring_payment": tuple(recurring.restart()),
+    "create_lightning_entry": tuple(ramps.lightning_entry()),
+    "create_webhook": tuple(account.webhook("NewWebhook")),
+    "update_webhook": tuple(account.webhook("WebhookChange")),
+    "update_profile": tuple(account.profile()),
 }
-"""The operations whose bodies are written down as variants, by name; all others are as their models say."""
+"""By operation the variants that its body is written down as; all other bodies are as their models say."""
+
+
+def variants_of(operation: str, components: Components) -> Schema | None:
+    """The body of an operation by its variants; None where its models say all."""
+    variants = VARIANTS.get(operation)
+    if variants is None:
+        return None
+    return (body_by_type if operation == "create_beneficiary" else body)(components, variants)

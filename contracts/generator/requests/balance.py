@@ -2,177 +2,109 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 
-from contracts.generator.requests.words import (
+from contracts.generator.requests.values import (
     FIAT_DECIMALS,
     FIATS,
     MOBILE_COUNTRIES,
     PHONES,
-    Builder,
     address,
     amount,
+    counted,
     decimals_of,
     identifier,
-    inner,
     methods,
-    narrow,
     one,
     phone,
+    placed,
     some,
     stable_assets,
 )
-from contracts.generator.schemas import Components, Schema, any_of
+from contracts.generator.requests.variants import Narrower, Variant
+from contracts.generator.schemas import Schema
 from simulator.resources import reference
 from simulator.wire.spelling import upper
 
+_USERS: dict[str, Schema] = {
+    "email": {"type": "string", "format": "email"},
+    "phone_number": phone(*PHONES),
+    "user_id": {"type": "string", "format": "uuid"},
+}
+_LIGHTNING_ADDRESS = {"type": "string", "pattern": r"^[a-z0-9._-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$"}
 
-def destinations(components: Components, network: str) -> Schema:
+
+def destinations(network: str) -> Iterator[Variant]:
     absent = {"type": "null"}
-    users = ("email", "phone_number", "user_id")
-    shown: Mapping[str, Schema] = {
-        "email": {"type": "string", "format": "email"},
-        "phone_number": phone(*PHONES),
-        "user_id": {"type": "string", "format": "uuid"},
-    }
-    options = [
-        narrow(components.of("AddressDestination"), f"An address on {network}", {"address": address(network)}),
-        *(
-            narrow(
-                components.of("UserDestination"),
-                f"Another user, by {name}",
-                {other: shown[name] if other == name else absent for other in users},
-                (name,),
-            )
-            for name in users
-        ),
-    ]
+    yield Variant("AddressDestination", f"An address on {network}", {"address": address(network)})
+    for name, shown in _USERS.items():
+        fields = {other: shown if other == name else absent for other in _USERS}
+        yield Variant("UserDestination", f"Another user, by {name}", fields, (name,))
     if network == "bitcoin":
-        lightning = components.of("LightningDestination")
-        options += [
-            narrow(lightning, "A Lightning invoice", {"invoice": {"type": "string", "pattern": "^lnbc"}}, ("invoice",)),
-            narrow(
-                lightning,
-                "A Lightning address",
-                {
-                    "invoice": absent,
-                    "lightning_address": {"type": "string", "pattern": r"^[a-z0-9._-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$"},
-                },
-                ("lightning_address",),
-            ),
-        ]
-    return {"anyOf": options}
+        invoice = {"invoice": {"type": "string", "pattern": "^lnbc"}}
+        yield Variant("LightningDestination", "A Lightning invoice", invoice, ("invoice",))
+        fields = {"invoice": absent, "lightning_address": _LIGHTNING_ADDRESS}
+        yield Variant("LightningDestination", "A Lightning address", fields, ("lightning_address",))
 
 
-def send(model: str) -> Builder:
-    def build(components: Components) -> Schema:
-        return any_of(
-            [
-                narrow(
-                    components.of(model),
-                    f"On {upper(network)}",
-                    {
-                        "symbol": some(assets),
-                        "network": one(upper(network)),
-                        "amount": amount(decimals_of(network)),
-                        "destination": destinations(components, network),
-                    },
-                )
-                for network, assets in reference.NETWORK_ASSETS.items()
-            ]
-        )
-
-    return build
-
-
-def pairs(components: Components, name: str, without: tuple[str, str] = ("", "")) -> Schema:
-    """The sides {symbol, network} there are."""
-    options = []
+def send(model: str) -> Iterator[Variant]:
     for network, assets in reference.NETWORK_ASSETS.items():
-        codes = [code for code in assets if (code, network) != without]
-        if codes:
-            options.append(inner(components, name, {"symbol": some(codes), "network": one(upper(network))}))
-    return {"anyOf": options}
+        where = {**placed(assets, network), "amount": amount(decimals_of(network))}
+        yield Variant(model, f"On {upper(network)}", {**where, "destination": tuple(destinations(network))})
 
 
-def side(components: Components, name: str, code: str, network: str) -> Schema:
-    return inner(components, name, {"symbol": one(code), "network": one(upper(network))})
+def _sides(code: str, network: str) -> Iterator[Variant]:
+    """What an asset can be swapped with: all but itself."""
+    for where, assets in reference.NETWORK_ASSETS.items():
+        others = [other for other in assets if (other, where) != (code, network)]
+        if others:
+            yield Variant("SwapSide", "", placed(others, where))
 
 
-def swap_quote(components: Components) -> Schema:
-    base = components.of("SwapQuoteBody")
-    variants = []
+def swap_quote() -> Iterator[Variant]:
     for given, other in (("from", "to"), ("to", "from")):
         for code, network in reference.ASSETS:
-            fields = {
-                given: side(components, "SwapSide", code, network),
-                other: pairs(components, "SwapSide", (code, network)),
+            fields: dict[str, Narrower] = {
+                **placed(code, network, f"{given}."),
+                other: tuple(_sides(code, network)),
                 "amount": amount(decimals_of(network)),
                 "amount_side": one(given),
             }
-            variants.append(narrow(base, f"An amount of {code} {upper(network)} on the side `{given}`", fields))
-    return any_of(variants)
+            yield Variant("SwapQuoteBody", f"An amount of {code} {upper(network)} on the side `{given}`", fields)
 
 
-def buy_quote(components: Components) -> Schema:
-    base = components.of("BuyQuoteBody")
-    variants = []
+def buy_quote() -> Iterator[Variant]:
     for network, assets in reference.NETWORK_ASSETS.items():
         for side, decimals in (("crypto", decimals_of(network)), ("fiat", FIAT_DECIMALS)):
             for method, fiats in methods():
                 fields = {
-                    "symbol": some(assets),
-                    "network": one(upper(network)),
+                    **placed(assets, network),
                     "fiat_currency": some(fiats),
                     "amount": amount(decimals),
                     "amount_currency": one(side),
                     "method": one(method),
                 }
-                variants.append(narrow(base, f"{upper(network)}, an amount in {side}, by {method}", fields))
-    return any_of(variants)
+                yield Variant("BuyQuoteBody", f"{upper(network)}, an amount in {side}, by {method}", fields)
 
 
-def buy(components: Components) -> Schema:
-    payer = inner(components, "PhonePayer", {"phone_number": phone(*MOBILE_COUNTRIES)})
+def buy() -> Iterator[Variant]:
     quote = {"quote_id": identifier("bq_")}
-    return any_of(
-        [
-            narrow(components.of("BuyByMobileMoney"), "By mobile money", {**quote, "payer": payer}),
-            narrow(components.of("BuyByBankTransfer"), "By bank transfer", quote),
-        ]
-    )
+    payer = {"payer.phone_number": phone(*MOBILE_COUNTRIES)}
+    yield Variant("BuyByMobileMoney", "By mobile money", {**quote, **payer})
+    yield Variant("BuyByBankTransfer", "By bank transfer", quote)
 
 
-def use_quote(prefix: str, title: str) -> Builder:
-    def build(components: Components) -> Schema:
-        return narrow(components.of("UseQuote"), title, {"quote_id": identifier(prefix)})
-
-    return build
+def use_quote(prefix: str, title: str) -> Iterator[Variant]:
+    yield Variant("UseQuote", title, {"quote_id": identifier(prefix)})
 
 
-def withdraw_quote(components: Components) -> Schema:
-    base = components.of("WithdrawQuoteBody")
+def withdraw_quote() -> Iterator[Variant]:
     saved = {"beneficiary_id": identifier("ben_")}
-    variants = []
     for code, network in stable_assets():
-        asset = {"symbol": one(code), "network": one(upper(network)), **saved}
-        by_asset = {
-            **asset,
-            "fiat_currency": some(FIATS),
-            "amount": amount(decimals_of(network)),
-            "amount_currency": one(code),
-        }
-        variants.append(narrow(base, f"{code} {upper(network)}, an amount in {code}", by_asset))
+        fields = {**placed(code, network), **saved, "fiat_currency": some(FIATS), **counted(code, network)}
+        yield Variant("WithdrawQuoteBody", f"{code} {upper(network)}, an amount in {code}", fields)
     for fiat in FIATS:
         for network in ("stellar", "celo"):
             codes = [code for code, where in stable_assets() if where == network]
-            by_fiat = {
-                "symbol": some(codes),
-                "network": one(upper(network)),
-                **saved,
-                "fiat_currency": one(fiat),
-                "amount": amount(FIAT_DECIMALS),
-                "amount_currency": one(fiat),
-            }
-            variants.append(narrow(base, f"{upper(network)}, an amount in {fiat}", by_fiat))
-    return any_of(variants)
+            fields = {**placed(codes, network), **saved, "fiat_currency": one(fiat), **counted(fiat)}
+            yield Variant("WithdrawQuoteBody", f"{upper(network)}, an amount in {fiat}", fields)

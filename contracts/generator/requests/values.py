@@ -1,13 +1,12 @@
-"""What request bodies are made of: codes, amounts, addresses, phone numbers, and how a body is narrowed."""
+"""What fields of request bodies are narrowed to: codes, amounts, addresses, phone numbers, days."""
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Callable, Mapping
 from typing import Any
 
-from contracts.generator.schemas import Components, Schema
+from contracts.generator.schemas import Schema
 from simulator.resources import reference
+from simulator.wire.spelling import upper
 
 ADDRESSES = {
     "stellar": r"^G[A-Z2-7]{55}$",
@@ -45,9 +44,6 @@ MOBILE = tuple(code for code in FIATS if reference.has_method(code, "mobile_mone
 FIAT_DECIMALS = 2
 
 
-Builder = Callable[[Components], Schema]
-
-
 def amount(decimals: int) -> Schema:
     """An amount with at most so many decimals (decision H7)."""
     return {"type": "string", "pattern": rf"^[0-9]{{1,18}}(\.[0-9]{{1,{decimals}}})?$"}
@@ -66,20 +62,6 @@ def decimals_of(network: str) -> int:
     """All assets of a network have the same precision (decision H8)."""
     (found,) = {currency.decimals for (_, where), currency in reference.ASSETS.items() if where == network}
     return found
-
-
-def narrow(base: Schema, title: str, fields: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
-    """A variant of a body: the same fields, some of them with a tighter schema."""
-    variant = copy.deepcopy(base)
-    variant["title"] = title
-    variant.pop("description", None)
-    for name, schema in fields.items():
-        old = variant["properties"][name]
-        marks = {key: old[key] for key in ("description", "x-provenance", "x-basis") if key in old}
-        variant["properties"][name] = {**schema, **marks}
-    wanted = {*variant.get("required", ()), *required}
-    variant["required"] = [name for name in variant["properties"] if name in wanted]
-    return variant
 
 
 def methods(mobile: str = "mobile_money", bank: str = "bank_transfer") -> list[tuple[str, tuple[str, ...]]]:
@@ -107,13 +89,6 @@ def phone(*countries: str) -> Schema:
 MOBILE_COUNTRIES = tuple(reference.COUNTRY_OF[code] for code in MOBILE)
 
 
-def inner(components: Components, name: str, fields: Mapping[str, Schema], required: tuple[str, ...] = ()) -> Schema:
-    """An object inside a body, tightened."""
-    schema = narrow(components.of(name), name, fields, required)
-    schema.pop("title")
-    return schema
-
-
 def identifier(prefix: str) -> Schema:
     return {"type": "string", "pattern": f"^{prefix}[0-9a-z]+$"}
 
@@ -128,6 +103,18 @@ DAY = (
 
 
 DATE = {"type": "string", "format": "date", "pattern": f"^{DAY}$"}
+
+
+def placed(codes: Any, network: str, at: str = "") -> dict[str, Schema]:
+    """The fields symbol and network of one or several assets; `at` is the object that has them (`source.`)."""
+    return {f"{at}symbol": some([codes] if isinstance(codes, str) else codes), f"{at}network": one(upper(network))}
+
+
+def counted(currencies: Any, network: str = "") -> dict[str, Schema]:
+    """The fields of an amount in assets of a network, or in fiat currencies."""
+    decimals = decimals_of(network) if network else FIAT_DECIMALS
+    named = some([currencies] if isinstance(currencies, str) else currencies)
+    return {"amount": amount(decimals), "amount_currency": named}
 
 
 def stable_assets() -> list[tuple[str, str]]:
