@@ -6,10 +6,10 @@ from typing import Any
 
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin, World
-from simulator.wire import dispatch
+from simulator.kernel.world import World
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.operation import Call, Operation
+from simulator.wire.pipeline import perform
 from simulator.wire.room import Room, wiring_of
 
 START = "2026-01-05T08:00:00.000Z"
@@ -37,11 +37,7 @@ def invoke(
 ) -> Any:
     """Call one operation of a room: resource, validation, action, timers due now; ApiError when refused."""
     call = Call(world, environment, path, caller=caller)
-    dispatch.load(operation, call)
-    dispatch.validate(operation, call, body or {}, query or {}, strict=False)
-    dispatch.claim(operation, call)
-    with world.change(Cause("request", operation.name), Origin(body or {})):
-        answer = operation.action(call)
+    answer = perform(operation, call, body, query, cause=Cause("request", operation.name))
     world.fire_due()
     return answer
 

@@ -21,9 +21,8 @@ from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
-from simulator.kernel.world import Origin, World
-from simulator.resources.auth import require_access
-from simulator.resources.profile import profile_of, require_active, require_kyc
+from simulator.kernel.world import World
+from simulator.resources.profile import profile_of
 from simulator.resources.recurring import RUN
 from simulator.scenario import holding
 from simulator.scenario.drive import Drive, DriveAction, DriveCall, Until
@@ -32,14 +31,15 @@ from simulator.scenario.fresh import Start, arriving_at, fresh_for
 from simulator.scenario.paths import paths_to
 from simulator.scenario.pending import PendingStep, steps_on
 from simulator.scenario.rules import bind
+from simulator.server.gates import check_gates
 from simulator.server.router import Router
-from simulator.wire import dispatch
 from simulator.wire.actions import events_since
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Call
+from simulator.wire.pipeline import perform
 from simulator.wire.records import find
 
 NO_SCENARIO = "(trigger)"
@@ -225,19 +225,9 @@ class _Way:
         world, path, body = self._world, fill(step.path, self._answers), fill(step.body or {}, self._answers)
         rows, variables = Router(self._call.simulator.operations).find(path) or ({}, {})
         operation = rows[step.method.upper()]
-        if self._environment == "production":
-            require_access(world, self._environment)
-        if operation.profile_gate:
-            require_active(world)
-        if operation.money:
-            require_kyc(world)
         call = Call(world, self._environment, variables)
-        dispatch.load(operation, call)
-        dispatch.validate(operation, call, body, {}, strict=False)
-        dispatch.claim(operation, call)
-        with world.change(self._cause, Origin(body, NO_SCENARIO)):
-            answer = operation.action(call)
-            return None if answer is None else loads(dumps(answer))
+        answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=check_gates)
+        return None if answer is None else loads(dumps(answer))
 
     def _act(self, step: DriveAction) -> Any:
         target = None if step.target is None else fill(step.target, self._answers)

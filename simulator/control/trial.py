@@ -25,11 +25,11 @@ from simulator.resources.webhooks import all_deliveries, render_recorded_deliver
 from simulator.scenario.catalogue import UPLOADED
 from simulator.scenario.holding import Held
 from simulator.scenario.pending import KINDS, check_step
-from simulator.wire import dispatch
 from simulator.wire.codec import StateError
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call
+from simulator.wire.pipeline import perform
 from simulator.wire.records import (
     INDEX,
     Record,
@@ -74,9 +74,8 @@ def try_out(simulator: Simulator, state: WorldState) -> None:
 
 def _call(world: World, environment: str, operation: Any) -> None:
     call = Call(world, environment, {}, caller=next(iter(key_pairs(world, environment).values())))
-    with suppress(ApiError), world.change(Cause("request", operation.name)):
-        dispatch.validate(operation, call, {}, {}, strict=False)
-        operation.action(call)
+    with suppress(ApiError):
+        perform(operation, call, cause=Cause("request", operation.name))
 
 
 def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:

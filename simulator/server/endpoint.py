@@ -6,39 +6,43 @@ It knows no resource. What it is given is an HTTP request already read; what it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
+from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from simulator.insight import count_entry
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
-from simulator.resources.auth import permits, require_access, token_holder
-from simulator.resources.profile import require_active, require_kyc
+from simulator.resources.auth import token_holder
 from simulator.server import faults, idempotency
 from simulator.server.driver import wall_now_ms
+from simulator.server.gates import check_gates
 from simulator.server.messages import Incoming, Outgoing
 from simulator.server.ratelimit import count_call
 from simulator.server.reading import body_of, public_key_of, token_of
 from simulator.server.router import Router
 from simulator.server.runtime import Runtime
-from simulator.wire import dispatch
+from simulator.wire import pipeline
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
 
+T = TypeVar("T")
 BASES = {"/v1": "sandbox", "/production/v1": "production"}
 SCENARIO_HEADER = "x-simulator-scenario"
-UNIVERSAL_ERRORS = ("unauthorized", "forbidden", "invalid_request", "rate_limited", "internal_error")
 
 DEFECT = (
     "An unexpected error: this is a defect of the simulator. Please report it with the traceback in the server's log."
 )
+_BOOKKEEPING = Cause("request", "bookkeeping")
+"""Request ids, rate limits, hits of faults and counts of coverage: what stays of a call when it is refused."""
+
 _REFUSED_KEPT_BYTES = 64 * 1024
 
 ASSUMPTIONS = assume(
@@ -67,7 +71,7 @@ ASSUMPTIONS = assume(
 
 
 @dataclass
-class _Exchange:
+class _Request:
     """A call while it is being answered."""
 
     incoming: Incoming
@@ -93,51 +97,45 @@ class Endpoint:
 
     async def answer(self, incoming: Incoming) -> Outgoing:
         """Answer one call; never raises."""
-        exchange = self._begin(incoming)
+        request = self._begin(incoming)
         try:
-            try:
-                outgoing = await self._answer(exchange)
-            except ApiError as error:
-                outgoing = self._refuse(exchange, error)
-            except IllegalMove as error:
-                message = f"Not possible in the present status: {error}"
-                outgoing = self._refuse(exchange, ApiError("invalid_state", message))
+            outgoing = await self._or_refused(request, self._answer(request))
         except Exception:
-            outgoing = self._fail(exchange)
-        return await self._finish(exchange, outgoing)
+            outgoing = self._fail(request)
+        return await self._finish(request, outgoing)
 
     async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
         """Refuse a call before it is looked at; never raises."""
-        exchange = self._begin(incoming)
+        request = self._begin(incoming)
         try:
-            outgoing = self._refuse(exchange, error)
+            outgoing = self._refuse(request, error)
         except Exception:
-            outgoing = self._fail(exchange)
-        return await self._finish(exchange, outgoing)
+            outgoing = self._fail(request)
+        return await self._finish(request, outgoing)
 
-    def _begin(self, incoming: Incoming) -> _Exchange:
+    def _begin(self, incoming: Incoming) -> _Request:
         environment, path = _split(incoming.path)
-        return _Exchange(incoming, environment, path, self._simulator.default, started=perf_counter())
+        return _Request(incoming, environment, path, self._simulator.default, started=perf_counter())
 
-    async def _finish(self, exchange: _Exchange, outgoing: Outgoing) -> Outgoing:
+    async def _finish(self, request: _Request, outgoing: Outgoing) -> Outgoing:
         """Enter the call in the journal, and let happen what is due now.
 
         The answer stands: what the call has done is done, and a caller told otherwise would do it twice.
         """
         try:
-            self._journal(exchange, outgoing)
-            await self._runtime.follow_up(exchange.world)
+            self._journal(request, outgoing)
+            await self._runtime.follow_up(request.world)
         except Exception:
             self._runtime.log_defect()
         return outgoing
 
-    def _fail(self, exchange: _Exchange) -> Outgoing:
+    def _fail(self, request: _Request) -> Outgoing:
         """500 for the exception being handled; its traceback goes to the log only."""
         self._runtime.log_defect()
         with suppress(Exception):
-            self._identify(exchange)
-        envelope = ApiError("internal_error", DEFECT).envelope(exchange.request_id or None)
-        headers = {"X-Request-Id": exchange.request_id} if exchange.request_id else {}
+            self._identify(request)
+        envelope = ApiError("internal_error", DEFECT).envelope(request.request_id or None)
+        headers = {"X-Request-Id": request.request_id} if request.request_id else {}
         return Outgoing(500, dumps(envelope), headers)
 
     def _require_living(self, world: World) -> None:
@@ -149,16 +147,21 @@ class Endpoint:
                 "nothing was done.",
             )
 
-    async def _answer(self, exchange: _Exchange) -> Outgoing:
-        found = self._router.find(exchange.path)
+    async def _or_refused(self, request: _Request, answering: Awaitable[Outgoing]) -> Outgoing:
+        try:
+            return await answering
+        except ApiError as error:
+            return self._refuse(request, error)
+
+    async def _answer(self, request: _Request) -> Outgoing:
+        found = self._router.find(request.path)
         if found is not None:
-            exchange.world = self._world_of(exchange)
-        world = await self._up_to_date(exchange, found is not None)
-        self._identify(exchange)
-        if found is None or not exchange.environment:
-            raise ApiError("not_found", f"There is no path {exchange.incoming.path}.")
+            request.world = self._world_of(request)
+        world = await self._up_to_date(request, found is not None)
+        if found is None or not request.environment:
+            raise ApiError("not_found", f"There is no path {request.incoming.path}.")
         rows, variables = found
-        method = exchange.incoming.method
+        method = request.incoming.method
         operation = rows.get("GET" if method == "HEAD" else method)
         if operation is None:
             allowed = [*rows, *(["HEAD"] if "GET" in rows else [])]
@@ -168,90 +171,76 @@ class Endpoint:
                 status=405,
                 headers={"Allow": ", ".join(allowed)},
             )
-        exchange.operation = operation
+        request.operation = operation
         wall_ms = wall_now_ms() if world.clock.mode == "scaled" else 0
-        call = Call(world, exchange.environment, variables, trace=method != "HEAD", wall_ms=wall_ms)
+        call = Call(world, request.environment, variables, trace=method != "HEAD", wall_ms=wall_ms)
         if operation.token:
-            self._authenticate(exchange, call)
-        interference = faults.choose(world, method, exchange.path, exchange.public_key)
+            self._authenticate(request, call)
+        with world.change(_BOOKKEEPING):
+            self._identify(request)
+            if request.public_key is not None:
+                count_call(world, request.public_key, wall_now_ms)
+            interference = faults.choose(world, method, request.path, request.public_key)
         if interference is not None:
-            return await self._interfered(exchange, operation, call, interference)
-        return await self._perform(exchange, operation, call)
+            return await self._interfered(request, operation, call, interference)
+        return await self._perform(request, operation, call)
 
-    async def _up_to_date(self, exchange: _Exchange, ties: bool) -> World:
+    async def _up_to_date(self, request: _Request, ties: bool) -> World:
         """The world of a call, at its present moment; one that took its place while timers fired, if one did."""
         while True:
-            world = exchange.world
+            world = request.world
             await self._runtime.driver.bring_up_to_date(world)
             if ties:
-                exchange.world = self._world_of(exchange)
-            if exchange.world is world:
+                request.world = self._world_of(request)
+            if request.world is world:
                 return world
 
     async def _interfered(
-        self, exchange: _Exchange, operation: Operation, call: Call, interference: faults.Interference
+        self, request: _Request, operation: Operation, call: Call, interference: faults.Interference
     ) -> Outgoing:
         """A fault: the answer is delayed, replaced or lost, before the work or after it."""
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
-            self._require_living(exchange.world)
+            self._require_living(request.world)
         if interference.after_commit or not interference.replaces:
-            outgoing = await self._perform_or_refuse(exchange, operation, call)
+            outgoing = await self._or_refused(request, self._perform(request, operation, call))
         if not interference.replaces:
             return interference.disturb(outgoing)
-        return interference.answer(exchange.request_id)
+        return interference.answer(request.request_id)
 
-    async def _perform_or_refuse(self, exchange: _Exchange, operation: Operation, call: Call) -> Outgoing:
-        try:
-            return await self._perform(exchange, operation, call)
-        except ApiError as error:
-            return self._refuse(exchange, error)
-
-    def _world_of(self, exchange: _Exchange) -> World:
-        exchanges = exchange.path == "/auth/token"
-        credential = public_key_of(exchange.incoming) if exchanges else token_of(exchange.incoming)
+    def _world_of(self, request: _Request) -> World:
+        signs_in = request.path == "/auth/token"
+        credential = public_key_of(request.incoming) if signs_in else token_of(request.incoming)
         return (credential and self._simulator.world_of(credential)) or self._simulator.default
 
-    def _authenticate(self, exchange: _Exchange, call: Call) -> None:
-        token = token_of(exchange.incoming)
+    def _authenticate(self, request: _Request, call: Call) -> None:
+        token = token_of(request.incoming)
         if token is None:
             raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
         call.caller = token_holder(call.world, call.environment, token, call.wall_ms)
-        exchange.public_key = call.caller.public_key
-        count_call(call.world, call.caller.public_key, wall_now_ms)
+        request.public_key = call.caller.public_key
 
-    async def _perform(self, exchange: _Exchange, operation: Operation, call: Call) -> Outgoing:
-        world, incoming = exchange.world, exchange.incoming
-        self._gates(operation, call)
-        dispatch.load(operation, call)
+    async def _perform(self, request: _Request, operation: Operation, call: Call) -> Outgoing:
+        world, incoming = request.world, request.incoming
+        pipeline.admit(operation, call, check_gates)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
         raw = body_of(incoming) if operation.takes_body else {}
         strict = settings_of(world)["strict"]
         try:
-            unknown = dispatch.validate(operation, call, raw, query, strict=strict)
+            unknown = pipeline.validate(operation, call, raw, query, strict=strict)
         except ApiError as error:
             if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
                 raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
             raise
-        exchange.unknown_fields = tuple(unknown)
-        origin = Origin(raw, self._scenario_of(exchange, call))
+        request.unknown_fields = tuple(unknown)
+        origin = Origin(raw, self._scenario_of(request, call))
         key = incoming.headers.get("idempotency-key")
         if key is None or operation.method != "POST" or not operation.idempotent:
-            return await self._act(exchange, operation, call, origin)
-        return await self._act_once(exchange, operation, call, origin, key)
+            return await self._act(request, call, operation, origin)
+        return await self._act_once(request, call, operation, origin, key)
 
-    def _gates(self, operation: Operation, call: Call) -> None:
-        if operation.token:
-            require_access(call.world, call.environment)
-            if not permits(call.caller, operation.group, operation.reads):
-                raise ApiError("forbidden", "This key pair lacks the permission for this operation.")
-            if operation.profile_gate:
-                require_active(call.world)
-            if operation.money:
-                require_kyc(call.world)
-
-    def _scenario_of(self, exchange: _Exchange, call: Call) -> str:
-        name = exchange.incoming.headers.get(SCENARIO_HEADER, "")
+    def _scenario_of(self, request: _Request, call: Call) -> str:
+        name = request.incoming.headers.get(SCENARIO_HEADER, "")
         if name and not self._simulator.engine.knows(call.world, name):
             raise ApiError(
                 "invalid_parameter", f"X-Simulator-Scenario names no scenario: {name!r}.", "X-Simulator-Scenario"
@@ -259,103 +248,131 @@ class Endpoint:
         return name
 
     async def _act_once(
-        self, exchange: _Exchange, operation: Operation, call: Call, origin: Origin, key: str
+        self, request: _Request, call: Call, operation: Operation, origin: Origin, key: str
     ) -> Outgoing:
         """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
         idempotency.check_key(key)
-        world, environment = exchange.world, exchange.environment
-        body = (exchange.incoming.body or b"") if operation.takes_body else b""
-        wanted = idempotency.fingerprint(operation.method, exchange.path, body)
+        world, environment = request.world, request.environment
+        body = (request.incoming.body or b"") if operation.takes_body else b""
+        wanted = idempotency.fingerprint(operation.method, request.path, body)
         place = (world, environment, key)
         while (pending := self._pending.get(place)) is not None:
             await asyncio.shield(pending)
             self._require_living(world)
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
-            exchange.request_id = stored.request_id
-            return self._outgoing(exchange, stored.status, stored.body, {"Idempotent-Replayed": "true"})
+            request.request_id = stored.request_id
+            return self._outgoing(request, stored.status, stored.body, {"Idempotent-Replayed": "true"})
+
+        def bind(outgoing: Outgoing) -> None:
+            if outgoing.status in idempotency.BINDING_STATUSES:
+                answer = idempotency.Stored(wanted, outgoing.status, outgoing.body, request.request_id, world.now_ms)
+                idempotency.remember(world, environment, key, answer)
+
         done = self._pending[place] = asyncio.get_running_loop().create_future()
         try:
-            try:
-                outgoing = await self._act(exchange, operation, call, origin)
-            except ApiError as error:
-                outgoing = self._refuse(exchange, error)
-            if outgoing.status in idempotency.BINDING_STATUSES:
-                answer = idempotency.Stored(wanted, outgoing.status, outgoing.body, exchange.request_id, world.now_ms)
-                with world.store.change():
-                    idempotency.remember(world, environment, key, answer)
-            return outgoing
+            return await self._act(request, call, operation, origin, bind)
         finally:
             del self._pending[place]
             done.set_result(None)
 
-    async def _act(self, exchange: _Exchange, operation: Operation, call: Call, origin: Origin) -> Outgoing:
-        """The state of the quote that is used, answers of scenarios, then the room's action, in one change."""
-        world = exchange.world
-        dispatch.claim(operation, call)
-        cause = Cause("request", operation.name, exchange.request_id)
+    async def _act(
+        self,
+        request: _Request,
+        call: Call,
+        operation: Operation,
+        origin: Origin,
+        bind: Callable[[Outgoing], None] = lambda outgoing: None,
+    ) -> Outgoing:
+        """What a call does, in one change: the answer of a scenario or the room's action, and the binding of its key.
+
+        A call that sends a test request ends in a second change, after what came back: nobody waits inside of one.
+        """
+        world, cause = request.world, Cause("request", operation.name, request.request_id)
         with world.change(cause, origin):
-            ruled = self._simulator.engine.answer_for(
-                world, exchange.environment, exchange.incoming.method, exchange.path, call.raw
-            )
+            answer = self._or_refuse(request, lambda: self._decide(request, call, operation))
+            if isinstance(answer, Outgoing):
+                bind(answer)
+                return answer
+        outcome = await self._runtime.courier.probe(world, answer)
+        self._require_living(world)
+        await self._runtime.driver.bring_up_to_date(world)
+        self._require_living(world)
+        with world.change(cause, origin):
+
+            def conclude() -> Outgoing:
+                with world.store.attempt():
+                    return self._outgoing(request, operation.status, dumps(answer.then(outcome)))
+
+            outgoing = self._or_refuse(request, conclude)
+            bind(outgoing)
+            return outgoing
+
+    def _decide(self, request: _Request, call: Call, operation: Operation) -> Outgoing | Probe:
+        """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
+        world, incoming = request.world, request.incoming
+        pipeline.claim(operation, call)
+        ruled = self._simulator.engine.answer_for(world, request.environment, incoming.method, request.path, call.raw)
         if ruled is not None:
             raise ApiError(ruled.code, ruled.message, ruled.param, ruled.status)
-        with world.change(cause, origin):
+        with world.store.attempt():
             answer = operation.action(call)
-            body = b"" if answer is None or isinstance(answer, Probe) else dumps(answer)
-        if isinstance(answer, Probe):
-            outcome = await self._runtime.courier.probe(world, answer)
-            self._require_living(world)
-            await self._runtime.driver.bring_up_to_date(world)
-            self._require_living(world)
-            with world.change(cause, origin):
-                body = dumps(answer.then(outcome))
-        return self._outgoing(exchange, operation.status, body)
+            if isinstance(answer, Probe):
+                return answer
+            return self._outgoing(request, operation.status, b"" if answer is None else dumps(answer))
 
-    def _refuse(self, exchange: _Exchange, error: ApiError) -> Outgoing:
-        self._identify(exchange)
-        return self._outgoing(exchange, error.status, dumps(error.envelope(exchange.request_id)), error.headers)
+    def _or_refuse(self, request: _Request, act: Callable[[], T]) -> T | Outgoing:
+        try:
+            return act()
+        except ApiError as error:
+            return self._refuse(request, error)
+        except IllegalMove as error:
+            return self._refuse(request, ApiError("invalid_state", f"Not possible in the present status: {error}"))
+
+    def _refuse(self, request: _Request, error: ApiError) -> Outgoing:
+        self._identify(request)
+        return self._outgoing(request, error.status, dumps(error.envelope(request.request_id)), error.headers)
 
     @staticmethod
-    def _identify(exchange: _Exchange) -> None:
+    def _identify(request: _Request) -> None:
         """Give a call its request id, once."""
-        if not exchange.request_id:
-            with exchange.world.store.change():
-                exchange.request_id = exchange.world.streams.identifier("req_", "ids.request")
+        if not request.request_id:
+            with request.world.change(_BOOKKEEPING):
+                request.request_id = request.world.streams.identifier("req_", "ids.request")
 
     def _outgoing(
-        self, exchange: _Exchange, status: int, body: bytes, headers: Mapping[str, str] | None = None
+        self, request: _Request, status: int, body: bytes, headers: Mapping[str, str] | None = None
     ) -> Outgoing:
-        all_headers = {"X-Request-Id": exchange.request_id, **(headers or {})}
+        all_headers = {"X-Request-Id": request.request_id, **(headers or {})}
         return Outgoing(status, body, all_headers)
 
-    def _journal(self, exchange: _Exchange, outgoing: Outgoing) -> None:
-        incoming, world, masker = exchange.incoming, exchange.world, self._masker
+    def _journal(self, request: _Request, outgoing: Outgoing) -> None:
+        incoming, world, masker = request.incoming, request.world, self._masker
         query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
         body = incoming.body or b""
-        if exchange.public_key is None and outgoing.status >= 400 and len(body) > _REFUSED_KEPT_BYTES:
+        if request.public_key is None and outgoing.status >= 400 and len(body) > _REFUSED_KEPT_BYTES:
             body = body[:_REFUSED_KEPT_BYTES] + b"... (cut; %d bytes in all)" % len(body)
         row = JournalEntry(
-            id=exchange.request_id,
+            id=request.request_id,
             at_ms=world.now_ms,
-            environment=exchange.environment or "sandbox",
-            public_key=exchange.public_key,
+            environment=request.environment or "sandbox",
+            public_key=request.public_key,
             method=incoming.method,
             path=masker.text(incoming.path + query),
             headers=tuple(masker.headers(incoming.headers).items()),
             body=masker.raw(body),
             status=outgoing.status,
             response=masker.raw(outgoing.body),
-            duration_ms=round((perf_counter() - exchange.started) * 1000, 3),
-            unknown_fields=tuple(map(masker.text, exchange.unknown_fields)),
-            operation=exchange.operation.name if exchange.operation else "",
+            duration_ms=round((perf_counter() - request.started) * 1000, 3),
+            unknown_fields=tuple(map(masker.text, request.unknown_fields)),
+            operation=request.operation.name if request.operation else "",
             answer_headers=tuple(outgoing.headers.items()),
-            wall_ms=round(exchange.started * 1000, 3),
+            wall_ms=round(request.started * 1000, 3),
         )
         world.journal.enter(row)
-        if exchange.operation is not None:
-            with world.store.change():
-                count_entry(world, exchange.operation, row)
+        if request.operation is not None:
+            with world.change(_BOOKKEEPING):
+                count_entry(world, request.operation, row)
 
 
 def _split(path: str) -> tuple[str, str]:

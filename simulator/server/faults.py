@@ -69,19 +69,18 @@ class Interference:
 
 
 def choose(world: World, method: str, path: str, public_key: str | None) -> Interference | None:
-    """The first fault in force that matches this call; it counts as hit."""
+    """The first fault in force that matches this call; it counts as hit. Inside a change."""
     table = world.store[FAULTS]
     if not table.rows:
         return None
     for row in list(table.values()):
         if "match" not in row or row["times_left"] == 0 or not _fits(row["match"], method, path, public_key):
             continue
-        with world.store.change():
-            probability = row.get("probability")
-            if probability is not None and world.streams.fraction("faults") >= probability:
-                continue
-            left = row["times_left"]
-            table.put(row["id"], row | {"hits": row["hits"] + 1, "times_left": None if left is None else left - 1})
+        probability = row.get("probability")
+        if probability is not None and world.streams.fraction("faults") >= probability:
+            continue
+        left = row["times_left"]
+        table.put(row["id"], row | {"hits": row["hits"] + 1, "times_left": None if left is None else left - 1})
         return Interference(row)
     return None
 

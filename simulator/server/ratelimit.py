@@ -19,7 +19,10 @@ WINDOWS = TableKey("rate_windows", tuple[int, int])
 
 
 def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) -> None:
-    """Count one call; 429 rate_limited with Retry-After when the window is full. Windows lapse by comparison."""
+    """Count one call, inside a change; 429 rate_limited with Retry-After when the window is full.
+
+    Windows lapse by comparison.
+    """
     settings = settings_of(world)
     limit = settings["rate_limit"]
     if limit is None:
@@ -41,5 +44,4 @@ def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) ->
                 " with the setting rate_limit_clock."
             )
         raise ApiError("rate_limited", message, headers={"Retry-After": wait})
-    with world.store.change():
-        table.put(window, (opened_ms, count + 1))
+    table.put(window, (opened_ms, count + 1))

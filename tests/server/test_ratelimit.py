@@ -6,7 +6,7 @@ import pytest
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.server.ratelimit import count_call
+from simulator.server import ratelimit
 from simulator.wire.errors import ApiError
 from simulator.wire.settings import Settings, change_settings
 from tests.support import advance, make_world
@@ -25,6 +25,12 @@ class Wall:
 @pytest.fixture
 def wall() -> Wall:
     return Wall()
+
+
+def count_call(world: World, public_key: str, wall: Wall) -> None:
+    """A call is counted inside a change."""
+    with world.change(Cause("request", "test")):
+        ratelimit.count_call(world, public_key, wall)
 
 
 def limited(**settings: str) -> World:

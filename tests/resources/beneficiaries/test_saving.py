@@ -10,7 +10,7 @@ from simulator.kernel.world import World
 from simulator.resources import beneficiaries, reference
 from simulator.resources.beneficiaries import any_beneficiary, beneficiary
 from simulator.resources.reference import BANKS, COUNTRIES, PROVIDERS
-from simulator.wire import dispatch
+from simulator.wire import pipeline
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
 from tests.support import event_types, find_operation, invoke, make_world
@@ -282,16 +282,16 @@ def test_missing_comes_before_malformed_and_malformed_before_business(world: Wor
 def test_the_shape_of_an_account_number_is_checked_before_the_idempotency_step(world: World) -> None:
     call = Call(world, "sandbox", {})
     with pytest.raises(ApiError, match="invalid_parameter"):
-        dispatch.validate(CREATE, call, changed(BANK, "bank_account.account_number", "1"), {}, strict=False)
-    dispatch.validate(CREATE, call, changed(BANK, "bank_account.bank_code", "999"), {}, strict=False)
+        pipeline.validate(CREATE, call, changed(BANK, "bank_account.account_number", "1"), {}, strict=False)
+    pipeline.validate(CREATE, call, changed(BANK, "bank_account.bank_code", "999"), {}, strict=False)
 
 
 def test_members_of_other_types_are_known_also_when_strict(world: World) -> None:
     call = Call(world, "sandbox", {})
     body = WALLET | {"country": None, "fiat_currency": "KES", "bank_account": None}
-    assert dispatch.validate(CREATE, call, body, {}, strict=True) == []
+    assert pipeline.validate(CREATE, call, body, {}, strict=True) == []
     with pytest.raises(ApiError) as raised:
-        dispatch.validate(CREATE, call, changed(PHONE, "phone_number.carrier", "x"), {}, strict=True)
+        pipeline.validate(CREATE, call, changed(PHONE, "phone_number.carrier", "x"), {}, strict=True)
     assert (raised.value.code, raised.value.param) == ("invalid_parameter", "phone_number.carrier")
 
 

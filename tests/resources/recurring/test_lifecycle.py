@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin
-from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
+from simulator.wire.pipeline import perform
 from tests.resources.recurring.world import (
     DAILY,
     ITEM,
@@ -34,9 +33,7 @@ def head(world: Any, path: str, payment_id: str) -> Any:
     """A HEAD request: the GET's action without its trace."""
     operation = find_operation(ROOMS, "GET", path)
     request = Call(world, "sandbox", {"id": payment_id}, trace=False)
-    dispatch.load(operation, request)
-    with world.change(Cause("request", operation.name), Origin({})):
-        return operation.action(request)
+    return perform(operation, request, cause=Cause("request", operation.name))
 
 
 def refused(world: Any, method: str, path: str, payment_id: str, body: dict[str, Any] | None = None) -> tuple[Any, ...]:

@@ -11,9 +11,9 @@ from simulator.kernel.ledger import available, held
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Origin, World
 from simulator.resources.transactions import holder
-from simulator.wire import dispatch
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
+from simulator.wire.pipeline import perform
 from simulator.wire.records import find, origin_of
 from tests.resources.recurring.world import (
     DAILY,
@@ -116,9 +116,8 @@ def test_the_transactions_of_runs_carry_the_request_and_scenario_of_their_paymen
     operation = find_operation(ROOMS, "POST", "/recurring-payments")
     body = withdraw_body(save_beneficiary(world))
     request = Call(world, "sandbox", {})
-    dispatch.validate(operation, request, body, {}, strict=False)
-    with world.change(Cause("request", operation.name), Origin(body, "slow")):
-        payment_id = operation.action(request)["id"]  # type: ignore[index,call-overload]
+    made = perform(operation, request, body, cause=Cause("request", operation.name), scenario="slow")
+    payment_id = made["id"]  # type: ignore[index,call-overload]
     call(world, "PUT", f"{ITEM}/schedule", DAILY, id=payment_id)
     call(world, "GET", f"{ITEM}/review", id=payment_id)
     call(world, "POST", f"{ITEM}/activate", id=payment_id)

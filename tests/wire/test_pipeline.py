@@ -6,11 +6,13 @@ from typing import Any, Literal
 
 import pytest
 
-from simulator.wire.dispatch import load, validate
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import Origin
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.fields import Body, Text
 from simulator.wire.listing import Listing, ListRequest, by_field
 from simulator.wire.operation import Call, Operation
+from simulator.wire.pipeline import admit, no_gates, perform, validate
 from tests.wire import toy
 
 
@@ -46,13 +48,13 @@ def refusal(
 
 def test_the_resource_of_the_path_is_found_first() -> None:
     asked = call()
-    load(operation(load=lambda call: f"a lamp in {call.environment}"), asked)
+    admit(operation(load=lambda call: f"a lamp in {call.environment}"), asked, no_gates)
     assert asked.resource == "a lamp in sandbox"
 
 
 def test_an_operation_without_a_resource_finds_none() -> None:
     asked = call()
-    load(operation(), asked)
+    admit(operation(), asked, no_gates)
     assert asked.resource is None
 
 
@@ -61,7 +63,7 @@ def test_a_resource_that_is_not_there_is_refused() -> None:
         raise not_found("lamp", "lamp_1")
 
     with pytest.raises(ApiError) as caught:
-        load(operation(load=missing), call())
+        admit(operation(load=missing), call(), no_gates)
     assert caught.value.status == 404
 
 
@@ -174,3 +176,33 @@ def test_an_operation_may_check_what_no_single_field_shows() -> None:
     assert validate(row, call(), {"colour": "red", "note": "warm"}, {}, strict=True) == []
     assert refusal(row, {"colour": "red", "note": "red"}) == ("invalid_parameter", "note")
     assert refusal(row, {"colour": "red", "note": "red", "age": 5}, strict=True) == ("invalid_parameter", "note")
+
+
+def test_gates_come_before_everything_and_a_refusal_changes_nothing() -> None:
+    seen: list[str] = []
+
+    def closed(row: Operation, asked: Call) -> None:
+        seen.append("gate")
+        raise ApiError("forbidden", "No.")
+
+    row = operation(load=lambda call: seen.append("load"), body=Lampshade)
+    with pytest.raises(ApiError) as caught:
+        perform(row, call(), {}, cause=Cause("request", "x"), gates=closed)
+    assert (caught.value.code, seen) == ("forbidden", ["gate"])
+
+
+def test_a_whole_call_is_one_change_with_its_cause_and_origin() -> None:
+    asked = call()
+    world, commits = asked.world, []
+    world.store.on_commit = commits.append
+
+    def act(asked: Call) -> Any:
+        assert (world.cause, world.origin) == (Cause("request", "lamps.any"), Origin({"colour": "red"}, "slow"))
+        world.next_sequence("one")
+        world.next_sequence("two")
+        return {"colour": asked.body.colour}
+
+    row = Operation("POST", "/lamps", "lamps.any", "Lamps", "Does it", act, body=Lampshade)
+    answer = perform(row, asked, {"colour": "red"}, cause=Cause("request", "lamps.any"), scenario="slow")
+    assert answer == {"colour": "red"}
+    assert len(commits) == 1

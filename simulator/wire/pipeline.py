@@ -1,18 +1,54 @@
-"""The pure part of a call: from the resource in the path to the validated body and query (decision H2, H4 to H6)."""
+"""The one way of a call through its operation: admit, validate, act (decisions H2, H4 to H6).
+
+The endpoint goes it with what HTTP adds (a body to be read, idempotency, answers of scenarios) between the steps;
+whoever has a body already (a step towards an event, the trial of a document, a test) takes `perform`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
 
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import Origin
 from simulator.wire.errors import ApiError
 from simulator.wire.fields import parse, unknown_fields
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import Listing, parse_list
-from simulator.wire.operation import Call, Operation
+from simulator.wire.operation import Answer, Call, Operation
+
+Gates: TypeAlias = Callable[[Operation, Call], None]
+"""What refuses a caller, 403, before anything else is looked at."""
 
 
-def load(operation: Operation, call: Call) -> None:
-    """Find the resource that the path names; ApiError 404."""
+def no_gates(operation: Operation, call: Call) -> None:
+    """Everybody may call."""
+
+
+def perform(
+    operation: Operation,
+    call: Call,
+    raw: JsonObject | None = None,
+    query: Mapping[str, str] | None = None,
+    *,
+    cause: Cause,
+    scenario: str = "",
+    gates: Gates = no_gates,
+) -> Answer:
+    """A whole call, as one change with its cause; ApiError when it is refused, with nothing changed.
+
+    `scenario`: the one that what the call makes is bound to, "" for whichever takes it.
+    """
+    admit(operation, call, gates)
+    validate(operation, call, raw or {}, query or {}, strict=False)
+    with call.world.change(cause, Origin(raw or {}, scenario)):
+        claim(operation, call)
+        return operation.action(call)
+
+
+def admit(operation: Operation, call: Call, gates: Gates) -> None:
+    """Pass the gates, then find the resource that the path names; ApiError 403 and 404."""
+    gates(operation, call)
     if operation.load is not None:
         call.resource = operation.load(call)
 

@@ -1,0 +1,24 @@
+"""What a caller needs before anything of a call is looked at (decisions H2 and H18)."""
+
+from __future__ import annotations
+
+from simulator.resources.auth import permits, require_access
+from simulator.resources.profile import require_active, require_kyc
+from simulator.wire.errors import ApiError
+from simulator.wire.operation import Call, Operation
+
+
+def check_gates(operation: Operation, call: Call) -> None:
+    """403 for the environment, the permissions of the key, the profile and the KYC, in this order.
+
+    A call without a caller is the account's own (a control call makes it), which no key restricts.
+    """
+    if not operation.token:
+        return
+    require_access(call.world, call.environment)
+    if call.caller is not None and not permits(call.caller, operation.group, operation.reads):
+        raise ApiError("forbidden", "This key pair lacks the permission for this operation.")
+    if operation.profile_gate:
+        require_active(call.world)
+    if operation.money:
+        require_kyc(call.world)
