@@ -39,11 +39,11 @@ class ActionCall(Generic[TargetT, ParametersT]):
     parameters: ParametersT
 
 
-def _nothing_wrong(parameters: Any) -> Iterable[Wrong]:
+def _nothing_wrong(parameters: object) -> Iterable[Wrong]:
     return ()
 
 
-def _nothing_unmet(world: World, record: Any) -> str | None:
+def _nothing_unmet(world: World, record: object) -> str | None:
     return None
 
 
@@ -73,7 +73,7 @@ class Action(Generic[TargetT, ParametersT]):
         """The states in which the table has this action, whatever the guard says."""
         return [state for state in machine.rows if self.makes or machine.permits(state, self.name)]
 
-    def refusal(self, world: World, record: Any) -> str | None:
+    def refusal(self, world: World, record: Any) -> str | None:  # of a kind that the row names, so a TargetT
         """Why the action is not legal on a record now; None when it is."""
         refused = f"not legal in the state {record.status!r}"
         if record.status not in self.states(kind_of(world, record).machine):
@@ -93,7 +93,7 @@ class ActionTable:
                 raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
             known.append(row)
 
-    def allowed(self, world: World, record: Any) -> list[str]:
+    def allowed(self, world: World, record: Record) -> list[str]:
         """The names of the actions that are legal on a resource now."""
         return [
             name
@@ -110,7 +110,7 @@ class ActionTable:
         fields = (field.alias or key for row in rows for key, field in row.parameters.model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
-    def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Any]:
+    def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
         """The row for this action on this target, and the target's record; ControlError when there is none."""
         rows = self.rows.get(name)
         if rows is None:
@@ -131,7 +131,7 @@ class ActionTable:
                 return row, record
         raise self._illegal(world, record, f"The action {name} does not act on a {record.kind}.")
 
-    def _illegal(self, world: World, record: Any, message: str) -> ControlError:
+    def _illegal(self, world: World, record: Record, message: str) -> ControlError:
         return ControlError(409, "invalid_transition", message, allowed=self.allowed(world, record))
 
     def perform(
@@ -139,7 +139,7 @@ class ActionTable:
         world: World,
         name: str,
         target: str | None,
-        parameters: Mapping[str, Any],
+        parameters: Mapping[str, object],
         environment: str,
         cause: Cause,
         origin: Origin | None = None,
@@ -156,8 +156,7 @@ class ActionTable:
                 raise refusal_of(found)
         except ApiError as error:
             raise ControlError(error.status, error.code, error.message, error.param) from None
-        refusal = None if record is None else row.refusal(world, record)
-        if refusal is not None:
+        if record is not None and (refusal := row.refusal(world, record)) is not None:
             raise self._illegal(world, record, f"The action {name} is {refusal}.")
         before = world.journal.event_count
         where = record.environment if record is not None else environment

@@ -48,7 +48,7 @@ class StateError(ValueError):
 class _Shape:
     """A class and its fields by their names in documents: how the class calls each, what it may hold, which must be."""
 
-    make: type[Any]
+    make: type[object]
     attributes: Mapping[str, str]
     checks: Mapping[str, Check]
     required: frozenset[str]
@@ -58,9 +58,9 @@ class _Shape:
 class Codec:
     """Encodes and decodes values made of JSON, Decimal, bytes, tuples and the given dataclasses."""
 
-    def __init__(self, classes: Iterable[type[Any]]) -> None:
+    def __init__(self, classes: Iterable[type[object]]) -> None:
         self._shapes: dict[str, _Shape] = {}
-        self._names: dict[type[Any], str] = {}
+        self._names: dict[type[object], str] = {}
         for made in classes:
             name = self._names[made] = getattr(made, _SAVED_AS, made.__name__)
             if name in self._shapes:
@@ -68,10 +68,10 @@ class Codec:
             self._shapes[name] = _shape(made)
 
     @property
-    def classes(self) -> tuple[type[Any], ...]:
+    def classes(self) -> tuple[type[object], ...]:
         return tuple(self._names)
 
-    def encode(self, value: Any) -> Any:
+    def encode(self, value: Any) -> object:
         """The value as plain JSON; TypeError for what no row may hold."""
         kind = type(value)
         if kind is str or value is None or kind is bool:
@@ -99,13 +99,13 @@ class Codec:
             return made
         raise TypeError(f"no row may hold a {kind.__name__}")
 
-    def _encode_dict(self, value: dict[Any, Any]) -> Any:
+    def _encode_dict(self, value: dict[object, object]) -> object:
         if not all(type(key) is str for key in value):
             raise TypeError("the keys of an object in a row are strings")
         members = {key: self.encode(item) for key, item in value.items()}
         return members if TAG not in members else {TAG: "object", "members": [list(item) for item in members.items()]}
 
-    def decode(self, value: Any, path: str, depth: int = 0) -> Any:
+    def decode(self, value: object, path: str, depth: int = 0) -> Any:
         """The value that was encoded; StateError for anything that `encode` cannot have made."""
         if depth > MAX_DEPTH:
             raise StateError(path, f"nested more than {MAX_DEPTH} deep")
@@ -133,7 +133,7 @@ class Codec:
         except (ValueError, ArithmeticError):
             raise StateError(path, f"not a {name}: {text[:50]!r}") from None
 
-    def _decode_object(self, members: list[Any], path: str, depth: int) -> dict[str, Any]:
+    def _decode_object(self, members: list[object], path: str, depth: int) -> dict[str, Any]:
         made = {}
         for member in members:
             if not (isinstance(member, list) and len(member) == 2 and isinstance(member[0], str)):
@@ -141,7 +141,7 @@ class Codec:
             made[member[0]] = self.decode(member[1], f"{path}.{member[0]}", depth + 1)
         return made
 
-    def _decode_record(self, shape: _Shape, value: dict[str, Any], path: str, depth: int) -> Any:
+    def _decode_record(self, shape: _Shape, value: dict[str, object], path: str, depth: int) -> object:
         given = {
             name: self.decode(item, f"{path}.{name}", depth + 1) for name, item in value.items() if name != TAG
         }  # fmt: skip
@@ -166,14 +166,14 @@ def _without(word: str, texts: tuple[str, ...], path: str) -> tuple[str, ...]:
     return tuple(text.removeprefix(word) for text in texts)
 
 
-def _member(value: dict[str, Any], name: str, kind: type[Any], path: str) -> Any:
+def _member(value: dict[str, object], name: str, kind: type[object], path: str) -> Any:
     member = value.get(name)
     if not isinstance(member, kind) or len(value) != 2:
         raise StateError(path, f"a {value[TAG]} has one member `{name}`")
     return member
 
 
-def _encode_bytes(value: bytes) -> Any:
+def _encode_bytes(value: bytes) -> object:
     try:
         return {TAG: "text", "value": value.decode()}
     except UnicodeDecodeError:
@@ -197,7 +197,7 @@ def _read_int(text: str) -> int:
     return int(text)
 
 
-_SCALARS: dict[str, Callable[[str], Any]] = {
+_SCALARS: dict[str, Callable[[str], object]] = {
     "decimal": _read_decimal,
     "text": str.encode,
     "base64": lambda text: b64decode(text, validate=True),
@@ -206,11 +206,11 @@ _SCALARS: dict[str, Callable[[str], Any]] = {
 }
 
 
-def classes_in(rows: Iterable[Any]) -> tuple[type[Any], ...]:
+def classes_in(rows: Iterable[object]) -> tuple[type[object], ...]:
     """Every class of records that rows of these types can hold, however deep."""
-    found: dict[type[Any], None] = {}
+    found: dict[type[object], None] = {}
 
-    def look(hint: Any) -> None:
+    def look(hint: object) -> None:
         if is_dataclass(hint) and isinstance(hint, type):
             if hint in found:
                 return
@@ -224,7 +224,7 @@ def classes_in(rows: Iterable[Any]) -> tuple[type[Any], ...]:
     return tuple(found)
 
 
-def _shape(made: type[Any]) -> _Shape:
+def _shape(made: type[object]) -> _Shape:
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not a dataclass")
     words: dict[str, str] = {}
@@ -265,7 +265,7 @@ def is_plain(value: Any) -> bool:
     return value is None or kind is bool or (kind is int and value in _JSON_INTS) or (kind is float and isfinite(value))
 
 
-def checker(hint: Any) -> Check:
+def checker(hint: object) -> Check:
     """Whether a value is what an annotation says; TypeError for an annotation that rows do not use."""
     origin, arguments = get_origin(hint), get_args(hint)
     if hint is object:
@@ -331,7 +331,7 @@ def _one_line(check: Check) -> Check:
     return lambda value: check(value) and all(map(_is_line, _texts(value)))
 
 
-def _tuple_checker(arguments: tuple[Any, ...]) -> Check:
+def _tuple_checker(arguments: tuple[object, ...]) -> Check:
     if arguments[-1] is ...:
         item = checker(arguments[0])
         return lambda value: type(value) is tuple and all(map(item, value))

@@ -6,7 +6,6 @@ Chapter "Errors" of the specification; `invalid_state` is the one code beyond it
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from simulator.wire.json import JsonObject
 
@@ -87,7 +86,7 @@ class ApiError(Exception):
 
     def envelope(self, request_id: str | None = None) -> JsonObject:
         """The error envelope {error: {code, message, param?, request_id?}}."""
-        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        error: JsonObject = {"code": self.code, "message": self.message}
         if self.param is not None:
             error["param"] = self.param
         if request_id is not None:
@@ -110,7 +109,7 @@ def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:
 class ControlError(Exception):
     """A refusal of the control interface: any status and code, with further members of `error`."""
 
-    def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: Any) -> None:
+    def __init__(self, status: int, code: str, message: str, param: str | None = None, **members: object) -> None:
         super().__init__(f"{code}: {message}")
         self.status = status
         self.code = code
@@ -119,7 +118,7 @@ class ControlError(Exception):
         self.members = members
 
     def envelope(self) -> JsonObject:
-        error: dict[str, Any] = {"code": self.code, "message": self.message}
+        error: JsonObject = {"code": self.code, "message": self.message}
         if self.param is not None:
             error["param"] = self.param
         return {"error": error | self.members}

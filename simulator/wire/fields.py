@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic_core import ErrorDetails
 
 from simulator.wire.errors import ApiError, invalid, missing
 
@@ -49,7 +50,7 @@ class Nothing(Body):
     """A body without fields."""
 
 
-def parse(model: type[Model], raw: Mapping[str, Any], *, patch: bool = False, code: str = "") -> Model:
+def parse(model: type[Model], raw: Mapping[str, object], *, patch: bool = False, code: str = "") -> Model:
     """The validated body, or the ApiError of decisions H4 and H5: missing fields first, then malformed values.
 
     `patch`: null is a value, not an absence. `code`: answer this code for both (token exchange, rates).
@@ -60,7 +61,7 @@ def parse(model: type[Model], raw: Mapping[str, Any], *, patch: bool = False, co
         raise _first(error, raw, patch, code) from None
 
 
-def _first(error: ValidationError, raw: Mapping[str, Any], patch: bool, code: str) -> ApiError:
+def _first(error: ValidationError, raw: Mapping[str, object], patch: bool, code: str) -> ApiError:
     found = wrongs_of(error, raw)
     for one in found:
         if one.kind == "missing" or (one.value is None and not patch and not _in_list(one.path)):
@@ -86,10 +87,10 @@ class Wrong:
     path: tuple[int | str, ...]
     kind: str
     why: str
-    value: Any
+    value: object
 
 
-def wrong(param: str, why: str, value: Any = "") -> Wrong:
+def wrong(param: str, why: str, value: object = "") -> Wrong:
     """A parameter (dotted) with a value that is not possible."""
     return Wrong(tuple(param.split(".")), "value_error", why, value)
 
@@ -105,9 +106,9 @@ def refusal_of(found: Sequence[Wrong]) -> ApiError:
     return missing(dotted(one.path)) if one.kind == "missing" else invalid(dotted(one.path), one.why)
 
 
-def wrongs_of(error: ValidationError, raw: Any) -> list[Wrong]:
+def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
     """What is wrong, place by place; what the members of a union say of one value is one sentence."""
-    places: dict[tuple[int | str, ...], list[Mapping[str, Any]]] = {}
+    places: dict[tuple[int | str, ...], list[ErrorDetails]] = {}
     for detail in error.errors(include_url=False):
         places.setdefault(_within(raw, detail), []).append(detail)
     found = []
@@ -122,20 +123,20 @@ def wrongs_of(error: ValidationError, raw: Any) -> list[Wrong]:
     return found
 
 
-def _within(raw: Any, detail: Mapping[str, Any]) -> tuple[int | str, ...]:
+def _within(raw: object, detail: ErrorDetails) -> tuple[int | str, ...]:
     """The place in what was given; pydantic puts the names of a union's members between."""
     path: list[int | str] = []
     for number, part in enumerate(detail["loc"], 1):
-        is_there = part in raw if isinstance(raw, Mapping) else isinstance(raw, list) and isinstance(part, int)
-        if is_there:
-            raw = raw[part]
+        items = dict(enumerate(raw)) if isinstance(raw, list) else raw if isinstance(raw, Mapping) else {}
+        if part in items:
+            raw = items[part]
             path.append(part)
         elif detail["type"] == "missing" and number == len(detail["loc"]):
             path.append(part)
     return tuple(path)
 
 
-def in_words(detail: Mapping[str, Any]) -> str:
+def in_words(detail: ErrorDetails) -> str:
     """What one finding of a model says, for people: "it must be a whole number"."""
     kind, context = detail["type"], detail.get("ctx") or {}
     if kind == "value_error":

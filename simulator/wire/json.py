@@ -35,18 +35,18 @@ _SPARE = 64 * 1024
 """orjson hands out the buffer it wrote into, 4 KB for the smallest text: one shorter than this is copied out of it."""
 
 
-def dumps(value: Any) -> bytes:
+def dumps(value: object) -> bytes:
     """UTF-8 JSON in the order of the members, without white space; it takes no more memory than it is long."""
     raw = orjson.dumps(value, default=_encode)
     return bytes(memoryview(raw)) if len(raw) < _SPARE else raw
 
 
-def pretty(value: Any) -> str:
+def pretty(value: object) -> str:
     """Indented JSON for people."""
     return orjson.dumps(value, default=_encode, option=orjson.OPT_INDENT_2).decode()
 
 
-def _encode(value: Any) -> Any:
+def _encode(value: object) -> orjson.Fragment:
     if isinstance(value, Decimal):
         return orjson.Fragment(f"{value:f}")
     raise TypeError(f"cannot be written as JSON: {type(value).__name__}")
@@ -65,7 +65,7 @@ def loads(raw: bytes | str) -> Any:
     return value
 
 
-def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> Any:
+def _with_huge_numbers(raw: bytes | str, error: orjson.JSONDecodeError) -> object:
     """JSON knows numbers of any size: those beyond a float are read as the largest there is; else the error."""
     text = raw.encode() if isinstance(raw, str) else raw
     smaller = _TOKEN.sub(_bounded, text)
@@ -81,7 +81,7 @@ def _bounded(token: re.Match[bytes]) -> bytes:
     return b"-" * text.startswith(b"-") + _LARGEST
 
 
-def _deeper_than(value: Any, depth: int) -> bool:
+def _deeper_than(value: object, depth: int) -> bool:
     level = [value]
     for _ in range(depth):
         level = [child for node in level for child in _children(node)]
@@ -90,7 +90,7 @@ def _deeper_than(value: Any, depth: int) -> bool:
     return any(isinstance(node, dict | list) for node in level)
 
 
-def _children(node: Any) -> list[Any]:
+def _children(node: object) -> list[object]:
     if isinstance(node, dict):
         return list(node.values())
     return node if isinstance(node, list) else []
@@ -112,7 +112,7 @@ def canonical(raw: bytes | str) -> bytes:
     return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
 
 
-def _has_float(value: Any) -> bool:
+def _has_float(value: object) -> bool:
     level = [value]
     while level:
         if any(isinstance(node, float) for node in level):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Any
 
 import orjson
 
@@ -17,11 +16,11 @@ class Piece:
 
     raw: bytes
 
-    def read(self) -> Any:
+    def read(self) -> object:
         return orjson.loads(self.raw)
 
 
-def read_down_to(raw: bytes, depth: int) -> Any:
+def read_down_to(raw: bytes, depth: int) -> object:
     """The value of a JSON text, every object and array at that depth (the outermost is 1) a `Piece`; ValueError."""
     pieces: list[Piece] = []
     return _filled(orjson.loads(_cut(raw, depth, pieces)), depth, pieces)
@@ -47,7 +46,7 @@ def _cut(raw: bytes, wanted: int, pieces: list[Piece]) -> bytes:
     return b"".join([*parts, raw[copied:]])
 
 
-def _filled(value: Any, depth: int, pieces: list[Piece]) -> Any:
+def _filled(value: object, depth: int, pieces: list[Piece]) -> object:
     """The parsed frame with the pieces in their places: whatever stands that deep is one of them."""
     if not isinstance(value, dict | list):
         return value

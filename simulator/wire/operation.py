@@ -82,7 +82,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     tag: str
     summary: str
     action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
-    answer: Any = None
+    answer: object = None
     status: int = 200
     body: type[BodyT] = Nothing  # type: ignore[assignment]  # where none is named, nobody reads it
     bodies: tuple[type[BodyT], ...] = ()

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Any, Generic, Literal, TypeVar, get_args
+from typing import Annotated, Generic, Literal, TypeVar, get_args
 
 from pydantic import GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
@@ -21,7 +22,7 @@ class Assumed:
 
     basis: str
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(core), "x-provenance": "assumed", "x-basis": self.basis}
 
 
@@ -31,7 +32,7 @@ class Prefix:
 
     prefix: str
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         return {**handler(core), "pattern": f"^{self.prefix}[0-9a-z]+$"}
 
 
@@ -41,7 +42,7 @@ class OneOf:
 
     values: tuple[str, ...]
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         values = {"const": self.values[0]} if len(self.values) == 1 else {"enum": list(self.values)}
         return {**handler(core), **values}
 
@@ -53,7 +54,7 @@ class Format:
     format: str = ""
     pattern: str = ""
 
-    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         extra = {"format": self.format} if self.format else {}
         return {**handler(core), **extra, **({"pattern": self.pattern} if self.pattern else {})}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
-from typing import Any, get_args
+from typing import get_args
 
 from pydantic import BaseModel
 
@@ -40,7 +40,7 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "member
             raise ApiError("invalid_parameter", message, prefix + name)
 
 
-def refuse_unknown(model: type[BaseModel], raw: Mapping[str, Any], what: str = "member", prefix: str = "") -> None:
+def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "member", prefix: str = "") -> None:
     """The same for a JSON object that is to become a model, at every depth; looked at before anything is missing."""
     fields = {field.alias or name: field for name, field in model.model_fields.items()}
     refuse_names(raw, fields, what, prefix)
@@ -50,7 +50,7 @@ def refuse_unknown(model: type[BaseModel], raw: Mapping[str, Any], what: str = "
             refuse_unknown(inner, value, what, f"{prefix}{name}.")
 
 
-def _model_in(annotation: Any) -> type[BaseModel] | None:
+def _model_in(annotation: object) -> type[BaseModel] | None:
     """The model of a member that is one, or one or null."""
     for one in (annotation, *get_args(annotation)):
         if isinstance(one, type) and issubclass(one, BaseModel):

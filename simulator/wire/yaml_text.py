@@ -7,9 +7,8 @@ are YAML too. So any parser reads back exactly what was written, and the text is
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from decimal import Decimal
-from typing import Any
 
 import orjson
 
@@ -20,12 +19,12 @@ _LONGEST_KEY = 1000
 _WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "y", "n", "none"))
 
 
-def yaml_text(value: Any) -> str:
+def yaml_text(value: object) -> str:
     """The document as text, with a newline at its end."""
     return "\n".join(_block(value, 0)) + "\n"
 
 
-def _block(value: Any, indent: int) -> Iterator[str]:
+def _block(value: object, indent: int) -> Iterator[str]:
     pad = "  " * indent
     if isinstance(value, dict) and value:
         for name, member in value.items():
@@ -42,7 +41,7 @@ def _block(value: Any, indent: int) -> Iterator[str]:
         yield pad + _scalar(value)
 
 
-def _entry(head: str, member: Any, indent: int) -> Iterator[str]:
+def _entry(head: str, member: object, indent: int) -> Iterator[str]:
     if isinstance(member, dict | list | tuple) and member:
         if _is_flat(member):
             yield f"{head} {_flow(member)}"
@@ -53,7 +52,7 @@ def _entry(head: str, member: Any, indent: int) -> Iterator[str]:
         yield f"{head} {_scalar(member)}"
 
 
-def _item(pad: str, item: Any, indent: int) -> Iterator[str]:
+def _item(pad: str, item: object, indent: int) -> Iterator[str]:
     if not isinstance(item, dict | list | tuple) or not item:
         yield f"{pad}- {_scalar(item)}"
         return
@@ -65,7 +64,7 @@ def _item(pad: str, item: Any, indent: int) -> Iterator[str]:
     yield from lines
 
 
-def _is_flat(value: Any) -> bool:
+def _is_flat(value: dict[str, object] | list[object] | tuple[object, ...]) -> bool:
     """A list of single values that fits on a line is written on one."""
     return (
         isinstance(value, list | tuple)
@@ -74,11 +73,11 @@ def _is_flat(value: Any) -> bool:
     )
 
 
-def _flow(value: Any) -> str:
+def _flow(value: Iterable[object]) -> str:
     return "[" + ", ".join(_scalar(item, flow=True) for item in value) + "]"
 
 
-def _scalar(value: Any, *, flow: bool = False) -> str:
+def _scalar(value: object, *, flow: bool = False) -> str:
     if isinstance(value, str):
         plain = _PLAIN.fullmatch(value) is not None and value.lower() not in _WORDS
         if plain and not (flow and re.search(r"[{}]", value)):
