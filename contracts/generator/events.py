@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.generator.schemas import REF, Components, Schema, any_of, references, walk
-from simulator.scenario.objects import OBJECTS
+from simulator.scenario.objects import shapes_of
 from simulator.wire.events import EVENT_TYPES, EventType
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -56,7 +56,7 @@ _NARROWED: Mapping[str, Schema] = {
 }
 """What an event's type says about its object beyond its shape."""
 
-SHAPES: tuple[Any, ...] = tuple(dict.fromkeys(shape for shapes in OBJECTS.values() for shape in shapes))
+SHAPES: tuple[Any, ...] = tuple(dict.fromkeys(shape for event in EVENT_TYPES for shape in shapes_of(event)))
 
 
 def component(event_type: str) -> str:
@@ -111,7 +111,7 @@ def envelope(components: Components, event: EventType) -> Schema:
 
 def _subject(components: Components, event_type: str) -> Schema:
     options: list[Schema] = []
-    for shape in OBJECTS[event_type]:
+    for shape in shapes_of(event_type):
         schema = components.answer(shape)
         options += schema.get("anyOf", [schema])
     return any_of(options)

@@ -21,6 +21,7 @@ from simulator.resources.transactions import holder
 from simulator.scenario.drive import Drive, DriveAction, DriveCall, action
 from simulator.scenario.paths import emits, schedule_from
 from simulator.wire.errors import ControlError
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject
 from simulator.wire.spelling import upper
 
@@ -238,6 +239,6 @@ FRESH: tuple[Fresh, ...] = (
     Fresh("beneficiary", _beneficiary),
     Fresh("network", _network),
     Fresh("webhook", _webhook),
-    Fresh("kyc", _kyc, usual={"kyc.approved": (), "kyc.action_required": (), "kyc.rejected": ()}),
+    Fresh("kyc", _kyc, usual={event: () for event, row in EVENT_TYPES.items() if row.object == "kyc"}),
 )
 """In the order in which they are asked for an event that several kinds emit."""

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
-from simulator.scenario.objects import OBJECTS, fields_of, is_path_glob, methods_at, operations, paths
+from simulator.scenario.objects import fields_of, is_path_glob, kinds_of, methods_at, operations, paths
 from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
@@ -34,16 +34,6 @@ _MEANT = {"at": "after", "after": "at"}
 _BESIDE_OBJECT = ("request", "body", "beneficiary", "quote")
 """What a rule can look at besides the fields of the object."""
 _BASES = ("/v1", "/production/v1")
-_TRANSACTIONS = ("onramp", "offramp", "send", "buy", "swap", "withdraw")
-_KINDS_OF: Mapping[str, tuple[str, ...]] = {
-    "transaction": _TRANSACTIONS,
-    "deposit": ("deposit",),
-    "wallet": ("wallet", "lightning_address"),
-    "lightning_entry": ("invoice",),
-    "quote": ("ramp_quote", "swap_quote", "buy_quote", "withdraw_quote"),
-    "beneficiary": ("beneficiary",),
-    "recurring_payment": ("recurring_payment",),
-}
 
 
 def report_unknown(document: Document, path: Path, names: Iterable[str], what: str, of: str = "") -> None:
@@ -170,7 +160,7 @@ class ScenarioJudge:
 
     def _fields(self, path: Path, where: object, events: list[object]) -> None:
         """Whether the objects of these events have the fields that are asked for, and may have the values."""
-        if not isinstance(where, dict) or not all(isinstance(event, str) and event in OBJECTS for event in events):
+        if not isinstance(where, dict) or not all(isinstance(event, str) and event in EVENT_TYPES for event in events):
             return
         known: dict[str, frozenset[str] | None] = {}
         for event in events:
@@ -225,9 +215,10 @@ class ScenarioJudge:
         kinds: list[str] = []
         for event in events:
             row = EVENT_TYPES.get(event) if isinstance(event, str) else None
-            if row is None or row.object not in _KINDS_OF:
+            told_of = () if row is None else kinds_of(row.object)
+            if not told_of:
                 return ()
-            kinds += _KINDS_OF[row.object]
+            kinds += told_of
         asked = where.get("type") if isinstance(where, dict) else None
         named = [kind for kind in (asked if isinstance(asked, list) else [asked]) if kind in kinds]
         return tuple(dict.fromkeys(named or kinds))

@@ -9,68 +9,55 @@ from importlib import import_module
 from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 from simulator.resources import ORDER
-from simulator.resources.balance import (
-    BuyQuoteShape,
-    BuyTransaction,
-    SendTransaction,
-    SwapQuoteShape,
-    SwapTransaction,
-    WithdrawQuoteShape,
-    WithdrawTransaction,
-)
-from simulator.resources.beneficiaries import BeneficiaryShape
-from simulator.resources.deposit_wallets import DepositShape, InvoiceObject, LightningAddressObject, WalletShape
-from simulator.resources.profile import KycDetail
-from simulator.resources.ramps import RampQuoteShape, RampTransaction
-from simulator.resources.recurring import RecurringPaymentShape, RecurringRunObject
-from simulator.resources.reference import NetworkObject
-from simulator.resources.webhooks import WebhookEndpoint
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.operation import Operation
+from simulator.wire.records import Kind
+from simulator.wire.room import Room
 
-_RAMPS = (RampTransaction,)
-_WALLET = (SendTransaction, BuyTransaction, WithdrawTransaction)
-_QUOTES = (RampQuoteShape, SwapQuoteShape, BuyQuoteShape, WithdrawQuoteShape)
 
-OBJECTS: Mapping[str, tuple[object, ...]] = {
-    "transaction.created": _RAMPS,
-    "transaction.awaiting_payment": _RAMPS,
-    "transaction.awaiting_deposit": _RAMPS,
-    "transaction.processing": (*_RAMPS, *_WALLET),
-    "transaction.completed": (*_RAMPS, *_WALLET, SwapTransaction),
-    "transaction.failed": (*_RAMPS, *_WALLET, SwapTransaction),
-    "transaction.expired": _RAMPS,
-    "transaction.refunded": (*_RAMPS, WithdrawTransaction),
-    "wallet.created": (WalletShape, LightningAddressObject),
-    "deposit.detected": (DepositShape,),
-    "deposit.confirmed": (DepositShape,),
-    "deposit.failed": (DepositShape,),
-    "lightning.invoice_paid": (InvoiceObject,),
-    "lightning.invoice_expired": (InvoiceObject,),
-    "quote.expired": _QUOTES,
-    "beneficiary.created": (BeneficiaryShape,),
-    "beneficiary.deleted": (BeneficiaryShape,),
-    "kyc.approved": (KycDetail,),
-    "kyc.action_required": (KycDetail,),
-    "kyc.rejected": (KycDetail,),
-    "network.status_changed": (NetworkObject,),
-    "webhook.test": (WebhookEndpoint,),
-    "recurring_payment.activated": (RecurringPaymentShape,),
-    "recurring_payment.run_upcoming": (RecurringRunObject,),
-    "recurring_payment.run_succeeded": (RecurringRunObject,),
-    "recurring_payment.run_failed": (RecurringRunObject,),
-    "recurring_payment.paused": (RecurringPaymentShape,),
-    "recurring_payment.completed": (RecurringPaymentShape,),
-    "recurring_payment.restarted": (RecurringPaymentShape,),
-    "recurring_payment.deleted": (RecurringPaymentShape,),
-}
-"""What `data.object` is for every event type."""
+@cache
+def _rooms() -> tuple[Room, ...]:
+    return tuple(import_module(f"simulator.resources.{name}").ROOM for name in ORDER)
+
+
+def _events_of(kind: Kind) -> list[str]:
+    """The events that a kind's state table emits, in the order of the catalogue."""
+    rows = (kind.machine.initial, *kind.machine.rows.values())
+    emitted = {event for row in rows for move in row for event in move.events}
+    return [event for event in EVENT_TYPES if event in emitted]
+
+
+@cache
+def shapes_of(event: str) -> tuple[object, ...]:
+    """What `data.object` of an event may be: of the kinds that emit it, or of the one that bears its object's name.
+
+    In the order in which the events of the catalogue first tell of a kind.
+    """
+    kinds = [kind for room in _rooms() for kind in room.kinds]
+    emitting = [kind for kind in kinds if event in _events_of(kind)]
+    first = list(EVENT_TYPES).index
+    ordered = sorted(emitting, key=lambda kind: first(_events_of(kind)[0]))
+    named = [kind for kind in kinds if kind.name == EVENT_TYPES[event].object]
+    return tuple(dict.fromkeys(kind.event_shapes.get(event, kind.shape) for kind in ordered or named))
+
+
+@cache
+def kinds_of(about: str) -> tuple[str, ...]:
+    """The kinds that events about such an object tell of; () for what every world has without making it."""
+    return tuple(
+        kind.name
+        for room in _rooms()
+        for kind in room.kinds
+        if kind.standing is None and kind.sole is None
+        if any(EVENT_TYPES[event].object == about for event in _events_of(kind))
+    )
 
 
 @cache
 def fields_of(event: str) -> Mapping[str, frozenset[str] | None]:
     """The fields that `data.object` of an event may have, and the words that each may be (None: anything)."""
     fields: dict[str, frozenset[str] | None] = {}
-    for shape in (member for one in OBJECTS.get(event, ()) for member in _members(one)):
+    for shape in (member for one in shapes_of(event) for member in _members(one)):
         for name, hint in get_type_hints(shape, include_extras=True).items():
             words, known = _words(hint), fields.get(name, frozenset())
             fields[name] = None if words is None or known is None else known | words
@@ -98,8 +85,7 @@ def _words(hint: object) -> frozenset[str] | None:
 @cache
 def operations() -> tuple[Operation, ...]:
     """Every operation of the interface."""
-    rooms = [import_module(f"simulator.resources.{name}").ROOM for name in ORDER]
-    return tuple(row for room in rooms for row in room.operations)
+    return tuple(row for room in _rooms() for row in room.operations)
 
 
 @cache

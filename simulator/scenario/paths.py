@@ -125,8 +125,9 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
     on = move.on
     if on in actions.rows and record.kind in actions.kinds(on):
         return (action(on, record.id, **_parameters(record, move)),)
-    if record.kind == "network":
-        return (action(on, network=record.name, status=move.target),)
+    if on in actions.rows:  # it acts on the world, of which it sets a part
+        which = {"network": record.name} if record.kind == "network" else {}
+        return (action(on, **which, status=move.target),)
     if record.kind == "recurring_payment":
         return _recurring_steps(world, record, on) or _call(record, on)
     timers = tuple(row.kind for row in world.wiring.timers.values() if on in row.moves)

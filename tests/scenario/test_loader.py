@@ -410,7 +410,7 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             RULE_ON + "do: [{action: deposit_confirms}]}",
-            "rules[0].do[0].action: the action deposit_confirms does not act on onramp, offramp, send, buy, swap, "
+            "rules[0].do[0].action: the action deposit_confirms does not act on onramp, offramp, send, swap, buy, "
             "withdraw; it acts on deposit",
         ),
         (
