@@ -11,7 +11,7 @@ import click
 from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
 
 if TYPE_CHECKING:
-    from simulator.conformance.outcome import Outcome
+    from simulator.conformance.outcome import ConformanceResult
     from simulator.conformance.settings import Settings
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
@@ -83,7 +83,7 @@ def conform(
         raise SystemExit(EXIT_REFUSED)
 
 
-async def _run(settings: Settings, contract: Path | None, junit: Path | None) -> Outcome:
+async def _run(settings: Settings, contract: Path | None, junit: Path | None) -> ConformanceResult:
     from dataclasses import replace
 
     from simulator.conformance.running import own_simulator, run

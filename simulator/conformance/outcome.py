@@ -24,7 +24,7 @@ UNKNOWN_METHODS = "(methods that a path does not know)"
 
 
 @dataclass(frozen=True)
-class Failure:
+class ContractFailure:
     """One answer that is not as the contract says; `curl` repeats the call with a token in $TOKEN."""
 
     operation: str
@@ -45,7 +45,7 @@ class Warned:
 
 
 @dataclass
-class Outcome:
+class ConformanceResult:
     """What was run and what came of it."""
 
     settings: Settings
@@ -54,7 +54,7 @@ class Outcome:
     tested: int
     selected: int
     complete: bool
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[ContractFailure] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     warnings: list[Warned] = field(default_factory=list)
     answers: dict[str, Counter[str]] = field(default_factory=dict)
@@ -102,9 +102,9 @@ def _count(rows: list[Any], name: str) -> str:
     return f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}"
 
 
-def read_outcome(settings: Settings, report: Mapping[str, Any], calls: Path) -> Outcome:
+def read_outcome(settings: Settings, report: Mapping[str, Any], calls: Path) -> ConformanceResult:
     """Put together schemathesis' summary (JSON report) and its list of calls (NDJSON report)."""
-    outcome = Outcome(
+    outcome = ConformanceResult(
         settings,
         seconds=report["running_time"],
         cases=report["test_cases"]["generated"],
@@ -169,10 +169,10 @@ def _answer(call: Mapping[str, Any]) -> str:
     return f"{response['status_code']} {code}"
 
 
-def _failure(operation: str, call: Mapping[str, Any], check: Mapping[str, Any], settings: Settings) -> Failure:
+def _failure(operation: str, call: Mapping[str, Any], check: Mapping[str, Any], settings: Settings) -> ContractFailure:
     found = check["failure_info"]["failure"]
     response = call.get("response")
-    return Failure(
+    return ContractFailure(
         operation,
         check["name"],
         f"{found['title']}. {found['message']}".strip(),

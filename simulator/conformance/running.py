@@ -17,7 +17,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from simulator.config import Config
-from simulator.conformance.outcome import Outcome, operation_ids, read_outcome
+from simulator.conformance.outcome import ConformanceResult, operation_ids, read_outcome
 from simulator.conformance.settings import Settings, compose
 from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
 from simulator.contract.files import contract_file, contracts_directory
@@ -49,7 +49,7 @@ async def own_simulator() -> AsyncIterator[str]:
         yield f"{origin}{BASE}"
 
 
-async def run(settings: Settings, *, contract: Path | None = None, junit: Path | None = None) -> Outcome:
+async def run(settings: Settings, *, contract: Path | None = None, junit: Path | None = None) -> ConformanceResult:
     """One run of schemathesis; Unusable, Unanswered, Refused."""
     if find_spec("schemathesis") is None:
         raise Unusable(

@@ -8,7 +8,7 @@ from decimal import Decimal
 from simulator.kernel.ledger import OUTSIDE, available, held
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.balance.bodies import NewBalance
+from simulator.resources.balance.bodies import BalanceParameters
 from simulator.resources.balance.records import AssetBalance
 from simulator.resources.balance.shapes import AssetBalanceShape, render_asset
 from simulator.resources.deposit_wallets import default_wallet
@@ -75,7 +75,7 @@ def list_assets(call: Call[None, ListRequest, None]) -> Page[AssetBalanceShape]:
     return page_of(call.query, balances, render_asset)
 
 
-def check_balance(values: NewBalance) -> Iterator[Wrong]:
+def check_balance(values: BalanceParameters) -> Iterator[Wrong]:
     """What is wrong with the parameters of set_balance."""
     currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
     if values.network not in WALLET:
@@ -86,7 +86,7 @@ def check_balance(values: NewBalance) -> Iterator[Wrong]:
         yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def set_balance(call: ActionCall[None, NewBalance]) -> AssetBalanceShape:
+def set_balance(call: ActionCall[None, BalanceParameters]) -> AssetBalanceShape:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
@@ -98,5 +98,5 @@ def set_balance(call: ActionCall[None, NewBalance]) -> AssetBalanceShape:
 
 
 ACTIONS = (
-    Action("set_balance", "sets the available balance", set_balance, parameters=NewBalance, check=check_balance),
+    Action("set_balance", "sets the available balance", set_balance, parameters=BalanceParameters, check=check_balance),
 )

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal, NoReturn
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from simulator.resources.ramps import FailureCode
 from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Note, Text
 from simulator.wire.shapes import Assumed, Method
 
@@ -184,23 +183,7 @@ class WithdrawQuoteBody(Body):
     beneficiary_id: Code
 
 
-class Payment(Body):
-    amount: Amount | None = None
-
-
-class Broadcast(Body):
-    tx_hash: Text | None = None
-
-
-class Completion(Body):
-    tx_hash: Text | None = None
-
-
-class Failure(Body):
-    failure_code: FailureCode = "internal_error"
-
-
-class NewBalance(Body):
+class BalanceParameters(Body):
     symbol: Text
     network: Text
     amount: Amount

@@ -5,19 +5,17 @@ Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of t
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import Broadcast, Completion, Failure, Payment
-from simulator.resources.ramps import check_payment
-from simulator.resources.reference import check_tx_hash, new_tx_hash
+from simulator.resources.ramps import FailureParameters, PaymentParameters, TxHashParameters, check_hash, check_payment
+from simulator.resources.reference import new_tx_hash
 from simulator.resources.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
-from simulator.wire.fields import Nothing, Wrong
+from simulator.wire.fields import Nothing
 from simulator.wire.records import move, present
 
 
@@ -40,7 +38,7 @@ def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> 
 # --- buy -------------------------------------------------------------------------------------------------
 
 
-def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
+def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
     """The payer's fiat: in full or over, and the quoted crypto is credited; short, and the buy fails (decision S6)."""
     world, buy = call.world, call.target
     amount = given_amount(buy.paid, call.parameters.amount)
@@ -56,7 +54,7 @@ def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
 
 
-def complete_buy(call: ActionCall[Transaction, Completion]) -> Transaction:
+def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     return move(call.world, call.target, "complete")
 
 
@@ -67,7 +65,7 @@ def credit_is_there(world: World, buy: Transaction) -> str | None:
     return "what was credited is already spent" if spent else None
 
 
-def fail_buy(call: ActionCall[Transaction, Failure]) -> Transaction:
+def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
     """It cannot finish: what was credited is taken back, and the account limits get it back."""
     world, buy = call.world, call.target
     if buy.status == "processing":
@@ -78,13 +76,13 @@ def fail_buy(call: ActionCall[Transaction, Failure]) -> Transaction:
 # --- send ------------------------------------------------------------------------------------------------
 
 
-def broadcast(call: ActionCall[Transaction, Broadcast]) -> Transaction:
+def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
     tx_hash = _send_hash(call.world, call.target, call.parameters.tx_hash)
     return move(call.world, replace(call.target, tx_hash=tx_hash), "broadcast")
 
 
-def complete_send(call: ActionCall[Transaction, Completion]) -> Transaction:
+def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """The chain has confirmed: what was held is spent, and arrives where this world receives (decision S9).
 
     The hash is that of the broadcast unless another is given.
@@ -111,7 +109,7 @@ def _send_hash(world: World, send: Transaction, given: str | None) -> str | None
     return given_tx_hash(world, send.paid.chain, given)
 
 
-def fail_held(call: ActionCall[Transaction, Failure]) -> Transaction:
+def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
     """A send or swap cannot finish: what is held goes back at once (decision M11)."""
     world = call.world
     world.ledger.void_hold(world.now_ms, call.target.id)
@@ -121,7 +119,7 @@ def fail_held(call: ActionCall[Transaction, Failure]) -> Transaction:
 # --- swap ------------------------------------------------------------------------------------------------
 
 
-def complete_swap(call: ActionCall[Transaction, Completion]) -> Transaction:
+def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
     world, swap = call.world, call.target
     tx_hash = given_tx_hash(world, swap.received.chain, call.parameters.tx_hash)
@@ -136,13 +134,13 @@ def complete_swap(call: ActionCall[Transaction, Completion]) -> Transaction:
 # --- withdraw --------------------------------------------------------------------------------------------
 
 
-def complete_withdraw(call: ActionCall[Transaction, Completion]) -> Transaction:
+def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """The beneficiary has the fiat; what was held is spent (decision S10)."""
     call.world.ledger.post_hold(call.world.now_ms, call.target.id, call.target.fee.total)
     return move(call.world, call.target, "complete")
 
 
-def fail_withdraw(call: ActionCall[Transaction, Failure]) -> Transaction:
+def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
     """The payout bounced: its amount stays held until it is refunded (decision M11)."""
     return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
@@ -165,32 +163,32 @@ def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
     return move_released(world, withdrawal, "refund")
 
 
-# --- hashes ----------------------------------------------------------------------------------------------
-
-
-def _check_hash(values: Broadcast | Completion) -> Iterator[Wrong]:
-    return check_tx_hash(values.tx_hash)
-
-
 ACTIONS = (
-    Action("payment_arrives", "the payer's fiat is received", payment_arrives, ("buy",), Payment, check=check_payment),
+    Action(
+        "payment_arrives",
+        "the payer's fiat is received",
+        payment_arrives,
+        ("buy",),
+        PaymentParameters,
+        check=check_payment,
+    ),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("buy",)),
-    Action("broadcast", "the chain has the transaction", broadcast, ("send",), Broadcast, check=_check_hash),
+    Action("broadcast", "the chain has the transaction", broadcast, ("send",), TxHashParameters, check=check_hash),
     Action(
         "complete",
         "the chain or the Lightning network confirms",
         complete_send,
         ("send",),
-        Completion,
+        TxHashParameters,
         guard=leaves_the_service,
-        check=_check_hash,
+        check=check_hash,
     ),
-    Action("complete", "the swap is executed", complete_swap, ("swap",), Completion, check=_check_hash),
-    Action("complete", "the purchase is final", complete_buy, ("buy",), Completion, check=_check_hash),
-    Action("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), Completion, check=_check_hash),
-    Action("fail", "it cannot finish", fail_held, ("send",), Failure, guard=leaves_the_service),
-    Action("fail", "it cannot finish", fail_held, ("swap",), Failure),
-    Action("fail", "it cannot finish", fail_buy, ("buy",), Failure, guard=credit_is_there),
-    Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), Failure),
+    Action("complete", "the swap is executed", complete_swap, ("swap",), TxHashParameters, check=check_hash),
+    Action("complete", "the purchase is final", complete_buy, ("buy",), TxHashParameters, check=check_hash),
+    Action("complete", "the beneficiary is paid", complete_withdraw, ("withdraw",), TxHashParameters, check=check_hash),
+    Action("fail", "it cannot finish", fail_held, ("send",), FailureParameters, guard=leaves_the_service),
+    Action("fail", "it cannot finish", fail_held, ("swap",), FailureParameters),
+    Action("fail", "it cannot finish", fail_buy, ("buy",), FailureParameters, guard=credit_is_there),
+    Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), FailureParameters),
     Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
 )

@@ -9,7 +9,13 @@ from dataclasses import replace
 from decimal import Decimal
 
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.bodies import ArrivingDeposit, Confirmations, Reason, WalletBody, WalletChanges
+from simulator.resources.deposit_wallets.bodies import (
+    ConfirmationParameters,
+    DepositParameters,
+    ReasonParameters,
+    WalletBody,
+    WalletChanges,
+)
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import (
     Deposit,
@@ -114,7 +120,7 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
     return next((wallet for wallet in own if wallet.network == network and wallet.status == "active"), None)
 
 
-def deposit_arrives(call: ActionCall[Wallet, ArrivingDeposit]) -> Deposit:
+def deposit_arrives(call: ActionCall[Wallet, DepositParameters]) -> Deposit:
     """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
     world, values = call.world, call.parameters
     wallet = call.target
@@ -173,7 +179,7 @@ def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
-def confirmation_arrives(call: ActionCall[Deposit, Confirmations]) -> Deposit:
+def confirmation_arrives(call: ActionCall[Deposit, ConfirmationParameters]) -> Deposit:
     """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
     deposit = call.target
     before = deposit.confirmations or 0
@@ -190,7 +196,7 @@ def climbs(world: World, deposit: Deposit) -> str | None:
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
-def deposit_fails(call: ActionCall[Deposit, Reason]) -> Deposit:
+def deposit_fails(call: ActionCall[Deposit, ReasonParameters]) -> Deposit:
     """The deposit cannot be credited after all."""
     deposit = call.target
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")

@@ -52,20 +52,20 @@ class InvoiceBody(EntryBody):
     expires_in: Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS)] | None = DEFAULT_EXPIRY_SECONDS
 
 
-class ArrivingDeposit(Body):
+class DepositParameters(Body):
     asset: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN)]
     amount: Amount
     memo: FreeText | None = None
     tx_hash: Text | None = None
 
 
-class Confirmations(Body):
+class ConfirmationParameters(Body):
     confirmations: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
 
 
-class Reason(Body):
+class ReasonParameters(Body):
     reason: Note | None = None
 
 
-class LightningPayment(Body):
+class LightningPaymentParameters(Body):
     amount_sats: Sats

@@ -16,7 +16,7 @@ from simulator.resources.deposit_wallets.bodies import (
     AddressBody,
     EntryBody,
     InvoiceBody,
-    LightningPayment,
+    LightningPaymentParameters,
 )
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
@@ -165,7 +165,7 @@ def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
     return invoice
 
 
-def payment_arrives(call: ActionCall[LightningAddress, LightningPayment]) -> LightningAddress:
+def payment_arrives(call: ActionCall[LightningAddress, LightningPaymentParameters]) -> LightningAddress:
     """A payment to a Lightning address, credited at once: deposit.confirmed."""
     return _pay_address(call.world, call.target, call.parameters.amount_sats)
 

@@ -8,12 +8,12 @@ from decimal import Decimal
 from simulator.resources.deposit_wallets import actions, lightning
 from simulator.resources.deposit_wallets.bodies import (
     AddressBody,
-    ArrivingDeposit,
-    Confirmations,
+    ConfirmationParameters,
+    DepositParameters,
     EntryBody,
     InvoiceBody,
-    LightningPayment,
-    Reason,
+    LightningPaymentParameters,
+    ReasonParameters,
     WalletBody,
     WalletChanges,
 )
@@ -35,7 +35,7 @@ from simulator.wire.operation import Call, Operation
 TAG = "Deposit wallets"
 
 
-def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
+def _check_deposit(values: DepositParameters) -> Iterator[Wrong]:
     """Zero, and what is no hash; which assets and amounts a wallet credits is for the outcome."""
     if not Decimal(values.amount):
         yield wrong("amount", "it must be more than zero")
@@ -185,7 +185,7 @@ ACTIONS = (
         "an incoming deposit is seen",
         actions.deposit_arrives,
         ("wallet",),
-        ArrivingDeposit,
+        DepositParameters,
         makes="deposit",
         check=_check_deposit,
     ),
@@ -200,17 +200,17 @@ ACTIONS = (
         "the chain confirms; at the required number as deposit_confirms",
         actions.confirmation_arrives,
         ("deposit",),
-        Confirmations,
+        ConfirmationParameters,
         guard=actions.climbs,
     ),
-    Action("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), Reason),
+    Action("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), ReasonParameters),
     Action("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), guard=lightning.unpayable),
     Action(
         "lightning_payment_arrives",
         "paid and credited",
         lightning.payment_arrives,
         ("lightning_address",),
-        LightningPayment,
+        LightningPaymentParameters,
         guard=lightning.unpayable,
     ),
 )

@@ -57,20 +57,20 @@ class ConfirmOfframp(Body):
 Confirmation: TypeAlias = ConfirmOnramp | ConfirmOfframp
 
 
-class Payment(Body):
+class PaymentParameters(Body):
     amount: Amount | None = None
 
 
-class ArrivingDeposit(Body):
+class RampDepositParameters(Body):
     amount: Amount | None = None
     asset: Text | None = None
     memo: FreeText | None = None
     tx_hash: Text | None = None
 
 
-class Completion(Body):
+class TxHashParameters(Body):
     tx_hash: Text | None = None
 
 
-class Failure(Body):
+class FailureParameters(Body):
     failure_code: FailureCode = "internal_error"

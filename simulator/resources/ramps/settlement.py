@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
-from typing import Protocol
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting
 from simulator.kernel.money import ZERO, subtract
 from simulator.kernel.world import World
 from simulator.resources.ramps.actions import DEADLINE
-from simulator.resources.ramps.bodies import ArrivingDeposit, Completion, Failure, Payment
+from simulator.resources.ramps.bodies import (
+    FailureParameters,
+    PaymentParameters,
+    RampDepositParameters,
+    TxHashParameters,
+)
 from simulator.resources.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
 from simulator.resources.transactions import (
     Transaction,
@@ -40,13 +44,13 @@ def lapse(world: World, timer: Timer) -> None:
     move_released(world, require_transaction(world, timer.target), "expire")
 
 
-def payment_arrives(call: ActionCall[Transaction, Payment]) -> Transaction:
+def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
     """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
 
 
-def deposit_arrives(call: ActionCall[Transaction, ArrivingDeposit]) -> Transaction:
+def deposit_arrives(call: ActionCall[Transaction, RampDepositParameters]) -> Transaction:
     """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
     world, ramp, values = call.world, call.target, call.parameters
     amount = given_amount(ramp.paid, values.amount)
@@ -98,7 +102,7 @@ def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
 
 
-def complete(call: ActionCall[Transaction, Completion]) -> Transaction:
+def complete(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
     world, ramp = call.world, call.target
     if ramp.type == "onramp":
@@ -120,7 +124,7 @@ def complete(call: ActionCall[Transaction, Completion]) -> Transaction:
     return ramp
 
 
-def fail(call: ActionCall[Transaction, Failure]) -> Transaction:
+def fail(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
     """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
     return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
@@ -148,27 +152,21 @@ def has_funds(world: World, ramp: Transaction) -> str | None:
     return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
 
 
-class FiatPayment(Protocol):
-    """The parameters of an action by which a payer's fiat arrives."""
-
-    @property
-    def amount(self) -> str | None: ...
-
-
-def check_payment(values: FiatPayment) -> Iterator[Wrong]:
+def check_payment(values: PaymentParameters) -> Iterator[Wrong]:
     """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
     given = values.amount
     if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
         yield wrong("amount", "it must be more than zero, with at most 2 decimals")
 
 
-def _check_deposit(values: ArrivingDeposit) -> Iterator[Wrong]:
+def _check_deposit(values: RampDepositParameters) -> Iterator[Wrong]:
     if values.amount is not None and not Decimal(values.amount):
         yield wrong("amount", "it must be more than zero")
     yield from check_tx_hash(values.tx_hash)
 
 
-def _check_completion(values: Completion) -> Iterator[Wrong]:
+def check_hash(values: TxHashParameters) -> Iterator[Wrong]:
+    """What is wrong with the `tx_hash` of a transaction, whatever its network is."""
     return check_tx_hash(values.tx_hash)
 
 
@@ -178,7 +176,7 @@ ACTIONS = (
         "the payer's fiat is received",
         payment_arrives,
         ("onramp",),
-        Payment,
+        PaymentParameters,
         check=check_payment,
     ),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
@@ -187,7 +185,7 @@ ACTIONS = (
         "the crypto deposit is confirmed on-chain",
         deposit_arrives,
         ("offramp",),
-        ArrivingDeposit,
+        RampDepositParameters,
         check=_check_deposit,
     ),
     Action(
@@ -195,9 +193,9 @@ ACTIONS = (
         "conversion, payout or settlement finishes",
         complete,
         _RAMPS,
-        Completion,
-        check=_check_completion,
+        TxHashParameters,
+        check=check_hash,
     ),
-    Action("fail", "it cannot finish", fail, _RAMPS, Failure),
+    Action("fail", "it cannot finish", fail, _RAMPS, FailureParameters),
     Action("refund", "funds go back", refund, _RAMPS, guard=has_funds),
 )

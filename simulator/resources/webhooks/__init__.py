@@ -36,8 +36,8 @@ from simulator.resources.webhooks.records import (
     WAITING,
     Attempt,
     Delivery,
-    Message,
     Outcome,
+    SignedRequest,
     Webhook,
 )
 from simulator.resources.webhooks.routes import OPERATIONS
@@ -123,9 +123,9 @@ __all__ = [
     "WEBHOOK",
     "Attempt",
     "Delivery",
-    "Message",
     "Outcome",
     "RecordedDelivery",
+    "SignedRequest",
     "Webhook",
     "WebhookEndpoint",
     "all_deliveries",

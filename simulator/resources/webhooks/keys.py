@@ -7,7 +7,7 @@ import hmac
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks.records import Attempt, Message
+from simulator.resources.webhooks.records import Attempt, SignedRequest
 from simulator.version import __version__
 from simulator.wire.settings import settings_of
 
@@ -70,7 +70,7 @@ def sending_time_ms(world: World, wall_ms: int) -> int:
     return world.now_ms if settings_of(world)["webhook_timestamp"] == "simulated" else wall_ms
 
 
-def prepare(world: World, attempt: Attempt, wall_ms: int) -> Message:
+def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     """The request of an attempt, stamped and signed at this moment; every attempt sends the event's own bytes (W7)."""
     event = world.journal.event(attempt.event_id)
     if event is None:
@@ -84,7 +84,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> Message:
         headers = (*headers[:-1], ("X-Signature", headers[-1][1].translate(_FLIPPED)))
     if plan is not None and plan.alter_body:
         raw = altered(raw)
-    return Message(attempt.url, headers, raw)
+    return SignedRequest(attempt.url, headers, raw)
 
 
 def altered(raw: bytes) -> bytes:

@@ -138,7 +138,7 @@ class Attempt:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class SignedRequest:
     """One request as it is to be sent, byte for byte."""
 
     url: str

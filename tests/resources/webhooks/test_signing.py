@@ -9,7 +9,7 @@ import pytest
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.resources.webhooks import Attempt, Message, prepare, sign, webhook_key
+from simulator.resources.webhooks import Attempt, SignedRequest, prepare, sign, webhook_key
 from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES
 from tests.resources.webhooks.house import ROOMS, add_fault, happen, house, register, take
 from tests.support import push
@@ -17,7 +17,7 @@ from tests.support import push
 WALL_MS = 1_800_000_000_000
 
 
-def prepared(world: World) -> tuple[Attempt, Message, dict[str, str]]:
+def prepared(world: World) -> tuple[Attempt, SignedRequest, dict[str, str]]:
     (attempt,) = take(world)
     message = prepare(world, attempt, WALL_MS)
     return attempt, message, dict(message.headers)
