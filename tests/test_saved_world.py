@@ -28,10 +28,12 @@ def read(name: str) -> Any:
 @pytest.fixture
 def inside() -> Iterator[Inside]:
     inside = Inside()
-    answer = inside.control("PUT", "/state", read("world.json.gz"))
-    assert answer.status == 200, answer.body
-    yield inside
-    inside.close()
+    try:
+        answer = inside.control("PUT", "/state", read("world.json.gz"))
+        assert answer.status == 200, answer.body
+        yield inside
+    finally:
+        inside.close()
 
 
 def test_it_is_written_again_as_it_was(inside: Inside) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
@@ -43,10 +43,22 @@ class TableKey(Generic[Row]):
     per_environment: bool = False
     per_owner: bool = False
     check: Callable[[str, Row], None] | None = None
+    _own: dict[str, Address[Row]] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        # Nearly all look-ups are the account's own tables, several in every call: their addresses are made once.
+        own = {environment: Address(self, environment, "", False) for environment in self.environments}
+        object.__setattr__(self, "_own", own)
+
+    @property
+    def environments(self) -> tuple[str, ...]:
+        """The environments in which it is there; "" for a table that belongs to none."""
+        return ENVIRONMENTS if self.per_environment else ("",)
 
     def of(self, environment: str = "", owner: str = "") -> Address[Row]:
-        """The table of one environment, and of one owner ("" for the account itself)."""
-        return Address(self, environment, owner, False)
+        """The table of one environment, and of one owner ("" for the account itself); KeyError, ValueError."""
+        own = self._own[environment]
+        return own if not owner else own.of_owner(owner)
 
 
 class Address(NamedTuple, Generic[Row]):
@@ -64,6 +76,12 @@ class Address(NamedTuple, Generic[Row]):
         owner = f"@{self.owner}" if self.owner else ""
         return f"{environment}{self.key.name}{owner}{_DELETED if self.deleted else ''}"
 
+    def of_owner(self, owner: str) -> Address[Row]:
+        """The table of another owner; ValueError where there are no others."""
+        if not self.key.per_owner:
+            raise ValueError(f"the table {self.key.name!r} has no owners")
+        return Address(self.key, self.environment, owner, False)
+
     @property
     def of_deleted(self) -> Address[Row]:
         """Where the rows lie that were deleted from here."""
@@ -76,9 +94,9 @@ def address_of(text: str, keys: Mapping[str, TableKey[Any]]) -> Address[Any] | N
     place, _, owner = place.partition("@")
     environment, _, name = place.rpartition(":")
     key = keys.get(name)
-    if key is None or environment not in (ENVIRONMENTS if key.per_environment else ("",)):
+    if key is None or environment not in key.environments or (owner and not key.per_owner):
         return None
-    return Address(key, environment, owner, text.endswith(_DELETED)) if key.per_owner or not owner else None
+    return Address(key, environment, owner, text.endswith(_DELETED))
 
 
 Write: TypeAlias = "tuple[Table[Any], str, Any]"
@@ -162,7 +180,7 @@ class Store:
         self.on_commit: Callable[[list[Write]], None] | None = None
 
     def __getitem__(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
-        """The table of a key that is there once, or at an address; ValueError for an address that the key lacks."""
+        """The table of a key that is there once, or the one at an address; ValueError for two keys of one name."""
         # One look-up by identity. Which table a new address means is decided by its text, once: a snapshot or a
         # document may have filled it before anyone asked for it by its key.
         table = self._at.get(at)
@@ -170,11 +188,8 @@ class Store:
 
     def _open(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
         address = at if isinstance(at, Address) else at.of()
-        key = address.key
-        if (address.environment != "") != key.per_environment or (address.owner and not key.per_owner):
-            raise ValueError(f"there is no table {address.text!r}")
-        if self._keys.setdefault(key.name, key) is not key:
-            raise ValueError(f"two tables are called {key.name!r}")
+        if self._keys.setdefault(address.key.name, address.key) is not address.key:
+            raise ValueError(f"two tables are called {address.key.name!r}")
         table = self._at[at] = self.written(address.text)
         return table
 

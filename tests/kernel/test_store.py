@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from simulator.kernel.store import ABSENT, Store, Table, TableKey
+from simulator.kernel.store import ABSENT, Address, Store, Table, TableKey, address_of
 from tests.kernel.breaking import Refused, broken_off
 
 
@@ -324,3 +324,66 @@ def test_a_store_is_always_what_the_changes_that_were_made_would_give_alone(scri
             naive = planned
         assert list(table.items()) == list(naive.items())
         assert set(table.places) == set(table.rows)
+
+
+WALLETS = TableKey("wallets", str, per_environment=True, per_owner=True)
+QUEUES = TableKey("queues", str, per_owner=True)
+KEYS = {key.name: key for key in (WALLETS, QUEUES, THINGS)}
+
+
+@pytest.mark.parametrize(
+    ("address", "text"),
+    [
+        (THINGS.of(), "things"),
+        (QUEUES.of(owner="wh_1"), "queues@wh_1"),
+        (WALLETS.of("sandbox"), "sandbox:wallets"),
+        (WALLETS.of("production", "usr_1"), "production:wallets@usr_1"),
+        (WALLETS.of("sandbox").of_deleted, "sandbox:wallets:deleted"),
+        (WALLETS.of("sandbox", "usr_1").of_deleted, "sandbox:wallets@usr_1:deleted"),
+    ],
+)
+def test_an_address_is_written_and_read_back(address: Address[str], text: str) -> None:
+    assert address.text == text
+    assert address_of(text, KEYS) == address
+    assert Store()[address].name == text
+
+
+@pytest.mark.parametrize(
+    "text", ["lamps", "wallets", "moon:wallets", "sandbox:things", "things@usr_1", "sandbox:queues@wh_1", ""]
+)
+def test_a_text_that_no_key_would_write_is_no_address(text: str) -> None:
+    assert address_of(text, KEYS) is None
+
+
+def test_each_environment_owner_and_what_was_deleted_has_a_table_of_its_own() -> None:
+    store = Store()
+    sandbox = WALLETS.of("sandbox")
+    places = (sandbox, WALLETS.of("production"), WALLETS.of("sandbox", "usr_1"), sandbox.of_deleted)
+    with store.change():
+        for place in places:
+            store[place].put("w", place.text)
+    assert {name: rows["w"] for name, rows in store.tables().items()} == {place.text: place.text for place in places}
+    assert store[WALLETS.of("sandbox", "usr_1")] is store[WALLETS.of("sandbox", "usr_1")]
+
+
+def test_an_address_that_a_key_does_not_have_is_an_error() -> None:
+    for wrong in (lambda: WALLETS.of("moon"), lambda: THINGS.of("sandbox"), lambda: Store()[WALLETS]):
+        with pytest.raises(KeyError):
+            wrong()
+    with pytest.raises(ValueError, match="'things' has no owners"):
+        THINGS.of(owner="usr_1")
+
+
+def test_two_keys_of_one_name_are_an_error() -> None:
+    store = Store()
+    assert store[THINGS].name == "things"
+    with pytest.raises(ValueError, match="two tables are called 'things'"):
+        store[TableKey("things", Any)]
+
+
+def test_a_table_that_was_put_back_under_its_text_is_the_one_of_its_key() -> None:
+    store = Store()
+    store.replace({"sandbox:wallets": {"w": "here"}, "of another version": {"a": 1}})
+    assert store[WALLETS.of("sandbox")]["w"] == "here"
+    assert store.written("sandbox:wallets") is store[WALLETS.of("sandbox")]
+    assert store.tables()["of another version"] == {"a": 1}, "what nobody declared is kept and written again"
