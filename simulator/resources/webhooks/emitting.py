@@ -63,6 +63,8 @@ def _standing(world: World, environment: str, event_type: str) -> tuple[JsonObje
     """The newest resource that stands where this event leaves one, as it is."""
     found: list[Any] = []
     for kind in world.wiring.kinds.values():
+        if kind.sole is not None:
+            continue
         states = (
             _ENABLED if event_type == "webhook.test" and kind.name == "webhook" else _states(kind.machine, event_type)
         )
