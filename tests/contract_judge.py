@@ -34,7 +34,7 @@ class Finding:
         return f"{self.where}: {self.message}"
 
 
-class Judge:
+class ContractJudge:
     """Judges answers and events by a contract (the document of openapi.yaml, parsed)."""
 
     def __init__(self, document: Document) -> None:

@@ -7,7 +7,7 @@ the module (`ASSUMPTIONS`), wherever that is. One page.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
 
@@ -52,10 +52,10 @@ def _modules() -> Mapping[str, tuple[Assumption, ...]]:
     return found
 
 
-def _of(package: str, modules: Mapping[str, tuple[Assumption, ...]]) -> Iterator[Assumption]:
-    for name, rows in modules.items():
-        if f"{name}.".startswith(f"{package}."):
-            yield from rows
+def _of(package: str, modules: Mapping[str, tuple[Assumption, ...]]) -> list[Assumption]:
+    """The assumptions of the modules of a package, by their ids: to move one to another module changes no page."""
+    found = (entry for name, rows in modules.items() if f"{name}.".startswith(f"{package}.") for entry in rows)
+    return sorted(found, key=lambda entry: entry.id)
 
 
 def page() -> str:

@@ -91,7 +91,6 @@ CLAUSES: Mapping[str, str] = {
     "WebhookDelivery": "Webhook endpoint and event",
     "WebhookTestAnswer": "Webhook endpoint and event",
     "Pagination": "Pagination envelope and error envelope",
-    "ErrorEnvelope": "Pagination envelope and error envelope",
 }
 """The clause of the specification behind each named schema."""
 

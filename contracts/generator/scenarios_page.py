@@ -10,10 +10,10 @@ from simulator.scenario.drive import DriveCall
 _HEAD = """\
 # Scenarios
 
-The weather that ships: what the outside world does, and when. Each file runs by itself, with no integrator
-(`rampsim scenario run NAME`), serves as the weather of a whole server (`rampsim serve --scenario NAME`), of one world
-(`scenarios` when it is made), of one object (the header `X-Simulator-Scenario: NAME`, or a `reference` of
-`simulator:NAME`), and as a beginning for one's own. Made by `python -m contracts.generator coverage`; do not edit.
+The scenarios that ship: what the outside world does, and when. Each file runs by itself, with no integrator
+(`rampsim scenario run NAME`), holds for a whole server (`rampsim serve --scenario NAME`), for one world (`scenarios`
+when it is made) or for one object (the header `X-Simulator-Scenario: NAME`, or a `reference` of `simulator:NAME`), and
+is a beginning for one's own. Made by `python -m contracts.generator coverage`; do not edit.
 
 | scenario | what happens | ends in |
 | - | - | - |

@@ -18,18 +18,10 @@ from contracts.generator.provenance import CLAUSES
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"
 
-_NAMES = {
-    "TestEvent": "WebhookTestAnswer",
-    "TestEventData": "WebhookTestData",
-    "Nothing": "EmptyBody",
-    "NetworkFeeShape": "NetworkTransactionFee",
-    "SwapSideShape": "SwapAmount",
-}
-
 
 def component_name(model: str) -> str:
     """The name of a shape in the contract: without the word Shape at its end."""
-    return _NAMES.get(model, model.removesuffix("Shape"))
+    return model.removesuffix("Shape")
 
 
 class Components:
@@ -65,7 +57,7 @@ class Components:
         return copy.deepcopy(self.schemas[name])
 
     def add(self, name: str, schema: Schema) -> Schema:
-        """Name a schema; answers a reference to it."""
+        """Name a schema; returns a reference to it."""
         if self.schemas.setdefault(name, schema) != schema:
             raise ValueError(f"two different schemas are named {name}")
         return {"$ref": REF + name}

@@ -11,7 +11,7 @@ import pytest
 from contracts.generator import writer
 from contracts.generator.evidence import ObservedCall
 from simulator.wire.json import JsonObject
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 from tests.shipped import observed_calls, shown
 
 
@@ -40,5 +40,5 @@ def events() -> Sequence[JsonObject]:
 
 
 @pytest.fixture(scope="session")
-def judge(document: dict[str, Any]) -> Judge:
-    return Judge(document)
+def judge(document: dict[str, Any]) -> ContractJudge:
+    return ContractJudge(document)

@@ -12,23 +12,23 @@ from contracts.generator.evidence import ObservedCall
 from contracts.generator.openapi import operations
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 from tests.shipped import shown
 
 Calls = Sequence[ObservedCall]
 Events = Sequence[JsonObject]
 
 
-def _judged(judge: Judge, call: ObservedCall) -> list[str]:
+def _judged(judge: ContractJudge, call: ObservedCall) -> list[str]:
     found = judge.answer(call.method, call.path, call.status, call.headers, call.answer)
     return [str(finding) for finding in found]
 
 
-def test_every_answer_is_as_the_contract_says(calls: Calls, judge: Judge) -> None:
+def test_every_answer_is_as_the_contract_says(calls: Calls, judge: ContractJudge) -> None:
     assert [finding for call in calls for finding in _judged(judge, call)] == []
 
 
-def test_every_event_is_as_the_contract_says(events: Events, judge: Judge) -> None:
+def test_every_event_is_as_the_contract_says(events: Events, judge: ContractJudge) -> None:
     assert [str(finding) for event in events for finding in judge.event(event)] == []
 
 
@@ -49,7 +49,7 @@ def quote(calls: Calls) -> ObservedCall:
     return next(call for call in calls if (call.operation, call.status) == ("create_quote", 201))
 
 
-def _findings(judge: Judge, call: ObservedCall, **changes: Any) -> list[str]:
+def _findings(judge: ContractJudge, call: ObservedCall, **changes: Any) -> list[str]:
     parts = {"status": call.status, "headers": call.headers, "body": call.answer, **changes}
     return [
         finding.message
@@ -57,16 +57,16 @@ def _findings(judge: Judge, call: ObservedCall, **changes: Any) -> list[str]:
     ]
 
 
-def test_a_status_that_is_not_declared_is_found(judge: Judge, quote: ObservedCall) -> None:
+def test_a_status_that_is_not_declared_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
     assert _findings(judge, quote, status=202) == ["this status is not declared"]
 
 
-def test_a_field_that_is_not_declared_is_found(judge: Judge, quote: ObservedCall) -> None:
+def test_a_field_that_is_not_declared_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
     (message,) = _findings(judge, quote, body={**quote.answer, "surprise": 1})
     assert "surprise" in message
 
 
-def test_a_field_that_is_missing_is_found(judge: Judge, quote: ObservedCall) -> None:
+def test_a_field_that_is_missing_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
     without = {name: value for name, value in quote.answer.items() if name != "rate"}
     (message,) = _findings(judge, quote, body=without)
     assert "rate" in message
@@ -84,19 +84,19 @@ def test_a_field_that_is_missing_is_found(judge: Judge, quote: ObservedCall) -> 
         ("network", "STELLAR"),
     ],
 )
-def test_a_value_of_the_wrong_form_is_found(name: str, value: Any, judge: Judge, quote: ObservedCall) -> None:
+def test_a_value_of_the_wrong_form_is_found(name: str, value: Any, judge: ContractJudge, quote: ObservedCall) -> None:
     messages = _findings(judge, quote, body={**quote.answer, name: value})
     assert messages
     assert all(message.startswith(f"{name}: ") for message in messages)
 
 
-def test_a_header_that_is_missing_or_malformed_is_found(judge: Judge, quote: ObservedCall) -> None:
+def test_a_header_that_is_missing_or_malformed_is_found(judge: ContractJudge, quote: ObservedCall) -> None:
     assert _findings(judge, quote, headers={}) == ["the header X-Request-Id is missing"]
     (message,) = _findings(judge, quote, headers={**quote.headers, "x-request-id": "7"})
     assert message.startswith("header X-Request-Id: ")
 
 
-def test_an_error_code_that_is_not_declared_is_found(judge: Judge, calls: Calls) -> None:
+def test_an_error_code_that_is_not_declared_is_found(judge: ContractJudge, calls: Calls) -> None:
     refused = next(call for call in calls if (call.operation, call.status) == ("create_quote", 422))
     body = copy.deepcopy(refused.answer)
     body["error"]["code"] = "slippage_exceeded"
@@ -104,7 +104,7 @@ def test_an_error_code_that_is_not_declared_is_found(judge: Judge, calls: Calls)
     assert message.startswith("error/code: ")
 
 
-def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: Judge, calls: Calls) -> None:
+def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: ContractJudge, calls: Calls) -> None:
     deleted = next(call for call in calls if (call.operation, call.status) == ("delete_beneficiary", 204))
     assert _findings(judge, deleted) == []
     assert _findings(judge, deleted, body={}) == ["a body, where there is to be none"]
@@ -112,13 +112,13 @@ def test_a_body_where_there_is_none_and_none_where_there_is_one_is_found(judge: 
     assert _findings(judge, shown, body=None) == ["no body"]
 
 
-def test_an_operation_that_is_not_in_the_contract_is_found(judge: Judge) -> None:
+def test_an_operation_that_is_not_in_the_contract_is_found(judge: ContractJudge) -> None:
     (finding,) = judge.answer("GET", "/nowhere", 200, {}, {})
     assert str(finding) == "GET /nowhere 200: the contract has no such operation"
     assert judge.request("GET", "/nowhere", {}) == []
 
 
-def test_an_event_that_is_not_as_written_is_found(judge: Judge, events: Events) -> None:
+def test_an_event_that_is_not_as_written_is_found(judge: ContractJudge, events: Events) -> None:
     created = copy.deepcopy(next(event for event in events if event["type"] == "transaction.created"))
     assert judge.event(created) == []
     created["data"]["object"]["status"] = "completed"
@@ -128,7 +128,7 @@ def test_an_event_that_is_not_as_written_is_found(judge: Judge, events: Events) 
     assert judge.event(None)
 
 
-def test_a_named_schema_can_be_used_by_itself(judge: Judge, quote: ObservedCall) -> None:
+def test_a_named_schema_can_be_used_by_itself(judge: ContractJudge, quote: ObservedCall) -> None:
     assert judge.named("RampQuote", quote.answer) == []
     assert judge.named("Beneficiary", quote.answer)
 
@@ -138,7 +138,7 @@ def test_with_a_broken_contract_the_calls_do_not_pass(document: dict[str, Any], 
     del broken["components"]["schemas"]["RampQuote"]["properties"]["rate"]
     del broken["paths"]["/profile"]["get"]["responses"]["401"]
     broken["webhooks"].pop("quote.expired")
-    judge = Judge(broken)
+    judge = ContractJudge(broken)
     answers = {call.operation for call in calls if _judged(judge, call)}
     assert answers == {"create_quote", "get_quote", "get_profile"}
     assert {event["type"] for event in events if judge.event(event)} == {"quote.expired"}

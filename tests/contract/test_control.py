@@ -18,7 +18,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 
 
 @pytest.fixture(scope="module")
@@ -28,8 +28,8 @@ def control(files: dict[str, bytes]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def control_judge(control: dict[str, Any]) -> Judge:
-    return Judge({**control, "webhooks": {}})
+def control_judge(control: dict[str, Any]) -> ContractJudge:
+    return ContractJudge({**control, "webhooks": {}})
 
 
 def _ask_all(calls: list[tuple[str, str, Any]]) -> list[tuple[int, dict[str, str], bytes]]:
@@ -65,7 +65,7 @@ def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     assert not pays.is_valid({"target": "txn_1", "surprise": 1})
 
 
-def test_real_control_answers_are_as_the_contract_says(control_judge: Judge) -> None:
+def test_real_control_answers_are_as_the_contract_says(control_judge: ContractJudge) -> None:
     calls: list[tuple[str, str, Any]] = [
         ("GET", "/health", None),
         ("POST", "/worlds", {"id": "other", "seed": 7}),
@@ -138,5 +138,5 @@ def test_the_contract_is_served() -> None:
         ({}, False),
     ],
 )
-def test_an_advance_says_how_far_in_exactly_one_way(body: Any, fits: bool, control_judge: Judge) -> None:
+def test_an_advance_says_how_far_in_exactly_one_way(body: Any, fits: bool, control_judge: ContractJudge) -> None:
     assert (control_judge.request("POST", "/_simulator/clock/advance", body) == []) is fits

@@ -19,7 +19,7 @@ from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.server.router import Router
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 
 NOT_JSON = {"/recording", "/control.yaml", "/openapi.yaml", "/reference.html", "/coverage.html"}
 ENDLESS = {"stream"}
@@ -28,7 +28,7 @@ ENDLESS = {"stream"}
 class Session:
     """Makes calls of a simulator in process and remembers what the control calls answered."""
 
-    def __init__(self, application: Application, judge: Judge) -> None:
+    def __init__(self, application: Application, judge: ContractJudge) -> None:
         self._client = AsgiClient(application)
         self._judge = judge
         self._router: Router[ControlOperation] = Router(control_rows(CONTRACT_ROWS))
@@ -194,7 +194,7 @@ def control(files: dict[str, bytes]) -> dict[str, Any]:
 def session(control: dict[str, Any]) -> Session:
     async def go() -> Session:
         application = create_app(Config(clock="manual"))
-        made = Session(application, Judge({**control, "webhooks": {}}))
+        made = Session(application, ContractJudge({**control, "webhooks": {}}))
         for part in (_act, _see, _steer, _keep):
             await part(made)
         await application.runtime.close()

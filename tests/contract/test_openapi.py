@@ -11,11 +11,12 @@ from contracts.generator.assumptions import all_assumptions
 from contracts.generator.errors import codes_of
 from contracts.generator.evidence import ObservedCall
 from contracts.generator.links import LINKS
-from contracts.generator.openapi import operations
+from contracts.generator.openapi import make_components, operations
+from contracts.generator.provenance import CLAUSES
 from simulator.contract.files import operations_of
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 
 ROWS = {row.name: row for row in operations()}
 
@@ -80,6 +81,10 @@ def test_whatever_is_assumed_is_explained(document: dict[str, Any]) -> None:
     assert named - known == set()
 
 
+def test_every_clause_is_that_of_a_shape() -> None:
+    assert CLAUSES.keys() <= make_components(operations()).schemas.keys()
+
+
 def test_answers_are_closed_and_requests_open(document: dict[str, Any]) -> None:
     schemas = document["components"]["schemas"]
     assert schemas["RampQuote"]["additionalProperties"] is False
@@ -102,7 +107,9 @@ def test_no_reference_leads_nowhere_and_no_schema_is_left_over(document: dict[st
             assert {f"#/components/{kind}/{name}" for name in named} <= references
 
 
-def test_real_request_bodies_that_were_accepted_fit_the_contract(calls: Sequence[ObservedCall], judge: Judge) -> None:
+def test_real_request_bodies_that_were_accepted_fit_the_contract(
+    calls: Sequence[ObservedCall], judge: ContractJudge
+) -> None:
     accepted = [call for call in calls if call.status < 300 and call.body is not None]
     assert {call.operation for call in accepted} >= {"create_quote", "confirm_quote", "calculate_fee", "send"}
     assert [finding for call in accepted for finding in judge.request(call.method, call.path, call.body)] == []
@@ -118,7 +125,9 @@ def test_real_request_bodies_that_were_accepted_fit_the_contract(calls: Sequence
         ("/quotes", {"fiat_currency": "ZAR", "amount_currency": "ZAR"}),
     ],
 )
-def test_request_bodies_that_do_not_go_together_do_not_fit(path: str, body: dict[str, Any], judge: Judge) -> None:
+def test_request_bodies_that_do_not_go_together_do_not_fit(
+    path: str, body: dict[str, Any], judge: ContractJudge
+) -> None:
     good = {
         "type": "onramp",
         "network": "stellar",

@@ -10,17 +10,17 @@ import orjson
 from ruamel.yaml import YAML
 
 from simulator.contract.files import contract_document, contract_file
-from tests.contract_judge import Finding, Judge
+from tests.contract_judge import ContractJudge, Finding
 
 CONTROL = "/_simulator"
 BASES = ("/production/v1", "/v1")
 
 
 @cache
-def judges() -> tuple[Judge, Judge]:
+def judges() -> tuple[ContractJudge, ContractJudge]:
     """Of the interface, of the control interface."""
     control = YAML(typ="safe").load(contract_file("control.yaml").decode())
-    return Judge(contract_document()), Judge(control)
+    return ContractJudge(contract_document()), ContractJudge(control)
 
 
 def answer_findings(method: str, path: str, status: int, headers: Any, body: Any) -> list[Finding]:

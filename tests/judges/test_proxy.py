@@ -27,7 +27,7 @@ from simulator.scenario.loader import shipped_directory
 from simulator.scenario.runner import CONTROL, run
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 from tests.judges import tools
 from tests.judges.conftest import Broken
 
@@ -51,7 +51,7 @@ class Passage:
     """What the proxy found in answers, from its header and from its log."""
 
 
-def goes_around(judge: Judge, method: str, path: str) -> bool:
+def goes_around(judge: ContractJudge, method: str, path: str) -> bool:
     """Whether a call cannot go through the proxy, which stands before the sandbox and answers itself what the contract
     does not write down."""
     return not path.startswith(f"{BASE}/") or judge.find(method, path.removeprefix(BASE)) is None
@@ -88,7 +88,9 @@ async def proxy(contract: Path, upstream: str, log: Path) -> AsyncIterator[str]:
 class ThroughProxy:
     """Plays scenarios: calls of the sandbox go through the proxy, all others straight to the simulator."""
 
-    def __init__(self, upstream: str, before: str, http: httpx.AsyncClient, judge: Judge, found: Passage) -> None:
+    def __init__(
+        self, upstream: str, before: str, http: httpx.AsyncClient, judge: ContractJudge, found: Passage
+    ) -> None:
         self.origin = upstream
         self._before = before
         self._http = http
@@ -134,7 +136,7 @@ def play(contract: Path, log: Path, names: Iterable[str]) -> Passage:
             # A connection for each call: Node closes idle ones, at times just when the next call is sent.
             httpx.AsyncClient(trust_env=False, timeout=30, limits=httpx.Limits(max_keepalive_connections=0)) as http,
         ):
-            client = ThroughProxy(upstream, before, http, Judge(document), found)
+            client = ThroughProxy(upstream, before, http, ContractJudge(document), found)
             for name in names:
                 result = await run(simulator.library[name], client, seed=3)
                 assert result.passed, (name, [check for check in result.checks if check.error])
@@ -159,7 +161,7 @@ def test_no_answer_breaks_the_contract(whole: Passage) -> None:
 def test_every_operation_went_through_the_proxy_with_good_and_with_bad_calls(
     whole: Passage, document: dict[str, Any]
 ) -> None:
-    judge = Judge(document)
+    judge = ContractJudge(document)
     seen = set()
     for name in whole.passed:
         method, _, path = name.partition(" ")

@@ -22,10 +22,10 @@ from simulator.resources.reference.phones import is_phone
 from simulator.testing import strategies
 from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES
-from tests.contract_judge import Judge
+from tests.contract_judge import ContractJudge
 from tests.support import find_operation, invoke
 
-JUDGE = Judge(contract_document())
+JUDGE = ContractJudge(contract_document())
 WITH_BODY = [
     (method, path, operation["operationId"])
     for method, path, operation in operations_of(contract_document())

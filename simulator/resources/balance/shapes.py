@@ -41,7 +41,7 @@ from simulator.wire.spelling import upper
 FailureText = Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]
 
 
-class SwapSideShape(TypedDict):
+class SwapAmountShape(TypedDict):
     symbol: AssetText
     network: WalletNetwork
     amount: AmountText
@@ -51,8 +51,8 @@ SwapQuoteShape = TypedDict(
     "SwapQuoteShape",
     {
         "id": Annotated[str, Prefix("sq_")],
-        "from": SwapSideShape,
-        "to": SwapSideShape,
+        "from": SwapAmountShape,
+        "to": SwapAmountShape,
         "rate": RateText,
         "minimum_received": AmountText,
         "fee": AppFee,
@@ -125,8 +125,8 @@ SwapTransaction = TypedDict(
         "type": Literal["swap"],
         "status": Annotated[str, OneOf(tuple(SWAP.rows))],
         "order_id": Annotated[OrderNumber, Assumed("L3")],
-        "from": SwapSideShape,
-        "to": SwapSideShape,
+        "from": SwapAmountShape,
+        "to": SwapAmountShape,
         "amount": Annotated[AmountText, Assumed("M8")],
         "fee": AppFee,
         "net_amount": Annotated[AmountText, Assumed("M8")],
@@ -201,7 +201,7 @@ def _amount(side: Side, amount: Decimal | None = None) -> str:
     return side.currency.format(side.amount if amount is None else amount)
 
 
-def _swap_side(side: Side) -> SwapSideShape:
+def _swap_side(side: Side) -> SwapAmountShape:
     return {**_asset(side), "amount": _amount(side)}
 
 

@@ -54,7 +54,7 @@ from simulator.wire.shapes import (
 from simulator.wire.spelling import upper
 
 
-class NetworkFeeShape(TypedDict):
+class NetworkTransactionFeeShape(TypedDict):
     amount: AmountText
     currency: AssetText
 
@@ -63,7 +63,7 @@ class _NetworkFigures(TypedDict):
     status: Annotated[str, OneOf(STATUSES)]
     latest_block: Annotated[str, Format(pattern="^[0-9]+$")]
     avg_confirmation_seconds: Count
-    network_fee: NetworkFeeShape
+    network_fee: NetworkTransactionFeeShape
     assets: list[AssetText]
     updated_at: Timestamp
 

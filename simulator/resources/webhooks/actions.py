@@ -15,9 +15,9 @@ from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_ke
 from simulator.resources.webhooks.queue import cancel_planned, silence
 from simulator.resources.webhooks.records import ALL_EVENTS, TESTED, Webhook
 from simulator.resources.webhooks.shapes import (
-    TestEvent,
     WebhookDelivery,
     WebhookEndpoint,
+    WebhookTestAnswer,
     render_delivery,
     render_webhook,
 )
@@ -137,7 +137,7 @@ def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[WebhookDeliv
     return page_of(call.query, ordered, lambda delivery: render_delivery(call.world, delivery))
 
 
-def send_test(call: Call[Nothing, None, Webhook]) -> TestEvent:
+def send_test(call: Call[Nothing, None, Webhook]) -> WebhookTestAnswer:
     """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; returns its envelope (decision W10)."""
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
@@ -146,7 +146,7 @@ def send_test(call: Call[Nothing, None, Webhook]) -> TestEvent:
     event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
     world.store[TESTED].put(event.id, endpoint.id)
     publish(world, event, subject)
-    envelope: TestEvent = loads(event.raw)
+    envelope: WebhookTestAnswer = loads(event.raw)
     return envelope
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 from simulator.resources.webhooks import actions
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.resources.webhooks.records import DeliveryStatus
-from simulator.resources.webhooks.shapes import DeliveryPage, TestEvent, WebhookEndpoint, WebhookPage
+from simulator.resources.webhooks.shapes import DeliveryPage, WebhookEndpoint, WebhookPage, WebhookTestAnswer
 from simulator.resources.webhooks.states import STATUSES
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
@@ -95,7 +95,7 @@ OPERATIONS = (
         TAG,
         "Send a webhook.test event to this endpoint",
         actions.send_test,
-        TestEvent,
+        WebhookTestAnswer,
         load=actions.load_webhook,
         group="webhooks",
         errors=("not_found", "invalid_state"),

@@ -28,18 +28,18 @@ class WebhookPage(TypedDict):
     pagination: Annotated[Pagination, Assumed("L6")]
 
 
-class TestEventData(TypedDict):
+class WebhookTestData(TypedDict):
     object: Annotated[WebhookEndpoint, Assumed("W8")]
 
 
-class TestEvent(TypedDict):
+class WebhookTestAnswer(TypedDict):
     """The answer of a test call: the envelope that was sent."""
 
     id: Annotated[str, Prefix("evt_"), Assumed("W10")]
     type: Annotated[Literal["webhook.test"], Assumed("W10")]
     created_at: Annotated[Timestamp, Assumed("W10")]
     livemode: Annotated[bool, Assumed("W10")]
-    data: Annotated[TestEventData, Assumed("W10")]
+    data: Annotated[WebhookTestData, Assumed("W10")]
 
 
 class WebhookDelivery(TypedDict):
