@@ -34,7 +34,7 @@ ASSUMPTIONS = assume(
 )
 
 
-async def advice(call: ControlCall) -> Annotated[JsonObject, AdviceList]:
+async def advice(call: ControlCall) -> AdviceList:
     """Findings of one world, or with `world=*` of all, those that have ended included; by severity and kind."""
     severity, kind = call.query.get("severity") or None, call.query.get("kind") or None
     if severity is not None and severity not in SEVERITIES:

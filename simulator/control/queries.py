@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Annotated, Any
+from typing import Any
 
 from typing_extensions import TypedDict
 
@@ -29,14 +29,21 @@ from simulator.control.shapes import Envelope, EnvelopeList, Environment, embedd
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks import RecordedDelivery, all_deliveries, emails, render_recorded_delivery, resend
+from simulator.resources.webhooks import (
+    EmailEntry,
+    RecordedDelivery,
+    all_deliveries,
+    emails,
+    render_recorded_delivery,
+    resend,
+)
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.json import dumps, loads
 from simulator.wire.shapes import Count, Timestamp
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
@@ -86,14 +93,6 @@ class DeliveryCount(TypedDict):
 
 class DeliveryList(TypedDict):
     data: list[RecordedDelivery]
-
-
-class EmailEntry(TypedDict):
-    id: str
-    at: Timestamp
-    to: str
-    subject: str
-    body: str
 
 
 class EmailList(TypedDict):
@@ -291,8 +290,8 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     return Raw(await json_list(reversed(found), lambda row: dumps(render_recorded_delivery(world, row))))
 
 
-async def list_emails(call: ControlCall) -> Annotated[JsonObject, EmailList]:
-    return {"data": newest(list(emails(call.world)), call.limit())}
+async def list_emails(call: ControlCall) -> EmailList:
+    return {"data": newest(emails(call.world), call.limit())}
 
 
 async def settle(call: ControlCall) -> DeliveryCount:

@@ -9,13 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import takewhile
-from typing import Annotated, Any
-
-import orjson
+from typing import Any
 
 from simulator.control.operation import WAIT, ControlCall, ControlOperation, known_event
 from simulator.control.rehearsal import emptied, rehearse
-from simulator.control.shapes import TriggerAnswer
+from simulator.control.shapes import TriggerAnswer, TriggerStep, embedded
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.journal import Cause, Event
@@ -37,7 +35,7 @@ from simulator.wire.actions import events_since
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Text
-from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.json import dumps, loads
 from simulator.wire.operation import Call
 from simulator.wire.pipeline import perform
 from simulator.wire.records import find
@@ -68,7 +66,7 @@ class TriggerBody(Body):
     target: Text | None = None
 
 
-async def trigger(call: ControlCall) -> Annotated[JsonObject, TriggerAnswer]:
+async def trigger(call: ControlCall) -> TriggerAnswer:
     """POST /trigger {event, target?} → {event, target, steps, events, advanced_to}."""
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
@@ -99,11 +97,11 @@ class _Way:
         self._before = world.journal.event_count
         self._subject = ""
         self._answers: dict[str, Any] = {}
-        self._done: list[JsonObject] = []
+        self._done: list[TriggerStep] = []
         self._has_begun = False
         self._moved_clock = False
 
-    async def go(self, start: Start, usual: Drive | None = None) -> JsonObject:
+    async def go(self, start: Start, usual: Drive | None = None) -> TriggerAnswer:
         """Make what there has to be, and go the usual way from there, or the first that is open; ControlError 409."""
         self._subject = start.subject
         with self._world.change(self._cause):
@@ -121,13 +119,13 @@ class _Way:
             raise self._stopped("the steps were made, but the event did not come")
         return self._answer(reached)
 
-    def _answer(self, reached: Event) -> JsonObject:
+    def _answer(self, reached: Event) -> TriggerAnswer:
         world = self._world
         return {
-            "event": orjson.Fragment(reached.raw),
+            "event": embedded(reached.raw),
             "target": reached.object_id,
             "steps": self._done,
-            "events": [orjson.Fragment(event.raw) for event in events_since(world, self._before)],
+            "events": [embedded(event.raw) for event in events_since(world, self._before)],
             "advanced_to": format_timestamp(world.now_ms) if self._moved_clock else None,
             **self._call.stopped_scenarios(world),
         }

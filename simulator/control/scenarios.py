@@ -56,8 +56,11 @@ ASSUMPTIONS = assume(
 )
 
 
-class ScenarioUploaded(ScenarioEntry):
+class Warned(TypedDict):
     warnings: NotRequired[list[ScenarioWarning]]
+
+
+class ScenarioUploaded(ScenarioEntry, Warned): ...
 
 
 class ScenarioList(TypedDict):
@@ -81,7 +84,7 @@ async def listing(call: ControlCall) -> ScenarioList:
     return {"data": newest(_engine(call).listing(call.world), call.limit())}
 
 
-async def upload(call: ControlCall) -> Annotated[JsonObject, ScenarioUploaded]:
+async def upload(call: ControlCall) -> ScenarioUploaded:
     """Keep a scenario in the world; 400 invalid_scenario with every problem."""
     engine = _engine(call)
     loader = Loader(call.simulator.actions)
@@ -94,8 +97,8 @@ async def upload(call: ControlCall) -> Annotated[JsonObject, ScenarioUploaded]:
     with world.change(_CAUSE):
         engine.upload(world, file)
     call.runtime.changed(world)
-    warnings = {"warnings": list(file.warnings)} if file.warnings else {}
-    return {**engine.summary(world, file.name), **warnings}
+    warned: Warned = {"warnings": list(file.warnings)} if file.warnings else {}
+    return {**engine.summary(world, file.name), **warned}
 
 
 async def activate(call: ControlCall) -> ActiveNames:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 
 from simulator.insight import conduct, receipts
+from simulator.insight.shapes import Finding
 from simulator.insight.signals import KINDS, Signal
 from simulator.insight.traffic import traffic_of
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.wire.advice import ADVICE, Advice
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 
 MOST_EVIDENCE = 100
@@ -28,7 +28,7 @@ _CLAUSES = {
 }
 
 
-def findings(world: World, operations: Iterable[Operation]) -> list[JsonObject]:
+def findings(world: World, operations: Iterable[Operation]) -> list[Finding]:
     """All findings of a world, the one shown last at the end.
 
     Each: {id, kind, severity, subject, message, what_to_do, clause, count, requests, evidence, first_at, last_at}.
@@ -44,12 +44,12 @@ def findings(world: World, operations: Iterable[Operation]) -> list[JsonObject]:
     return sorted(found, key=lambda finding: (finding["last_at"] or "", finding["id"]))
 
 
-def findings_with_world(world: World, operations: Iterable[Operation]) -> list[JsonObject]:
+def findings_with_world(world: World, operations: Iterable[Operation]) -> list[Finding]:
     """The same, each also with `world`: for lists of several worlds."""
     return [{"id": row["id"], "world": world.id, **row} for row in findings(world, operations)]
 
 
-def _finding(signals: list[Signal]) -> JsonObject:
+def _finding(signals: list[Signal]) -> Finding:
     last = signals[-1]
     kind = KINDS[last.kind]
     times = [signal.at_ms for signal in signals if signal.at_ms is not None]
@@ -78,7 +78,7 @@ def _bounded(names: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(names))[-MOST_EVIDENCE:]
 
 
-def _noted(world: World) -> Iterator[JsonObject]:
+def _noted(world: World) -> Iterator[Finding]:
     """What the rooms noted, one finding per kind and message."""
     groups: dict[tuple[str, str], list[Advice]] = {}
     for row in world.store[ADVICE].values():

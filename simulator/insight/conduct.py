@@ -15,6 +15,7 @@ from simulator.insight.signals import INFO, Signal
 from simulator.insight.traffic import Seen
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
+from simulator.wire.advice import Severity
 from simulator.wire.listing import Listing
 from simulator.wire.records import find
 
@@ -42,7 +43,9 @@ LATE_MS = 15 * SECOND_MS
 _RETRIABLE = frozenset({429, 500, 502, 503, 504})
 
 
-def _signal(kind: str, subject: str, calls: Iterable[Seen], detail: str = "", severity: str = "") -> Signal:
+def _signal(
+    kind: str, subject: str, calls: Iterable[Seen], detail: str = "", severity: Severity | None = None
+) -> Signal:
     calls = tuple(calls)
     return Signal(kind, subject, calls[-1].row.at_ms, tuple(call.row.id for call in calls), (), detail, severity)
 
@@ -80,7 +83,7 @@ def posts_without_key(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
         creates = operation.method == "POST" and operation.idempotent and (operation.status == 201 or operation.money)
         reached = call.succeeded or row.status in (0, 409, 422) or row.status >= 500
         if creates and reached and call.header("idempotency-key") is None:
-            yield _signal("post_without_key", _name(call), [call], severity="" if operation.money else INFO)
+            yield _signal("post_without_key", _name(call), [call], severity=None if operation.money else INFO)
 
 
 def amounts_as_numbers(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:

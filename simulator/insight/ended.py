@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from simulator.insight.advice import findings_with_world
 from simulator.insight.coverage import Counts, count_world, merged
+from simulator.insight.shapes import Finding
 from simulator.kernel.world import World
-from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 
 FINDINGS_KEPT = 1_000
@@ -25,7 +25,7 @@ class EndedWorlds:
         self._operations = tuple(operations)
         self._waiting: deque[World] = deque()
         self.counts: Counts = {}
-        self.findings: deque[JsonObject] = deque(maxlen=FINDINGS_KEPT)
+        self.findings: deque[Finding] = deque(maxlen=FINDINGS_KEPT)
 
     @property
     def is_complete(self) -> bool:

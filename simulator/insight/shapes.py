@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from simulator.wire.advice import Severity
 from simulator.wire.shapes import Count, Timestamp
 
 Percent = Annotated[float, Field(ge=0, le=100)]
@@ -18,7 +19,7 @@ class Finding(TypedDict):
     id: str
     world: NotRequired[str]
     kind: str
-    severity: Literal["info", "warning", "error"]
+    severity: Severity
     subject: str
     message: str
     what_to_do: str

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-INFO, WARNING, ERROR = "info", "warning", "error"
+from simulator.wire.advice import Severity
+
+INFO: Severity = "info"
+WARNING: Severity = "warning"
+ERROR: Severity = "error"
 
 
 @dataclass(frozen=True)
 class Advice:
     """One kind: how grave it is, what it says about a subject, what to do, and the clause that says so."""
 
-    severity: str
+    severity: Severity
     message: str
     what_to_do: str
     clause: str
@@ -30,7 +34,7 @@ class Signal:
     requests: tuple[str, ...] = ()
     evidence: tuple[str, ...] = ()
     detail: str = ""
-    severity: str = ""
+    severity: Severity | None = None
 
 
 KINDS: dict[str, Advice] = {

@@ -26,6 +26,7 @@ from simulator.scenario.pending import STEP, TIMELINE, drop_beyond
 from simulator.scenario.progress import progress, summary
 from simulator.scenario.rules import Happening
 from simulator.scenario.schema import CREATED, Library, ScenarioFile
+from simulator.scenario.shapes import ScenarioEntry
 from simulator.scenario.stops import FAILURES, INSTANTS, STOPPED
 from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
@@ -115,11 +116,11 @@ class Engine:
 
     # What it has done
 
-    def listing(self, world: World) -> list[JsonObject]:
+    def listing(self, world: World) -> list[ScenarioEntry]:
         """The `summary` of every scenario."""
         return [self.summary(world, name) for name in self.names(world)]
 
-    def summary(self, world: World, name: str) -> JsonObject:
+    def summary(self, world: World, name: str) -> ScenarioEntry:
         """{name, description, source, active, stopped (why, or null)}; UnknownScenario."""
         return summary(self._catalogue, world, name)
 

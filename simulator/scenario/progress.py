@@ -9,10 +9,11 @@ from simulator.scenario.activation import active
 from simulator.scenario.catalogue import Catalogue, UnknownScenario
 from simulator.scenario.logbook import notes
 from simulator.scenario.pending import PendingStep, described, steps_of
+from simulator.scenario.shapes import ScenarioEntry
 from simulator.wire.json import JsonObject
 
 
-def summary(catalogue: Catalogue, world: World, name: str) -> JsonObject:
+def summary(catalogue: Catalogue, world: World, name: str) -> ScenarioEntry:
     """{name, description, source, active, stopped (why, or null)} of a scenario; UnknownScenario."""
     file = catalogue.file(world, name)
     return {

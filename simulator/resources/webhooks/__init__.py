@@ -10,7 +10,7 @@ from simulator.kernel.world import TimerRow
 from simulator.resources.webhooks import actions, queue
 from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
-from simulator.resources.webhooks.emails import emails
+from simulator.resources.webhooks.emails import EmailEntry, emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
 from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.keys import (
@@ -123,6 +123,7 @@ __all__ = [
     "WEBHOOK",
     "Attempt",
     "Delivery",
+    "EmailEntry",
     "Outcome",
     "RecordedDelivery",
     "SignedRequest",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from typing_extensions import TypedDict
+
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
 from simulator.resources.webhooks.records import EMAILS, Email, Webhook
-from simulator.wire.json import JsonObject
+from simulator.wire.shapes import Timestamp
 
 
 def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
@@ -28,8 +30,16 @@ def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
     world.store[EMAILS].put(identifier, email)
 
 
-def emails(world: World) -> list[JsonObject]:
-    """The recorded e-mails as {id, at, to, subject, body}, oldest first."""
+class EmailEntry(TypedDict):
+    id: str
+    at: Timestamp
+    to: str
+    subject: str
+    body: str
+
+
+def emails(world: World) -> list[EmailEntry]:
+    """The recorded e-mails, oldest first."""
     rows = sorted(world.store[EMAILS].values(), key=lambda row: (row.at_ms, row.sequence))
     return [
         {"id": row.id, "at": format_timestamp(row.at_ms), "to": row.to, "subject": row.subject, "body": row.body}
