@@ -33,7 +33,7 @@ SEND = Machine(
         "failed": (),
     },
 )
-"""`settle` is the law of internal transfers, `complete` what the chain does."""
+"""`settle` is what happens to internal transfers at once, `complete` what the chain does."""
 
 SWAP = Machine(
     "swap transaction",

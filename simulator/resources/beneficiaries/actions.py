@@ -33,10 +33,10 @@ from simulator.resources.reference import (
     require_account_number,
     require_bank,
 )
-from simulator.wire.errors import ApiError, not_found
+from simulator.wire.errors import ApiError
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import create, new_fields, remove
+from simulator.wire.records import create, new_fields, remove, require
 from simulator.wire.shapes import FiatCode
 from simulator.wire.spelling import SHORT
 
@@ -46,11 +46,7 @@ _ASSET_SPELLINGS = {"cUSD": "CUSD"}
 
 def load_beneficiary(call: Call) -> Beneficiary:
     """The beneficiary that the path names; 404 not_found, also when it is deleted."""
-    identifier = call.path["id"]
-    found = beneficiaries(call.world, call.environment).get(identifier)
-    if found is None:
-        raise not_found("beneficiary", identifier)
-    return found
+    return require(beneficiaries(call.world, call.environment), call.path["id"], "beneficiary")
 
 
 def check_account_number(call: Call[AnyBeneficiary, None, None]) -> None:

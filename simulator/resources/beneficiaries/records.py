@@ -11,8 +11,7 @@ from typing_extensions import TypedDict
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
-from simulator.wire.errors import not_found
-from simulator.wire.records import Record, find
+from simulator.wire.records import Record, find, require
 from simulator.wire.shapes import Country, FiatCode, Format, Method, OneOf, PhoneText, ShortNetwork
 from simulator.wire.spelling import SHORT
 
@@ -91,10 +90,7 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
     """The beneficiary that a body names; 404 not_found, param beneficiary_id, also when deleted (decision S23)."""
-    found = beneficiaries(world, environment).get(beneficiary_id)
-    if found is None:
-        raise not_found("beneficiary", beneficiary_id, "beneficiary_id")
-    return found
+    return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
 
 
 def any_beneficiary(world: World, beneficiary_id: str) -> Beneficiary | None:

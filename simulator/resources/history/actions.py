@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from simulator.resources.history.shapes import Order, OrderList, render_item, render_order
 from simulator.resources.transactions import Transaction, by_order_id, transactions
-from simulator.wire.errors import ApiError, not_found
+from simulator.wire.errors import ApiError
 from simulator.wire.json import Shown
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import render
+from simulator.wire.records import render, require
 from simulator.wire.shapes import Page
 
 
@@ -28,10 +28,7 @@ def load_order(call: Call) -> Transaction:
 
 def load_transaction(call: Call) -> Transaction:
     """One transaction of the account; 404 not_found."""
-    found = transactions(call.world, call.environment).get(call.path["id"])
-    if found is None:
-        raise not_found("transaction", call.path["id"])
-    return found
+    return require(transactions(call.world, call.environment), call.path["id"], "transaction")
 
 
 def show_order(call: Call[None, None, Transaction]) -> Order:

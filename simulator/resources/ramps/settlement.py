@@ -26,13 +26,12 @@ from simulator.resources.transactions import (
     given_amount,
     given_tx_hash,
     move_released,
-    require_transaction,
 )
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.advice import advise
 from simulator.wire.arrivals import Arrival, deliver
 from simulator.wire.fields import Nothing, Wrong, wrong
-from simulator.wire.records import move, present
+from simulator.wire.records import existing, move, present
 
 CLEARING = "clearing"
 
@@ -41,7 +40,7 @@ _RAMPS = ("onramp", "offramp")
 
 def lapse(world: World, timer: Timer) -> None:
     """The deadline of payment or deposit: the quote's expires_at (decision S1)."""
-    move_released(world, require_transaction(world, timer.target), "expire")
+    move_released(world, existing(world, Transaction, timer.target), "expire")
 
 
 def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:

@@ -13,7 +13,6 @@ from simulator.resources.transactions.actions import (
     move_released,
     pay_over_lightning,
     payment_of,
-    require_transaction,
     transaction_of,
     transactions,
 )
@@ -103,7 +102,6 @@ __all__ = [
     "pay_over_lightning",
     "payment_of",
     "quote_kind",
-    "require_transaction",
     "require_usable",
     "searched",
     "transaction_kind",

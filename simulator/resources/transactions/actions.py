@@ -44,14 +44,6 @@ def begin(world: World, transaction: Transaction, trigger: str, when: str = "") 
     return create(world, transaction, trigger, when)
 
 
-def require_transaction(world: World, transaction_id: str) -> Transaction:
-    """A transaction that is known to be there; KeyError when it is not."""
-    transaction = transaction_of(world, transaction_id)
-    if transaction is None:
-        raise KeyError(transaction_id)
-    return transaction
-
-
 def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:
     found = find(world, transaction_id) if transaction_id else None
     return found if isinstance(found, Transaction) else None

@@ -6,7 +6,7 @@ State table "Ramp quote" of the specification, decisions S1 and S2 (the same for
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
@@ -16,7 +16,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
-from simulator.wire.records import NewFields, Record, create, find, move, new_fields
+from simulator.wire.records import NewFields, Record, create, existing, move, new_fields
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"
@@ -102,6 +102,5 @@ def use_quote(world: World, quote: Q) -> Q:
 
 
 def expire_quote(world: World, timer: Timer) -> None:
-    """The timer of the 30-minute law."""
-    quote: Any = find(world, timer.target)
-    move(world, quote, "expire")
+    """The timer of the 30 minutes."""
+    move(world, existing(world, Quote, timer.target), "expire")

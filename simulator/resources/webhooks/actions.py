@@ -24,13 +24,13 @@ from simulator.resources.webhooks.shapes import (
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.wire.actions import ActionCall
-from simulator.wire.errors import ApiError, not_found
+from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.fields import Nothing
 from simulator.wire.json import loads
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
-from simulator.wire.records import create, move, new_fields, remove, save
+from simulator.wire.records import create, move, new_fields, remove, require, save
 from simulator.wire.shapes import Page
 
 TEST_EVENT = "webhook.test"
@@ -42,10 +42,7 @@ def load_webhook(call: Call) -> Webhook:
 
 
 def _registered(world: World, environment: str, identifier: str) -> Webhook:
-    found = endpoints(world, environment).get(identifier)
-    if found is None:
-        raise not_found("webhook endpoint", identifier)
-    return found
+    return require(endpoints(world, environment), identifier, "webhook endpoint")
 
 
 def register(call: Call[NewWebhook, None, None]) -> Probe:
