@@ -13,6 +13,7 @@ from simulator.wire.events import EVENT_TYPES
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.shapes import OneOf
 
 
 @cache
@@ -73,8 +74,11 @@ def _members(shape: object) -> list[object]:
 
 
 def _words(hint: object) -> frozenset[str] | None:
-    """The words of a Literal, None for a type that has other values too."""
+    """The words of a Literal, or of a text marked as one of a few; None for a type that has other values too."""
     while get_origin(hint) is not Literal and get_args(hint):
+        few = [mark for mark in get_args(hint)[1:] if isinstance(mark, OneOf)]
+        if few:
+            return frozenset(few[0].values)
         if get_origin(hint) is not Annotated and len(get_args(hint)) != 1:
             return None
         hint = get_args(hint)[0]

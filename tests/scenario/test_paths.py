@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass, field
+from decimal import Decimal
 from types import SimpleNamespace
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from simulator.assembly import Blueprint, Simulator
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
+from simulator.resources.transactions import Side
 from simulator.scenario.drive import DriveCall, Until, action
 from simulator.scenario.fresh import Start, fresh_for
 from simulator.scenario.paths import Path, paths_to, schedule_from
@@ -20,6 +22,7 @@ from simulator.wire.events import EVENT_TYPES
 from simulator.wire.records import find
 
 SIMULATOR = Simulator()
+SIDE = Side("USDC", "celo", Decimal(1))
 NOBODY = {"confirm", "settle", "disable", "repeated_failures", "fail_repeatedly", "set_schedule", "create"}
 """Moves that neither an action nor a call on the way to an event nor a timer makes."""
 
@@ -44,8 +47,8 @@ class Thing:
     funds_received: int = 1
     wallet_id: str = "wal_1"
     environment: str = "sandbox"
-    paid: Any = field(default_factory=lambda: SimpleNamespace(code="USDC", network="celo"))
-    received: Any = field(default_factory=lambda: SimpleNamespace(code="USDC", network="celo", amount=1))
+    paid: Any = SIDE
+    received: Any = SIDE
     schedule: Any = field(default_factory=lambda: SimpleNamespace(end="after_occurrences"))
 
 
