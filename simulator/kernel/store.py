@@ -9,7 +9,7 @@ log is a list of old rows, a snapshot is a shallow copy, and a reader can never 
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -218,22 +218,24 @@ class Store:
             raise RuntimeError(f"table {table.name!r} written outside of a change")
         self._undo.append((table, key, old))
 
-    @contextmanager
-    def change(self) -> Iterator[None]:
+    def change(self) -> AbstractContextManager[None]:
         """One change: everything written inside stays, or nothing when the block raises; inner ones join the outer."""
-        if self._undo is not None:
-            yield
-            return
-        written = self._undo = []
+        return _Change(self) if self._undo is None else _JOINED
+
+    def begin(self) -> None:
+        """Begin a change; `change` does it."""
+        self._undo = []
+
+    def end(self, *, keep: bool) -> None:
+        """Keep what the change has written, or undo it; `change` does it."""
+        written = self._undo or []
         try:
-            yield
-        except BaseException:
-            self._roll_back(written)
-            raise
+            if not keep:
+                self._roll_back(written)
         finally:
             self._undo = None
             self._buried.clear()
-        if self.on_commit is not None:
+        if keep and self.on_commit is not None:
             self.on_commit(written)
 
     @contextmanager
@@ -272,3 +274,22 @@ class Store:
             table.fill({})
         for name, rows in tables.items():
             self.written(name).fill(rows)
+
+
+class _Change:
+    """One change of a store. A class, because every call makes several and a generator takes four times as long."""
+
+    __slots__ = ("_store",)
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._store.begin()
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        self._store.end(keep=kind is None)
+
+
+_JOINED = nullcontext()
+"""A change inside of another: the outer one keeps or undoes what it writes."""

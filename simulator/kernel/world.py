@@ -7,9 +7,10 @@ knows no resource.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from types import TracebackType
 from typing import Any, TypeAlias
 
 from simulator.kernel.agenda import SEQUENCES, TIMERS, Agenda, Timer
@@ -146,16 +147,9 @@ class World:
         asked.put(name, hour)
         return True
 
-    @contextmanager
-    def change(self, cause: Cause, origin: Origin = _NO_ORIGIN) -> Iterator[None]:
+    def change(self, cause: Cause, origin: Origin = _NO_ORIGIN) -> AbstractContextManager[None]:
         """One change with its cause: everything in the block happens, or nothing when it raises."""
-        before = self.cause, self.origin
-        self.cause, self.origin = cause, origin
-        try:
-            with self.store.change():
-                yield
-        finally:
-            self.cause, self.origin = before
+        return _Change(self, cause, origin)
 
     def fire_next(self, until_ms: int) -> Timer | None:
         """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none.
@@ -185,3 +179,29 @@ class World:
         while self.fire_next(until) is not None:
             fired += 1
         return fired
+
+
+class _Change:
+    """One change of a world: the store's, under its cause and origin; those before come back after it."""
+
+    __slots__ = ("_after", "_inner", "_world")
+
+    def __init__(self, world: World, cause: Cause, origin: Origin) -> None:
+        self._world = world
+        self._inner = world.store.change()
+        self._after = cause, origin
+
+    def __enter__(self) -> None:
+        world = self._world
+        before = world.cause, world.origin
+        world.cause, world.origin = self._after
+        self._after = before
+        self._inner.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self._inner.__exit__(kind, error, trace)
+        finally:
+            self._world.cause, self._world.origin = self._after

@@ -177,10 +177,10 @@ class Endpoint:
         if operation.token:
             self._authenticate(request, call)
         with world.change(_BOOKKEEPING):
-            self._identify(request)
             if request.public_key is not None:
-                count_call(world, request.public_key, wall_now_ms)
+                count_call(world, request.public_key, wall_now_ms)  # first: it refuses, and a drawn id would be lost
             interference = faults.choose(world, method, request.path, request.public_key)
+            request.request_id = _draw_id(world)
         if interference is not None:
             return await self._interfered(request, operation, call, interference)
         return await self._perform(request, operation, call)
@@ -338,7 +338,7 @@ class Endpoint:
         """Give a call its request id, once."""
         if not request.request_id:
             with request.world.change(_BOOKKEEPING):
-                request.request_id = request.world.streams.identifier("req_", "ids.request")
+                request.request_id = _draw_id(request.world)
 
     def _outgoing(
         self, request: _Request, status: int, body: bytes, headers: Mapping[str, str] | None = None
@@ -373,6 +373,10 @@ class Endpoint:
         if request.operation is not None:
             with world.change(_BOOKKEEPING):
                 count_entry(world, request.operation, row)
+
+
+def _draw_id(world: World) -> str:
+    return world.streams.identifier("req_", "ids.request")
 
 
 def _split(path: str) -> tuple[str, str]:
