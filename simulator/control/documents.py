@@ -6,7 +6,7 @@ whether they hold together, on a world of their own that nobody sees.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from decimal import Decimal
 from functools import cache
@@ -23,7 +23,7 @@ from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_time
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import TableKey, address_of
 from simulator.kernel.world import ENVIRONMENTS
-from simulator.scenario.catalogue import UPLOADED
+from simulator.scenario.catalogue import UPLOADED, Uploaded, row_of
 from simulator.server.idempotency import ANSWERS
 from simulator.server.ratelimit import WINDOWS
 from simulator.version import __version__
@@ -96,19 +96,19 @@ def document_text(simulator: Simulator, state: WorldState) -> bytes:
     return b"".join(parts)
 
 
-def _tables(simulator: Simulator, state: WorldState) -> dict[str, Any]:
-    tables = dict(state.tables)
+def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:
+    tables: dict[str, Mapping[str, object]] = dict(state.tables)
     own = _scenarios_not_shipped(simulator, state)
     if own:
         tables[UPLOADED.name] = {**tables.get(UPLOADED.name, {}), **own}
     return tables
 
 
-def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str, Any]:
+def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str, Uploaded]:
     """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
     uploaded = state.tables.get(UPLOADED.name, {})
     return {
-        name: {"document": file.document, "source": file.source, "lines": dict(file.lines)}
+        name: row_of(file)
         for name, file in simulator.library.items()
         if name not in simulator.shipped and name not in uploaded
     }
@@ -140,7 +140,7 @@ _LONG = ("tables", "requests")
 """What may be long is parsed row by row: tables as pieces of rows, requests as pieces."""
 
 
-def _whole(value: Any) -> Any:
+def _whole(value: object) -> object:
     if isinstance(value, dict):
         return {name: _whole(item) for name, item in value.items()}
     if isinstance(value, list):
@@ -223,7 +223,7 @@ def _settings(blueprint: JsonObject) -> JsonObject:
     return shown(Settings()) | settings  # a document of a version that had fewer
 
 
-def _table(name: str, pairs: Any) -> dict[str, Any]:
+def _table(name: str, pairs: object) -> dict[str, object]:
     """The rows of one table. One that this version does not know is kept: nothing here reads it."""
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
@@ -231,7 +231,7 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
     address = address_of(name, TABLES)
     table = None if address is None else address.key
     fits = checker(object if table is None else JsonObject if is_typeddict(table.row) else table.row)
-    rows: dict[str, Any] = {}
+    rows: dict[str, object] = {}
     for index, piece in enumerate(pairs):
         pair = _whole(piece)
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
@@ -248,7 +248,7 @@ def _table(name: str, pairs: Any) -> dict[str, Any]:
     return rows
 
 
-def _held_against(table: TableKey[Any], key: str, row: Any, path: str) -> None:
+def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> None:
     """StateError for a row that is no such object as its table holds, or that its owner refuses."""
     if is_typeddict(table.row):
         hold_against(table.row, row, path)
@@ -260,7 +260,7 @@ def _held_against(table: TableKey[Any], key: str, row: Any, path: str) -> None:
         raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
 
 
-def _requests(rows: Any) -> Iterator[JournalEntry]:
+def _requests(rows: object) -> Iterator[JournalEntry]:
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):

@@ -6,22 +6,24 @@ state was put back. So nothing is written while calls are answered.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Any
+from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from simulator.kernel.journal import EVENTS
-from simulator.kernel.ledger import ENTRIES
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.journal import EVENTS, Event
+from simulator.kernel.ledger import ENTRIES, Entry
+from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.wire.records import INDEX, Record, find, kind_of
 
+Row = TypeVar("Row")
 
-class _Index:
+
+class _Index(Generic[Row]):
     """The keys of a table's rows by what each row is about, in the order of the table."""
 
-    def __init__(self, table: Table[Any], about: Callable[[str, Any], tuple[str, ...]]) -> None:
+    def __init__(self, table: Table[Row], about: Callable[[str, Row], Iterable[str]]) -> None:
         self._table = table
         self._about = about
         self._keys: dict[str, list[str]] = {}
@@ -45,38 +47,49 @@ class _Index:
         self._read = len(rows)
         return self._keys.get(object_id, [])
 
+    def rows_about(self, object_id: str) -> list[Row]:
+        """The rows about an object, in the order of the table."""
+        return [self._table[key] for key in self.of(object_id)]
+
+
+class _Indexes:
+    """The indexes of one world."""
+
+    def __init__(self, world: World) -> None:
+        weak = ref(world)  # an index that kept its world alive would never be forgotten
+
+        def referred_to(key: str, _: str) -> Iterable[str]:
+            present = weak()
+            return () if present is None else references_of(present, find(present, key)).values()
+
+        self.events = _Index(world.store[EVENTS], lambda _, event: (event.object_id,))
+        self.entries = _Index(world.store[ENTRIES], lambda _, entry: (entry.resource_id,))
+        self.referring = _Index(world.store[INDEX], referred_to)
+
 
 class Lookups:
     """The indexes of every world that was asked for, forgotten with it."""
 
     def __init__(self) -> None:
-        self._worlds: WeakKeyDictionary[World, dict[TableKey[Any], _Index]] = WeakKeyDictionary()
+        self._worlds: WeakKeyDictionary[World, _Indexes] = WeakKeyDictionary()
 
-    def events(self, world: World, object_id: str) -> list[Any]:
+    def events(self, world: World, object_id: str) -> list[Event]:
         """The events about an object, oldest first."""
-        table = world.store[EVENTS]
-        return [table[key] for key in self._index(world, EVENTS, _event_is_about).of(object_id)]
+        return self._of(world).events.rows_about(object_id)
 
-    def entries(self, world: World, object_id: str) -> list[Any]:
+    def entries(self, world: World, object_id: str) -> list[Entry]:
         """The ledger entries of an object, oldest first."""
-        table = world.store[ENTRIES]
-        return [table[key] for key in self._index(world, ENTRIES, _entry_is_about).of(object_id)]
+        return self._of(world).entries.rows_about(object_id)
 
     def referring(self, world: World, object_id: str) -> list[str]:
         """The ids of the resources that refer to an object, in the order of their creation."""
-        weak = ref(world)  # an index that kept its world alive would never be forgotten
+        return list(self._of(world).referring.of(object_id))
 
-        def about(key: str, _: Any) -> tuple[str, ...]:
-            present = weak()
-            return () if present is None else tuple(references_of(present, find(present, key)).values())
-
-        return list(self._index(world, INDEX, about).of(object_id))
-
-    def _index(self, world: World, key: TableKey[Any], about: Callable[[str, Any], tuple[str, ...]]) -> _Index:
-        indexes = self._worlds.setdefault(world, {})
-        if key not in indexes:
-            indexes[key] = _Index(world.store[key], about)
-        return indexes[key]
+    def _of(self, world: World) -> _Indexes:
+        indexes = self._worlds.get(world)
+        if indexes is None:
+            indexes = self._worlds[world] = _Indexes(world)
+        return indexes
 
 
 def references_of(world: World, record: Record | None) -> dict[str, str]:
@@ -85,11 +98,3 @@ def references_of(world: World, record: Record | None) -> dict[str, str]:
         return {}
     found = {name: getattr(record, name) for name in kind_of(world, record).refers}
     return {name: value for name, value in found.items() if isinstance(value, str) and value}
-
-
-def _event_is_about(_: str, event: Any) -> tuple[str, ...]:
-    return (event.object_id,)
-
-
-def _entry_is_about(_: str, entry: Any) -> tuple[str, ...]:
-    return (entry.resource_id,)

@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import translate
-from typing import Any
 from weakref import WeakKeyDictionary
 
 from pydantic import with_config
@@ -84,7 +83,7 @@ class Ready:
     by method and path alone: that makes a read a fifth cheaper.
     """
 
-    row: Any
+    row: ScenarioFile | Uploaded
     file: ScenarioFile
     rules: Mapping[str, tuple[tuple[int, Rule], ...]]
     asked: tuple[Asked, ...]
