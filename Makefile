@@ -58,8 +58,9 @@ wheel-check: wheel  ## Install the wheel into an environment of its own, and run
 	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
 
-contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code
+contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and scenarios/README.md
 	$(BIN)/python -m contracts.generator write
+	$(BIN)/python -m contracts.generator coverage
 
 lock:  ## Renew requirements.lock with the newest versions that fit
 	rm -rf $(VENV)-lock

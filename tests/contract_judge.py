@@ -1,26 +1,20 @@
 """Holding traffic against a contract: every answer and event is either as written or an error that says where.
 
-It needs nothing of the simulator but the contract's document, so the same judge serves the simulator's own tests and
-any other server that claims to speak the interface. It needs the package `jsonschema-rs`.
+It needs nothing of the simulator but the contract's document, so it judges any server that claims to speak it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Protocol
+from typing import Any
 from urllib.parse import quote
+
+import jsonschema_rs
 
 Document = Mapping[str, Any]
 
 _BASE = "urn:contract"
-
-
-class Validator(Protocol):
-    """What is used of a JSON Schema validator."""
-
-    def iter_errors(self, instance: Any) -> Iterator[Any]: ...
 
 
 @dataclass(frozen=True)
@@ -38,11 +32,10 @@ class ContractJudge:
     """Judges answers and events by a contract (the document of openapi.yaml, parsed)."""
 
     def __init__(self, document: Document) -> None:
-        self._library: Any = import_module("jsonschema_rs")
         self._document = document
         resource = {"$schema": "https://json-schema.org/draft/2020-12/schema", **document}
-        self._registry = self._library.Registry([(_BASE, resource)])
-        self._validators: dict[str, Validator] = {}
+        self._registry = jsonschema_rs.Registry([(_BASE, resource)])
+        self._validators: dict[str, jsonschema_rs.Draft202012Validator] = {}
         self._paths = {path: path.strip("/").split("/") for path in document["paths"]}
 
     def find(self, method: str, path: str) -> tuple[str, Mapping[str, Any]] | None:
@@ -122,7 +115,7 @@ class ContractJudge:
         validator = self._validators.get(pointer)
         if validator is None:
             schema = {"$ref": f"{_BASE}#{quote(pointer)}"}
-            validator = self._library.Draft202012Validator(schema, registry=self._registry, validate_formats=True)
+            validator = jsonschema_rs.Draft202012Validator(schema, registry=self._registry, validate_formats=True)
             self._validators[pointer] = validator
         return [
             f"{'/'.join(str(part) for part in error.instance_path) or 'body'}: {error.message}"

@@ -29,7 +29,7 @@ from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import find, find_moved
 
 SEED = 3
-_LAID_DOWN = ("kyc", "profile", "key pair")
+_SET_UP = ("kyc", "profile", "key pair")
 _PREPARED = ("quote", "beneficiary", "webhook", "deposit wallet", "Lightning address")
 
 
@@ -197,7 +197,7 @@ def _failures(shown: Any) -> Iterator[str]:
 
 def _endings(world: World) -> list[str]:
     """What became of the account's resources: of those that moved money or have gone on from how they began; where
-    there are none, of whatever was made. A quote that was used is told by its transaction."""
+    there are none, of whatever was made. A quote that was used shows in its transaction."""
     gone_on: dict[str, None] = {}
     made: dict[str, None] = {}
     for resource_id, steps in world.journal.histories():
@@ -207,7 +207,7 @@ def _endings(world: World) -> list[str]:
         if of_another or machine.name == "deposit transaction" or (machine.name, state) == ("quote", "confirmed"):
             continue
         ending = f"{machine.name.removesuffix(' transaction')} {state.replace('_', ' ')}"
-        if before or len(steps) > 1 or machine.name not in (*_LAID_DOWN, *_PREPARED):
+        if before or len(steps) > 1 or machine.name not in (*_SET_UP, *_PREPARED):
             gone_on.setdefault(ending)
         elif machine.name in _PREPARED:
             made.setdefault(ending)
