@@ -6,14 +6,10 @@ over with `deliver`, and arrives as the action of its kind would make it arrive.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Any
-
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.wire.advice import advise
-from simulator.wire.records import Record, find, kind_of
+from simulator.wire.records import Arrival, Record, find, kind_of
 
 LIGHTNING = "lightning"
 """Where invoices and Lightning addresses are entered, in place of a network."""
@@ -21,16 +17,6 @@ LIGHTNING = "lightning"
 
 RECEIVERS = TableKey("receivers", str, per_environment=True)
 """Key of a receiver → the id of what receives there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Arrival:
-    """What was sent: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
-
-    asset: str
-    amount: Decimal
-    tx_hash: str | None
-    sender_id: str
 
 
 def receiver_key(network: str, address: str, memo: str | None = None) -> str:
@@ -49,7 +35,7 @@ def expect(world: World, record: Record, network: str, address: str, memo: str |
     receivers(world, record.environment).put(receiver_key(network, address, memo), record.id)
 
 
-def receiver_at(world: World, environment: str, network: str, address: str, memo: str | None = None) -> Any | None:
+def receiver_at(world: World, environment: str, network: str, address: str, memo: str | None = None) -> Record | None:
     """The resource of this world that receives there; None when it is somebody else's address."""
     record_id = receivers(world, environment).get(receiver_key(network, address, memo))
     return None if record_id is None else find(world, record_id)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, TypedDict, TypeVar
+from decimal import Decimal
+from typing import Any, Generic, TypedDict
+
+from typing_extensions import TypeVar
 
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import Step
@@ -48,6 +51,7 @@ class Record:
 
 R = TypeVar("R", bound=Record)
 V = TypeVar("V")
+KindT = TypeVar("KindT", bound=Record, default=Any)
 
 
 def present(value: V | None) -> V:
@@ -63,8 +67,18 @@ ORIGINS = TableKey("origins", Origin)
 """What the requests carried that made records, by the ids of these."""
 
 
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """What was sent: `amount` of an asset by code, and the hash of the transaction (None over Lightning)."""
+
+    asset: str
+    amount: Decimal
+    tx_hash: str | None
+    sender_id: str
+
+
 @dataclass(frozen=True)
-class Kind:
+class Kind(Generic[KindT]):
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
 
     `shape` is what events show of it; `event_shapes` names events that show more. `status_field` is where it shows its
@@ -82,10 +96,10 @@ class Kind:
 
     name: str
     table: TableKey[Any]
-    render: Callable[[World, Any], Shown]
+    render: Callable[[World, KindT], Shown]
     machine: Machine
-    shape: Any = None
-    event_shapes: Mapping[str, Any] = field(default_factory=dict)
+    shape: object = None
+    event_shapes: Mapping[str, object] = field(default_factory=dict)
     status_field: str = "status"
     family: str = ""
     listed_as: tuple[str, ...] = ()
@@ -94,11 +108,11 @@ class Kind:
     short: str = ""
     refers: tuple[str, ...] = ()
     parent: str = ""
-    standing: Callable[[World, str], Any] | None = None
-    receives: Callable[[World, Any, Any], bool] | None = None
-    in_events: Callable[[World, Any], Shown] | None = None
-    sole: Callable[[World], Any] | None = None
-    put: Callable[[World, Any], None] | None = None
+    standing: Callable[[World, str], KindT | None] | None = None
+    receives: Callable[[World, KindT, Arrival], bool] | None = None
+    in_events: Callable[[World, KindT], Shown] | None = None
+    sole: Callable[[World], KindT] | None = None
+    put: Callable[[World, KindT], None] | None = None
 
     @property
     def types(self) -> tuple[str, ...]:
@@ -127,9 +141,12 @@ def new_fields(world: World, environment: str, prefix: str, stream: str) -> NewF
     }
 
 
+def _kinds(world: World) -> Mapping[str, Kind]:
+    return world.wiring.kinds
+
+
 def kind_of(world: World, record: Record) -> Kind:
-    kind: Kind = world.wiring.kinds[record.kind]
-    return kind
+    return _kinds(world)[record.kind]
 
 
 def render(world: World, record: Record) -> Shown:
@@ -222,23 +239,24 @@ def forget_record(world: World, record_id: str) -> None:
         world.store[ORIGINS].delete(record_id)
 
 
-def find(world: World, record_id: str) -> Any | None:
+def find(world: World, record_id: str) -> Record | None:
     """Any resource of the world by id, deleted ones and those of other users included."""
     at = world.store[INDEX].get(record_id)
     if at is not None:
-        return world.store.written(at).get(record_id)
-    for kind in world.wiring.kinds.values():
-        record = kind.standing(world, record_id) if kind.standing is not None else None
-        if record is not None:
-            return record
+        record: Record | None = world.store.written(at).get(record_id)
+        return record
+    for kind in _kinds(world).values():
+        found: Record | None = kind.standing(world, record_id) if kind.standing is not None else None
+        if found is not None:
+            return found
     return None
 
 
-def find_moved(world: World, record_id: str) -> Any | None:
+def find_moved(world: World, record_id: str) -> Record | None:
     """What a history is about: any resource, and also the one of its kind that the interface knows no id of."""
     found = find(world, record_id)
     if found is None:
-        ones = (kind.sole(world) for kind in world.wiring.kinds.values() if kind.sole is not None)
+        ones = (kind.sole(world) for kind in _kinds(world).values() if kind.sole is not None)
         found = next((one for one in ones if one.id == record_id), None)
     return found
 

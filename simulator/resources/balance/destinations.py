@@ -24,6 +24,8 @@ from simulator.resources.balance.bodies import (
 )
 from simulator.resources.deposit_wallets import (
     DecodedInvoice,
+    Invoice,
+    LightningAddress,
     LightningEntry,
     Wallet,
     decode_invoice,
@@ -157,7 +159,7 @@ def require_payable(world: World, environment: str, recipient: Recipient) -> Non
     if payment is not None and payment.status in IN_FLIGHT:
         raise ApiError("invalid_state", f"The invoice is being paid by {payment.id}.", "destination.invoice")
     entry = receiver_at(world, environment, LIGHTNING, text)
-    if entry is not None and not is_payable(world, entry):
+    if isinstance(entry, Invoice | LightningAddress) and not is_payable(world, entry):
         param = "destination.invoice" if recipient.invoice else "destination.lightning_address"
         raise ApiError("invalid_state", f"It can no longer be paid: {entry.id} is {entry.status}.", param)
 

@@ -14,9 +14,9 @@ from simulator.resources.ramps import FailureParameters, PaymentParameters, TxHa
 from simulator.resources.reference import new_tx_hash
 from simulator.resources.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
 from simulator.wire.actions import Action, ActionCall
-from simulator.wire.arrivals import LIGHTNING, Arrival, deliver
+from simulator.wire.arrivals import LIGHTNING, deliver
 from simulator.wire.fields import Nothing
-from simulator.wire.records import move, present
+from simulator.wire.records import Arrival, move, present
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:

@@ -36,12 +36,12 @@ from simulator.resources.deposit_wallets.shapes import (
 from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address, new_tx_hash, require_network
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
-from simulator.wire.arrivals import Arrival, expect
+from simulator.wire.arrivals import expect
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import announce, create, existing, move, new_fields, require, save
+from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, require, save
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
 

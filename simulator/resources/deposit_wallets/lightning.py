@@ -34,11 +34,11 @@ from simulator.resources.deposit_wallets.shapes import LightningShape, render_en
 from simulator.resources.reference import ASSETS
 from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
 from simulator.wire.actions import ActionCall
-from simulator.wire.arrivals import LIGHTNING, Arrival, expect
+from simulator.wire.arrivals import LIGHTNING, expect
 from simulator.wire.errors import ApiError, invalid, not_found
 from simulator.wire.fields import Nothing
 from simulator.wire.operation import Call
-from simulator.wire.records import create, existing, kind_of, move, new_fields
+from simulator.wire.records import Arrival, create, existing, kind_of, move, new_fields
 
 EXPIRY = "invoice.expiry"
 DOMAINS = {"sandbox": "sandbox.pay.simulator.test", "production": "pay.simulator.test"}

@@ -29,9 +29,9 @@ from simulator.resources.transactions import (
 )
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.advice import advise
-from simulator.wire.arrivals import Arrival, deliver
+from simulator.wire.arrivals import deliver
 from simulator.wire.fields import Nothing, Wrong, wrong
-from simulator.wire.records import existing, move, present
+from simulator.wire.records import Arrival, existing, move, present
 
 CLEARING = "clearing"
 

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from simulator.kernel.machine import Machine
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.resources.transactions.quotes import QUOTE
+from simulator.resources.transactions.quotes import QUOTE, Q
 from simulator.resources.transactions.records import TRANSACTIONS, Transaction
 from simulator.wire.json import Shown
-from simulator.wire.records import Kind
+from simulator.wire.records import Arrival, Kind
 
 
 def transaction_kind(
     name: str,
-    render: Callable[[World, Any], Shown],
+    render: Callable[[World, Transaction], Shown],
     machine: Machine,
-    shape: Any,
+    shape: object,
     *,
     listed_as: tuple[str, ...] = (),
-    receives: Callable[[World, Transaction, Any], bool] | None = None,
+    receives: Callable[[World, Transaction, Arrival], bool] | None = None,
 ) -> Kind:
     """A type of transaction."""
     return Kind(
@@ -41,9 +40,9 @@ def transaction_kind(
 
 def quote_kind(
     name: str,
-    table: TableKey[Any],
-    render: Callable[[World, Any], Shown],
-    shape: Any,
+    table: TableKey[Q],
+    render: Callable[[World, Q], Shown],
+    shape: object,
     prefix: str,
     *,
     short: str = "",
