@@ -8,33 +8,9 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from simulator.control.operation import ControlCall, ControlOperation
-from simulator.resources.reference import all_rates, reference_data
+from simulator.resources.reference import AllRates, all_rates, reference_data
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import AssetText, Count, CurrencyText, FiatText, RateText, Timestamp
-
-
-class RateEntry(TypedDict):
-    asset: AssetText
-    fiat_currency: FiatText
-    rate: RateText
-    updated_at: Timestamp
-
-
-class RateSide(TypedDict):
-    symbol: AssetText
-    network: Literal["STELLAR", "CELO", "BITCOIN"]
-
-
-SwapRateEntry = TypedDict(
-    "SwapRateEntry", {"from": RateSide, "to": RateSide, "rate": RateText, "updated_at": Timestamp}
-)
-
-
-class AllRates(TypedDict):
-    mid: list[RateEntry]
-    onramp: list[RateEntry]
-    offramp: list[RateEntry]
-    swap: list[SwapRateEntry]
+from simulator.wire.shapes import Count, CurrencyText, FiatText
 
 
 class DigitRange(TypedDict):
@@ -77,7 +53,7 @@ class ReferenceData(TypedDict):
     currencies: list[ReferenceCurrency]
 
 
-async def rates(call: ControlCall) -> Annotated[JsonObject, AllRates]:
+async def rates(call: ControlCall) -> AllRates:
     """The rates of the environment of the header, as printed."""
     return all_rates(call.world, call.environment)
 

@@ -61,7 +61,7 @@ from simulator.resources.reference.records import (
     provider,
 )
 from simulator.resources.reference.routes import ACTIONS, OPERATIONS
-from simulator.resources.reference.shapes import NetworkObject, all_rates, reference_data, render_network
+from simulator.resources.reference.shapes import AllRates, NetworkObject, all_rates, reference_data, render_network
 from simulator.resources.reference.states import NETWORK
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
@@ -120,6 +120,7 @@ __all__ = [
     "RAMP_ASSETS",
     "RAMP_NETWORKS",
     "ROOM",
+    "AllRates",
     "Bank",
     "CurrencyListing",
     "NetworkObject",

@@ -39,7 +39,7 @@ from simulator.resources.reference.shapes import (
 from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Wrong, absent, wrong
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.operation import Call
 from simulator.wire.spelling import upper
 
@@ -106,7 +106,7 @@ def _check_swap_rate(wanted: PinnedRate) -> Iterator[Wrong]:
         yield wrong("to", "it is the same asset and network as `from`")
 
 
-def set_rate(call: ActionCall[None, PinnedRate]) -> JsonObject:
+def set_rate(call: ActionCall[None, PinnedRate]) -> Shown:
     """Pin the rate of an asset and a fiat currency, or of one swap direction."""
     wanted = call.parameters
     rate = _pinned(wanted.rate)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -123,7 +124,31 @@ def render_rate(
     }
 
 
-def _side(currency: Currency) -> JsonObject:
+class RateEntry(TypedDict):
+    asset: AssetText
+    fiat_currency: FiatText
+    rate: RateText
+    updated_at: Timestamp
+
+
+class RateSide(TypedDict):
+    symbol: AssetText
+    network: Annotated[str, WithJsonSchema({"enum": ["STELLAR", "CELO", "BITCOIN"], "type": "string"})]
+
+
+SwapRateEntry = TypedDict(
+    "SwapRateEntry", {"from": RateSide, "to": RateSide, "rate": RateText, "updated_at": Timestamp}
+)
+
+
+class AllRates(TypedDict):
+    mid: list[RateEntry]
+    onramp: list[RateEntry]
+    offramp: list[RateEntry]
+    swap: list[SwapRateEntry]
+
+
+def _side(currency: Currency) -> RateSide:
     return {"symbol": currency.code, "network": upper(currency.network or "")}
 
 
@@ -137,7 +162,7 @@ def render_pair(world: World, environment: str, asset: str, fiat_currency: str) 
     }
 
 
-def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> JsonObject:
+def render_swap_rate(world: World, environment: str, source: Currency, target: Currency) -> SwapRateEntry:
     """One swap direction: from, to, the target per unit of source, and when it was last changed."""
     return {
         "from": _side(source),
@@ -147,32 +172,28 @@ def render_swap_rate(world: World, environment: str, source: Currency, target: C
     }
 
 
-def all_rates(world: World, environment: str) -> JsonObject:
-    """Every rate of an environment, as printed: the lists mid, onramp and offramp, and the list swap.
+def all_rates(world: World, environment: str) -> AllRates:
+    """Every rate of an environment, as printed; networks are spelled as in wallet operations."""
 
-    Items: {asset, fiat_currency, rate, updated_at}, and of swap {from, to, rate, updated_at}; networks are spelled
-    as in wallet operations.
-    """
-    pairs = [(code, fiat_code) for code in ASSET_CODES for fiat_code in FIATS]
-    ramps = {
-        type: [
+    def ramps(type: str) -> list[RateEntry]:
+        return [
             {
                 "asset": code,
                 "fiat_currency": fiat_code,
                 "rate": format_rate(ramp_rate(world, environment, type, code, fiat_code)),
                 "updated_at": format_timestamp(changed_at_ms(world, environment, type, code, fiat_code)),
             }
-            for code, fiat_code in pairs
+            for code in ASSET_CODES
+            for fiat_code in FIATS
         ]
-        for type in ("mid", *RAMP_TYPES)
-    }
+
     swaps = [
         render_swap_rate(world, environment, source, target)
         for source in ASSETS.values()
         for target in ASSETS.values()
         if source != target
     ]
-    return {**ramps, "swap": swaps}
+    return {"mid": ramps("mid"), "onramp": ramps("onramp"), "offramp": ramps("offramp"), "swap": swaps}
 
 
 def reference_data() -> JsonObject:
