@@ -1,8 +1,9 @@
 """Steps that wait for a network: what is under way on one that is down is held until it is up again (decision S22).
 
 A step is held for as long as the network is down, and goes on with what was left of its delay (stretched anew, see
-`slowing`). Held steps are rows of
-the world's store; they have no due time, so they are on no agenda. Actions by hand are never held.
+`slowing`). Held steps are rows of the world's store; they have no due time, so they are on no agenda. Left there and
+tried again every so often, they would fire for ever in a world whose network stays down, and an advance to the last
+timer would never end. Actions by hand are never held: who does them by hand wants to see what comes of it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
-from simulator.scenario.pending import KINDS, STEP, TIMELINE
+from simulator.scenario.pending import KINDS, STEP, TIMELINE, PendingStep
 from simulator.wire.records import Record, find
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
@@ -82,20 +83,24 @@ def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None
     """
     if not any(status(world, environment, name) == "down" for environment in ENVIRONMENTS for name in NETWORKS):
         return
+    # Steps of a rule count from the step before, so what follows a held one in its rule waits with it, needing the
+    # network or not: else a refund could come before the deposit that it gives back. Firing order is the rule's order,
+    # which is why one pass suffices. Steps of a timeline count from its beginning and wait each for itself.
     waiting: dict[tuple[str, str, str], tuple[str, ...]] = {}
     for timer in world.agenda.in_firing_order(fresh):
         if timer.kind not in KINDS:
             continue
-        arguments = timer.arguments
-        record = find(world, arguments["acts_on"] or timer.target)
-        environment = record.environment if isinstance(record, Record) else arguments["environment"]
-        needed = sorted(networks_needed(arguments["action"] or "", record))
+        step = PendingStep.of(timer)
+        record = find(world, step.acts_on or step.target)
+        # The object's own environment: a step of a timeline may be written for another than that of what it acts on.
+        environment = record.environment if isinstance(record, Record) else step.environment
+        needed = sorted(networks_needed(step.action or "", record))
         down = tuple(name for name in needed if status(world, environment, name) == "down")
-        chain = (arguments["scenario"], str(arguments["part"]).partition(".")[0], timer.target)
-        awaited = down or (waiting.get(chain, ()) if timer.kind == STEP else ())
+        rule = (step.scenario, step.part.partition(".")[0], step.target)  # of `rules[0].do[1]` the first part
+        awaited = down or (() if step.of_timeline else waiting.get(rule, ()))
         if awaited:
             _keep(world, timer, environment, awaited)
-            waiting.setdefault(chain, awaited)
+            waiting.setdefault(rule, awaited)
 
 
 def _keep(world: World, timer: Timer, environment: str, networks: tuple[str, ...]) -> None:
@@ -118,6 +123,7 @@ def release(world: World, status: NetworkStatus) -> None:
         if any(status(world, held.environment, name) == "down" for name in held.networks):
             continue
         _table(world).delete(key)
+        # What is left may now end beyond the end of time; whoever releases looks for that once all are planned again.
         world.agenda.plan_another(world.now_ms + held.remaining_ms, held.kind, held.target, **held.arguments())
 
 

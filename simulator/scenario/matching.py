@@ -39,6 +39,7 @@ def holds(
 
     Values at the paths in `globs` are compared with the asked text as a glob.
     """
+    # Patterns at several paths share one set of groups; of two with one name the later in the file wins.
     groups: dict[str, str] = {}
     for path, wanted in where.items():
         value = look(path)
@@ -52,11 +53,14 @@ def holds(
 
 def _equals(wanted: object, value: object, glob: bool) -> bool:
     if wanted is None:
-        return value is None or value is ABSENT
+        return value is None or value is ABSENT  # the interface leaves out what it has no value for, or says null
+    # A boolean is an int to Python, so `1` would equal `true`; to JSON they are different values.
     if isinstance(wanted, bool) or isinstance(value, bool):
         return wanted is value
     if isinstance(wanted, str):
         return isinstance(value, str) and (fnmatchcase(value, wanted) if glob else value == wanted)
+    # Amounts are decimal strings on the wire and numbers in a file: 5, "5" and "5.00" are one amount. Numbers go by
+    # way of their text, because Decimal(0.1) is not 0.1.
     number = _number(value)
     return number is not None and number == Decimal(str(wanted))
 

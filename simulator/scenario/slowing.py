@@ -12,7 +12,7 @@ from typing import Any
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.matching import dig
-from simulator.scenario.pending import STEP
+from simulator.scenario.pending import STEP, PendingStep
 from simulator.wire.records import Record, find
 from simulator.wire.spelling import DEPOSIT, SHORT
 
@@ -31,23 +31,27 @@ def factor(
     world: World, status: NetworkStatus, slowdown: Mapping[Any, float], environment: str, networks: Iterable[str]
 ) -> float:
     """How much steps are stretched by the status of these networks now: by the slowest of them."""
+    # The slowest decides, not the product: an object on two networks is held up by one at a time. Where none is slower
+    # than usual, the fastest decides, so that a factor below 1 (a network that works well) is not lost to the 1.
     factors = [1.0, *(slowdown.get(status(world, environment, network), 1.0) for network in networks)]
     return max(factors) if max(factors) > 1 else min(factors)
 
 
 def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], Mapping[Any, float]]) -> None:
     """Stretch what is left of every planned step as the networks are now; inside a change."""
+    # In firing order, because a step planned anew gets a new number: two that are due together stay in their order.
     for timer in world.agenda.in_firing_order():
-        networks = timer.arguments.get("slowed_by")
-        if timer.kind != STEP or not networks:
+        if timer.kind != STEP or not timer.arguments.get("slowed_by"):
+            continue  # told apart by the arguments alone: thousands of steps may be pending that no network slows
+        step = PendingStep.of(timer)
+        record = find(world, step.target)
+        environment = record.environment if isinstance(record, Record) else step.environment
+        now = factor(world, status, slowdown_of(step.scenario), environment, step.slowed_by)
+        if now == step.factor:
             continue
-        record = find(world, timer.target)
-        environment = record.environment if isinstance(record, Record) else timer.arguments["environment"]
-        before = timer.arguments.get("factor", 1.0)
-        now = factor(world, status, slowdown_of(timer.arguments["scenario"]), environment, networks)
-        if now == before:
-            continue
-        left_ms = round((timer.due_at_ms - world.now_ms) * now / before)
+        # What has passed of the delay has passed at the old pace; only what is left changes. The factor travels with
+        # the step, so that the next change takes this one back exactly (to the millisecond that rounding costs).
+        left_ms = round((timer.due_at_ms - world.now_ms) * now / step.factor)
         world.agenda.cancel_key(timer.key)
         arguments = {**timer.arguments, "factor": now}
         world.agenda.plan_another(world.now_ms + left_ms, STEP, timer.target, **arguments)
