@@ -19,8 +19,8 @@ from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.store import TableKey
+from simulator.kernel.world import DEFAULT_WORLD, Directory, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
-from simulator.kernel.world import Directory, World
 from simulator.resources import (
     auth,
     balance,
@@ -59,7 +59,6 @@ from simulator.wire.settings import (
 
 _log = logging.getLogger(__name__)
 
-DEFAULT_WORLD = "default"
 DEFAULT_SCENARIOS = ("autopilot", "test-values")
 
 ROOMS: tuple[Room, ...] = (

@@ -9,7 +9,8 @@ from starlette.responses import RedirectResponse
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from simulator.assembly import DEFAULT_SCENARIOS, DEFAULT_WORLD, Blueprint, Inherited, Simulator
+from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulator
+from simulator.client import CONTROL_BASE
 from simulator.config import Config, ConfigError
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.contract.serving import PAGE_ROWS as REFERENCE_PAGE_ROWS
@@ -19,11 +20,11 @@ from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.dashboard import PATH as DASHBOARD_PATH
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.world import World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.server.app import CONTROL_BASE, Application, Limits
+from simulator.server.app import Application, Limits
 from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback

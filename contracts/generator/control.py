@@ -8,8 +8,8 @@ from typing import Any
 
 from contracts.generator.openapi import prune
 from contracts.generator.schemas import REF, Components, Schema, any_of
+from simulator.client import CONTROL_BASE
 from simulator.control.operation import LIMIT, TAGS, ControlOperation
-from simulator.server.app import CONTROL_BASE
 from simulator.wire.actions import ActionTable
 from simulator.wire.fields import Body, Nothing
 

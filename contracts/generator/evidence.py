@@ -12,12 +12,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from simulator.assembly import DEFAULT_WORLD, Blueprint, Simulator
+from simulator.assembly import Blueprint, Simulator
 from simulator.client import DEFAULT_URL
 from simulator.host import application_of
 from simulator.kernel.journal import JournalEntry, Step
 from simulator.kernel.machine import Machine
-from simulator.kernel.world import World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.scenario.clients import HttpClient
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run

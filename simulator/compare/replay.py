@@ -13,12 +13,12 @@ from typing import Any
 
 import orjson
 
-from simulator.assembly import DEFAULT_WORLD
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.har import LIVE, Entry
 from simulator.config import Config
 from simulator.host import create_app
 from simulator.kernel.journal import Cause
+from simulator.kernel.world import DEFAULT_WORLD
 from simulator.resources.auth import credentials
 from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.drive import DriveAction

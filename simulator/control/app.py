@@ -15,12 +15,12 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route, Router
 from starlette.types import Receive, Scope, Send
 
+from simulator.client import CONTROL_BASE
 from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
 from simulator.kernel.world import World
 from simulator.scenario.logbook import last_entry
-from simulator.server.app import CONTROL_BASE
 from simulator.server.endpoint import DEFECT
 from simulator.server.hosts import Hosts, refusal_of
 from simulator.server.messages import CUT, OPENED_AT, ContentResponse, head_of, read_body

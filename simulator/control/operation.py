@@ -30,7 +30,7 @@ from simulator.control.lookups import Lookups
 from simulator.control.shapes import StoppedScenarios
 from simulator.courier.courier import Patience, Unanswered
 from simulator.kernel.clock import LAST_MS, format_timestamp
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
 from simulator.scenario.shapes import StoppedScenario
 from simulator.scenario.stops import stopped_since
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
@@ -121,7 +121,7 @@ class ControlCall:
     @property
     def world_id(self) -> str:
         """The world of the header, `default` without one; there need be none of that id."""
-        return self.headers.get(WORLD_HEADER, "default")
+        return self.headers.get(WORLD_HEADER, DEFAULT_WORLD)
 
     @property
     def environment(self) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
 from simulator.assembly import Blueprint, Simulator, WorldState
+from simulator.client import CONTROL_BASE
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import KeptCall, calls_of
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, RecordedAs, wrong
@@ -31,7 +32,6 @@ from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import INDEX, find, render
 
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
-_CONTROL = "/_simulator"
 _ABOVE_BODY = 5
 """How deep a body stands in a scenario: in its step, in the drive."""
 _SETTINGS = ("strict", "rate_limit")
@@ -258,7 +258,7 @@ class _Collector:
                     at_ms=row["at_ms"],
                     until_ms=ended_ms,
                     method=row["method"],
-                    path=_CONTROL + row["path"],
+                    path=CONTROL_BASE + row["path"],
                     environment=row["environment"],
                     body=body or None,
                     status=row["status"],
@@ -306,7 +306,7 @@ def _object(row: KeptCall) -> JsonObject:
 
 
 def _control(at_ms: int, method: str, path: str, body: JsonObject, status: int = 200) -> Done:
-    return Done(at_ms=at_ms, until_ms=at_ms, method=method, path=_CONTROL + path, body=body, status=status)
+    return Done(at_ms=at_ms, until_ms=at_ms, method=method, path=CONTROL_BASE + path, body=body, status=status)
 
 
 def _depth(value: Any) -> int:

@@ -10,11 +10,11 @@ from typing import Annotated, Any
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
 from typing_extensions import TypedDict
 
-from simulator.assembly import DEFAULT_WORLD, Blueprint, WorldExists
+from simulator.assembly import Blueprint, WorldExists
 from simulator.control.clock import ClockBody, ClockState, moment, rate_of, show_clock
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.world import World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
 from simulator.resources.webhooks import webhook_key

@@ -26,6 +26,9 @@ TABLES: tuple[TableKey[Any], ...] = (
 )  # fmt: skip
 """The tables that every world has, whatever its rooms."""
 
+DEFAULT_WORLD = "default"
+"""The id of the world that is meant where nobody names one; its keys are the well-known ones."""
+
 TimerHandler: TypeAlias = "Callable[[World, Timer], None]"
 FailureHandler: TypeAlias = "Callable[[World, Timer, Exception], None]"
 EventListener: TypeAlias = "Callable[[World, Event, Any], None]"

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from simulator.client import CONTROL_BASE
 from simulator.wire.json import dumps, loads
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ class HttpClient:
 
         if self._session is None:
             raise RuntimeError("use the client inside `async with`")
-        own = self._headers if path.startswith("/_simulator") else {}
+        own = self._headers if path.startswith(CONTROL_BASE) else {}
         body = None if json is None else dumps(json)
         kind = {} if body is None else {"Content-Type": "application/json"}
         try:

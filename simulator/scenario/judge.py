@@ -13,6 +13,7 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
+from simulator.client import CONTROL_BASE
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.objects import fields_of, is_path_glob, kinds_of, methods_at, operations, paths
@@ -198,7 +199,7 @@ class ScenarioJudge:
     def _call_path(self, path: Path, call: dict[str, object], method: str) -> None:
         """Whether a call of the drive goes to an operation; one that expects 404 or 405 may go anywhere."""
         given = call[method]
-        if not isinstance(given, str) or given.startswith("/_simulator") or call.get("status") in (404, 405):
+        if not isinstance(given, str) or given.startswith(CONTROL_BASE) or call.get("status") in (404, 405):
             return
         below, methods = _below_base(given), methods_at(given)
         if below is not None:

@@ -12,6 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import TypeAdapter
 
+from simulator.client import CONTROL_BASE
 from simulator.kernel.clock import SECOND_MS, format_duration
 from simulator.scenario.clients import Client, Reply
 from simulator.scenario.drive import (
@@ -35,7 +36,6 @@ from simulator.scenario.schema import ScenarioFile
 from simulator.wire.json import dumps
 from simulator.wire.settings import MANUAL_START, Settings, shown
 
-CONTROL = "/_simulator"
 MAX_ATTEMPTS = 5
 FIRST_BACKOFF_SECONDS = 1
 RETRIED = (429, 503)
@@ -58,7 +58,7 @@ async def run(file: ScenarioFile, client: Client, *, seed: int | None = None, ke
         await runner.go()
     finally:
         if runner.result.world and not keep:
-            await client.request("DELETE", f"{CONTROL}/worlds/{quote(runner.result.world)}")
+            await client.request("DELETE", f"{CONTROL_BASE}/worlds/{quote(runner.result.world)}")
     return runner.result
 
 
@@ -130,14 +130,16 @@ class _Run:
     async def _register_inbox(self) -> None:
         if not self._client.origin:
             return
-        url = f"{self._client.origin}{CONTROL}{self._inbox}"
+        url = f"{self._client.origin}{CONTROL_BASE}{self._inbox}"
         call = DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
         self._variables["receiver"] = (await self._call("webhooks", call)).body
 
     async def _control(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
-        reply = await self._client.request(method, CONTROL + path, body, {**self._control_headers, **(headers or {})})
+        reply = await self._client.request(
+            method, CONTROL_BASE + path, body, {**self._control_headers, **(headers or {})}
+        )
         if reply.status >= 400:
-            raise RunFailed(f"{method} {CONTROL}{path} answered {reply.status}: {_text(reply.body)}")
+            raise RunFailed(f"{method} {CONTROL_BASE}{path} answered {reply.status}: {_text(reply.body)}")
         return reply.body
 
     def _note(self, kind: str, text: str) -> None:
@@ -214,7 +216,7 @@ class _Run:
 
         A path of the control interface is called there, in the world of the run.
         """
-        if path.startswith(f"{CONTROL}/"):
+        if path.startswith(f"{CONTROL_BASE}/"):
             own = {**self._control_headers, "X-Simulator-Environment": call.environment}
             return await self._client.request(method, path, body, own)
         base = urlsplit(self._credentials[call.environment]["base_url"]).path

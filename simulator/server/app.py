@@ -27,7 +27,6 @@ from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
 
-CONTROL_BASE = "/_simulator"
 _STOPPING = ApiError("service_unavailable", "The simulator is stopping.")
 
 ASSUMPTIONS = assume(

@@ -186,4 +186,5 @@ def test_an_open_call_is_told_that_the_server_stops() -> None:
         answer += chunk
     assert answer.startswith(b"HTTP/1.1 503 ")
     assert b'"service_unavailable"' in answer
-    assert scene.end(signal.SIGTERM)[0] == 0
+    assert scene.process.wait(30) == 0
+    scene.end(signal.SIGTERM)

@@ -19,12 +19,14 @@ import httpx
 import orjson
 import pytest
 
-from simulator.assembly import DEFAULT_WORLD, Blueprint, Simulator
+from simulator.assembly import Blueprint, Simulator
+from simulator.client import CONTROL_BASE
 from simulator.contract.files import operations_of
 from simulator.host import application_of
+from simulator.kernel.world import DEFAULT_WORLD
 from simulator.scenario.clients import Reply
 from simulator.scenario.loader import shipped_directory
-from simulator.scenario.runner import CONTROL, run
+from simulator.scenario.runner import run
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
 from tests.contract_judge import ContractJudge
@@ -100,7 +102,7 @@ class ThroughProxy:
     async def request(
         self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
-        if path.startswith(CONTROL):
+        if path.startswith(CONTROL_BASE):
             return await self._send(self.origin + path, method, json, headers)
         around = goes_around(self._judge, method, path)
         name = f"{method} {path}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import Table, TableKey
-from simulator.kernel.world import World
+from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.wire.codec import StateError
 from simulator.wire.records import Record
 
@@ -19,7 +19,6 @@ PREFIXES = {"sandbox": "test", "production": "live"}
 PERMISSIONS = ("read", "ramps", "wallet", "wallets", "beneficiaries", "recurring", "profile", "webhooks")
 """What a key pair can be allowed (decision H18)."""
 
-_DEFAULT_WORLD = "default"
 _KEY_LENGTH = 24
 _TOKEN_LENGTH = 40
 
@@ -82,7 +81,7 @@ def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
     Derived from the world's id and seed, so no two worlds ever hold the same keys.
     """
     mode = PREFIXES[environment]
-    if world.keys_of == _DEFAULT_WORLD and number == 0:
+    if world.keys_of == DEFAULT_WORLD and number == 0:
         return f"pk_{mode}_simulator", f"sk_{mode}_simulator"
     public, secret = (
         text_of(derive("key", world.keys_of, world.seed, environment, part, number), _KEY_LENGTH)

@@ -6,7 +6,7 @@ import hmac
 
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
 from simulator.resources.webhooks.records import Attempt, SignedRequest
 from simulator.version import __version__
 from simulator.wire.settings import settings_of
@@ -31,7 +31,7 @@ def webhook_key(world: World, environment: str) -> str:
 
 
 def _derived(world: World, environment: str, rotations: int) -> str:
-    if world.keys_of == "default" and not rotations:
+    if world.keys_of == DEFAULT_WORLD and not rotations:
         return _PREFIX[environment] + "simulator"
     raw = derive("webhook_key", world.keys_of, world.seed, environment, rotations)
     return _PREFIX[environment] + text_of(raw, _KEY_LENGTH)
