@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from simulator.kernel.machine import Machine, Move
-from simulator.wire.room import Room, kinds_of
+from simulator.wire.room import Room, kinds_in_order
 
 
 def state_tables(rooms: Iterable[Room]) -> list[tuple[Machine, list[str]]]:
     """Every state table, with the kinds of resource that it rules."""
     found: dict[str, tuple[Machine, list[str]]] = {}
-    for kind in kinds_of(rooms):
+    for kind in kinds_in_order(rooms):
         found.setdefault(kind.machine.name, (kind.machine, []))[1].append(kind.name)
     return list(found.values())
 

@@ -7,56 +7,34 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.generator.schemas import REF, Components, Schema, any_of, references, walk
-from simulator.scenario.objects import shapes_of
+from simulator.scenario.objects import shapes_of, subjects
 from simulator.wire.events import EVENT_TYPES, EventType
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
-def _status(*values: str) -> Schema:
-    return _only("status", *values)
+def _narrowed(event: EventType) -> Schema | None:
+    """What an event's type says about its object beyond its shape: which of its statuses, and members that are there.
 
+    The statuses stand as `enum`, which generators of clients can narrow.
+    """
+    told = subjects()[event.name]
+    schema: Schema = {}
+    field = told[0].kind.status_field
+    statuses = dict.fromkeys((*(status for one in told for status in one.statuses), *event.also))
+    if event.narrows:
+        schema["properties"] = {field: {"type": "string", "enum": list(statuses)}}
+    for path in event.requires:
+        member, _, part = path.partition(".")
+        if part:
+            schema.setdefault("properties", {})[member] = {"required": [part]}
+        else:
+            schema.setdefault("required", []).append(member)
+    return schema or None
 
-def _only(field: str, *values: str) -> Schema:
-    """Some of the values that the object's shape lists; as `enum`, which generators of clients can narrow."""
-    return {"properties": {field: {"type": "string", "enum": list(values)}}}
-
-
-def _failed(*statuses: str) -> Schema:
-    return {**_status(*statuses), "required": ["failure_code"]}
-
-
-_RUN_DONE = {"properties": {"run": {"required": ["transaction_id"]}}}
-_RUN_FAILED = {"properties": {"run": {"required": ["failure_code"]}}}
-
-_NARROWED: Mapping[str, Schema] = {
-    "transaction.created": _status("awaiting_payment", "awaiting_deposit"),
-    "transaction.awaiting_payment": _status("awaiting_payment"),
-    "transaction.awaiting_deposit": _status("awaiting_deposit"),
-    "transaction.processing": _status("processing"),
-    "transaction.completed": _status("completed"),
-    "transaction.failed": _failed("failed", "refunded"),
-    "transaction.expired": _status("expired"),
-    "transaction.refunded": _status("refunded"),
-    "deposit.detected": _status("detected"),
-    "deposit.confirmed": _status("confirmed"),
-    "deposit.failed": {**_status("failed"), "required": ["reason"]},
-    "lightning.invoice_paid": _status("paid"),
-    "lightning.invoice_expired": _status("expired"),
-    "kyc.approved": _only("kyc_status", "approved"),
-    "kyc.action_required": _only("kyc_status", "action_required"),
-    "kyc.rejected": _only("kyc_status", "rejected"),
-    "recurring_payment.activated": _status("active"),
-    "recurring_payment.run_succeeded": _RUN_DONE,
-    "recurring_payment.run_failed": _RUN_FAILED,
-    "recurring_payment.paused": _status("paused"),
-    "recurring_payment.completed": _status("completed"),
-    "recurring_payment.restarted": _status("active"),
-    "recurring_payment.deleted": _status("deleted"),
-}
-"""What an event's type says about its object beyond its shape."""
 
 SHAPES: tuple[Any, ...] = tuple(dict.fromkeys(shape for event in EVENT_TYPES for shape in shapes_of(event)))
+"""What all events show."""
 
 
 def component(event_type: str) -> str:
@@ -67,7 +45,7 @@ def component(event_type: str) -> str:
 def envelope(components: Components, event: EventType) -> Schema:
     """The whole body that a receiver gets."""
     clause = "Webhook endpoint and event"
-    narrowed = _NARROWED.get(event.name)
+    narrowed = _narrowed(event)
     subject = _subject(components, event.name)
     if narrowed is not None:
         subject = {"allOf": [subject, copy.deepcopy(narrowed)]}

@@ -11,16 +11,12 @@ from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, all_deliveries
 from simulator.scenario.logbook import LOG
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.faults import FAULTS
 from simulator.wire.records import find
 
 SLOW_MS = 5_000
-_LAST_WORD = frozenset(
-    {
-        "transaction.completed", "transaction.failed", "transaction.expired", "transaction.refunded",
-        "deposit.confirmed", "deposit.failed", "lightning.invoice_paid",
-    }
-)  # fmt: skip
+_LAST_WORD = frozenset(row.name for row in EVENT_TYPES.values() if row.is_last)
 """Events on which an integrator acts, and after which it is to look at the resource itself."""
 _IDS = re.compile(rb'"((?:txn|dep|ln)_[0-9a-z]+)"')
 

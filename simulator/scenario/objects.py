@@ -11,9 +11,9 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 from simulator.resources import ORDER
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.operation import Operation
-from simulator.wire.records import Kind
-from simulator.wire.room import Room
+from simulator.wire.room import Room, kinds_in_order
 from simulator.wire.shapes import OneOf
+from simulator.wire.subjects import Subject, subjects_of
 
 
 @cache
@@ -21,37 +21,26 @@ def _rooms() -> tuple[Room, ...]:
     return tuple(import_module(f"simulator.resources.{name}").ROOM for name in ORDER)
 
 
-def _events_of(kind: Kind) -> list[str]:
-    """The events that a kind's state table emits, in the order of the catalogue."""
-    rows = (kind.machine.initial, *kind.machine.rows.values())
-    emitted = {event for row in rows for move in row for event in move.events}
-    return [event for event in EVENT_TYPES if event in emitted]
-
-
 @cache
-def shapes_of(event: str) -> tuple[object, ...]:
-    """What `data.object` of an event may be: of the kinds that emit it, or of the one that bears its object's name.
+def subjects() -> Mapping[str, tuple[Subject, ...]]:
+    """What every event tells of."""
+    return subjects_of(kinds_in_order(_rooms()))
 
-    In the order in which the events of the catalogue first tell of a kind.
-    """
-    kinds = [kind for room in _rooms() for kind in room.kinds]
-    emitting = [kind for kind in kinds if event in _events_of(kind)]
-    first = list(EVENT_TYPES).index
-    ordered = sorted(emitting, key=lambda kind: first(_events_of(kind)[0]))
-    named = [kind for kind in kinds if kind.name == EVENT_TYPES[event].object]
-    return tuple(dict.fromkeys(kind.event_shapes.get(event, kind.shape) for kind in ordered or named))
+
+def shapes_of(event: str) -> tuple[object, ...]:
+    """What `data.object` of an event may be."""
+    return tuple(dict.fromkeys(subject.shape for subject in subjects()[event]))
 
 
 @cache
 def kinds_of(about: str) -> tuple[str, ...]:
-    """The kinds that events about such an object tell of; () for what every world has without making it."""
-    return tuple(
-        kind.name
-        for room in _rooms()
-        for kind in room.kinds
-        if kind.standing is None and kind.sole is None
-        if any(EVENT_TYPES[event].object == about for event in _events_of(kind))
-    )
+    """The kinds that events about such an object tell of; () for what every world has without making it, and where no
+    move emits the event: then a rule's object may be any.
+    """
+    told_of = {one.kind.name for told in subjects().values() for one in told if one.event.object == about}
+    kinds = (kind for room in _rooms() for kind in room.kinds if kind.name in told_of)
+    made = (kind.name for kind in kinds if kind.standing is None and kind.sole is None)
+    return () if any(row.in_status and row.object == about for row in EVENT_TYPES.values()) else tuple(made)
 
 
 @cache

@@ -23,10 +23,6 @@ from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, kind_of
 
-_TEST = Move("test", "enabled", ("webhook.test",))
-_BESIDE_THE_TABLE: Mapping[str, Mapping[str, tuple[Move, ...]]] = {"webhook": {"enabled": (_TEST,)}}
-"""Events that an object emits without a move of its state table."""
-
 _LAST_RUN = 1_000_000
 
 
@@ -56,10 +52,19 @@ class Path:
         return self.waits, len(self.moves), sum(move.when == "short" for move in self.moves)
 
 
+def _beside_the_table(kind: str) -> Mapping[str, tuple[Move, ...]]:
+    """Events that objects of a kind emit without a move of their state table, as if a cell stood there."""
+    return {
+        row.in_status: (Move(row.name.rpartition(".")[2], row.in_status, (row.name,)),)
+        for row in EVENT_TYPES.values()
+        if row.in_status and row.object == kind
+    }
+
+
 def emits(world: World, kind: str, event: str) -> bool:
     """Whether objects of a kind emit an event, when they are made or later."""
     machine = world.wiring.kinds[kind].machine
-    rows = (machine.initial, *machine.rows.values(), *_BESIDE_THE_TABLE.get(kind, {}).values())
+    rows = (machine.initial, *machine.rows.values(), *_beside_the_table(kind).values())
     return any(event in move.events for row in rows for move in row)
 
 
@@ -74,7 +79,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
     found = paths_where(world, actions, record, lambda move: event in move.events)
     if found:
         return found
-    beside = _BESIDE_THE_TABLE.get(record.kind, {})
+    beside = _beside_the_table(record.kind)
     if not any(event in move.events for row in (*machine.rows.values(), *beside.values()) for move in row):
         raise _refused(
             f"{event} happens when a {_named(record)} comes into being, and {record.id} is there already; "
@@ -87,7 +92,7 @@ def paths_to(world: World, actions: ActionTable, record: Record, event: str) -> 
 
 def paths_where(world: World, actions: ActionTable, record: Record, reached: Callable[[Move], bool]) -> list[Path]:
     """Every way from where the object stands to a move of which that holds, cheapest first."""
-    machine, beside = kind_of(world, record).machine, _BESIDE_THE_TABLE.get(record.kind, {})
+    machine, beside = kind_of(world, record).machine, _beside_the_table(record.kind)
     found = []
     for moves in _sequences(machine, beside, record.status, reached):
         parts = [_steps(world, actions, record, move) for move in moves]

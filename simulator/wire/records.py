@@ -81,11 +81,11 @@ class Arrival:
 class Kind(Generic[KindT]):
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
 
-    `shape` is what events show of it; `event_shapes` names events that show more. `status_field` is where it shows its
-    status. `family`: what alike kinds are called together; `listed_as`: further types under which lists of resources
-    have it, which have none that is not `listed`. `prefix` begins its ids; `short` is a shorter name of it. `refers`:
-    the fields with ids of other resources, set when it is made and never changed; `parent`: the one of them that it
-    belongs to.
+    `shape` is what events show of it, `example` a realistic one; `event_shapes` names events that show more.
+    `status_field` is where it shows its status. `family`: what alike kinds are called together; `listed_as`: further
+    types under which lists of resources have it, which have none that is not `listed`. `prefix` begins its ids; `short`
+    is a shorter name of it. `refers`: the fields with ids of other resources, set when it is made and never changed;
+    `parent`: the one of them that it belongs to.
 
     `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
     lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
@@ -99,6 +99,7 @@ class Kind(Generic[KindT]):
     render: Callable[[World, KindT], Shown]
     machine: Machine
     shape: object = None
+    example: Mapping[str, object] = field(default_factory=dict)
     event_shapes: Mapping[str, object] = field(default_factory=dict)
     status_field: str = "status"
     family: str = ""

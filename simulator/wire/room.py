@@ -50,7 +50,7 @@ def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> di
     return found
 
 
-def kinds_of(rooms: Iterable[Room]) -> list[Kind]:
+def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:
     """The kinds of all rooms; last those of which a world has but one."""
     return sorted((kind for room in rooms for kind in room.kinds), key=lambda kind: kind.sole is not None)
 
@@ -69,6 +69,6 @@ def wiring_of(
         timers=by_name("timers", rows, lambda row: row.kind),
         on_event=(*(listener for room in rooms for listener in room.on_event), *on_event),
         on_created=(*(listener for room in rooms for listener in room.on_created), *on_created),
-        kinds=by_name("kinds", kinds_of(rooms), lambda kind: kind.name),
+        kinds=by_name("kinds", kinds_in_order(rooms), lambda kind: kind.name),
         on_failure=on_failure,
     )

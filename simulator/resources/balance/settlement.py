@@ -60,9 +60,10 @@ def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction
 
 def credit_is_there(world: World, buy: Transaction) -> str | None:
     """A buy that is paid fails only while its credit is there to be taken back (decision S7)."""
+    if buy.status != "processing":
+        return None
     balance = world.ledger.balance(available(holder(buy.environment)), buy.received.currency.key)
-    spent = buy.status == "processing" and balance < buy.received.amount
-    return "what was credited is already spent" if spent else None
+    return "what was credited is already spent" if balance < buy.received.amount else None
 
 
 def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:

@@ -15,11 +15,24 @@ from simulator.resources.beneficiaries.states import BENEFICIARY
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 ROOM = Room(
     "beneficiaries",
     operations=OPERATIONS,
-    kinds=(Kind("beneficiary", BENEFICIARIES, render_beneficiary, BENEFICIARY, BeneficiaryShape, prefix="ben_"),),
+    kinds=(
+        Kind(
+            "beneficiary",
+            BENEFICIARIES,
+            render_beneficiary,
+            BENEFICIARY,
+            BeneficiaryShape,
+            _EXAMPLES["beneficiary"],
+            prefix="ben_",
+        ),
+    ),
 )
 
 ASSUMPTIONS = assume(

@@ -42,6 +42,9 @@ from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNI
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 
 def _entry_kind(name: str, machine: Machine, shape: Any) -> Kind:
@@ -51,6 +54,7 @@ def _entry_kind(name: str, machine: Machine, shape: Any) -> Kind:
         render_entry,
         machine,
         shape,
+        _EXAMPLES.get(name, {}),
         listed_as=("lightning_entry",),
         prefix="ln_",
         refers=("wallet_id",),
@@ -70,7 +74,16 @@ ROOM = Room(
         ADDRESSES_BY_USERNAME,
     ),
     kinds=(
-        Kind("wallet", WALLETS, render_wallet, WALLET, WalletShape, prefix="wal_", receives=actions.receive),
+        Kind(
+            "wallet",
+            WALLETS,
+            render_wallet,
+            WALLET,
+            WalletShape,
+            _EXAMPLES["wallet"],
+            prefix="wal_",
+            receives=actions.receive,
+        ),
         _entry_kind("lightning_address", LIGHTNING_ADDRESS, LightningAddressObject),
         _entry_kind("invoice", INVOICE, InvoiceObject),
         Kind(
@@ -79,6 +92,7 @@ ROOM = Room(
             render_deposit,
             DEPOSIT,
             DepositShape,
+            _EXAMPLES["deposit"],
             prefix="dep_",
             refers=("wallet_id",),
             parent="wallet_id",

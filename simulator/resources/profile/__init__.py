@@ -38,6 +38,9 @@ from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 ROOM = Room(
     "profile",
@@ -50,6 +53,7 @@ ROOM = Room(
             lambda world, record: show_kyc(profile_of(world)),
             KYC,
             KycDetail,
+            _EXAMPLES["kyc"],
             status_field="kyc_status",
             listed=False,
             sole=kyc,

@@ -21,6 +21,9 @@ from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.transactions import quote_kind, transaction_kind
 from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 ROOM = Room(
     "ramps",
@@ -28,9 +31,13 @@ ROOM = Room(
     actions=ACTIONS,
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
-        quote_kind("ramp_quote", QUOTES, render_quote, RampQuoteShape, "qt_", short="quote"),
-        transaction_kind("onramp", render_ramp, ONRAMP, RampTransaction),
-        transaction_kind("offramp", render_ramp, OFFRAMP, RampTransaction, receives=receive),
+        quote_kind(
+            "ramp_quote", QUOTES, render_quote, RampQuoteShape, "qt_", short="quote", example=_EXAMPLES["ramp_quote"]
+        ),
+        transaction_kind("onramp", render_ramp, ONRAMP, RampTransaction, example=_EXAMPLES["onramp"]),
+        transaction_kind(
+            "offramp", render_ramp, OFFRAMP, RampTransaction, example=_EXAMPLES["offramp"], receives=receive
+        ),
     ),
 )
 

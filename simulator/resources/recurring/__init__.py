@@ -14,6 +14,9 @@ from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 _RUN_EVENTS = ("run_upcoming", "run_succeeded", "run_failed")
 
@@ -31,6 +34,7 @@ ROOM = Room(
             render_recurring,
             RECURRING_PAYMENT,
             RecurringPaymentShape,
+            _EXAMPLES["recurring_payment"],
             {f"recurring_payment.{event}": RecurringRunObject for event in _RUN_EVENTS},
             prefix="rp_",
             refers=("beneficiary_id",),

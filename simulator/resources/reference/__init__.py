@@ -66,13 +66,26 @@ from simulator.resources.reference.states import NETWORK
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 ROOM = Room(
     "reference",
     OPERATIONS,
     ACTIONS,
     tables=(RATES,),
-    kinds=(Kind("network", NETWORK_ROWS, render_network, NETWORK, NetworkObject, standing=standing_network),),
+    kinds=(
+        Kind(
+            "network",
+            NETWORK_ROWS,
+            render_network,
+            NETWORK,
+            NetworkObject,
+            _EXAMPLES["network"],
+            standing=standing_network,
+        ),
+    ),
 )
 
 ASSUMPTIONS = assume(

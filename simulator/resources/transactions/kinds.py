@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from simulator.kernel.machine import Machine
 from simulator.kernel.store import TableKey
@@ -20,6 +20,7 @@ def transaction_kind(
     shape: object,
     *,
     listed_as: tuple[str, ...] = (),
+    example: Mapping[str, object] | None = None,
     receives: Callable[[World, Transaction, Arrival], bool] | None = None,
 ) -> Kind:
     """A type of transaction."""
@@ -29,6 +30,7 @@ def transaction_kind(
         render,
         machine,
         shape,
+        example or {},
         family="transaction",
         listed_as=listed_as,
         prefix="txn_",
@@ -47,6 +49,9 @@ def quote_kind(
     *,
     short: str = "",
     refers: tuple[str, ...] = (),
+    example: Mapping[str, object] | None = None,
 ) -> Kind:
     """A quote of something."""
-    return Kind(name, table, render, QUOTE, shape, family="quote", prefix=prefix, short=short, refers=refers)
+    return Kind(
+        name, table, render, QUOTE, shape, example or {}, family="quote", prefix=prefix, short=short, refers=refers
+    )

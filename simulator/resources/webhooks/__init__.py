@@ -54,6 +54,9 @@ from simulator.wire.actions import Action
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
+from simulator.wire.subjects import examples_of
+
+_EXAMPLES = examples_of(__package__)
 
 ROOM = Room(
     "webhooks",
@@ -83,7 +86,7 @@ ROOM = Room(
         EMAILS,
         KEYS,
     ),
-    kinds=(Kind("webhook", ENDPOINTS, render_webhook, WEBHOOK, WebhookEndpoint, prefix="wh_"),),
+    kinds=(Kind("webhook", ENDPOINTS, render_webhook, WEBHOOK, WebhookEndpoint, _EXAMPLES["webhook"], prefix="wh_"),),
     on_event=(queue.on_event,),
     setup=set_up_keys,
 )

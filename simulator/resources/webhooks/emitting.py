@@ -1,22 +1,17 @@
 """The action `emit`: any event of the catalogue, about the newest resource that fits, else about a realistic example.
 
 A resource fits when it stands where a move that emits this event leads: the state tables say so. It is told as it is.
-`examples.json` holds one whole object for each event type; a text `@`, `@+30m` or `@-1d` in it stands for a moment
-counted from now.
+In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import cache
-from importlib.resources import files
 from itertools import islice
 from typing import Any
 
 from simulator.kernel.clock import format_timestamp, parse_duration
-from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
-from simulator.resources.profile import profile_of, show_kyc
 from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.wire.actions import ActionCall
 from simulator.wire.events import EVENT_TYPES, emit
@@ -24,9 +19,7 @@ from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import render_for_event
 from simulator.wire.strict import did_you_mean
-
-_ENABLED = {"enabled"}
-"""An endpoint that can be tested; webhook.test is no move of its state table."""
+from simulator.wire.subjects import Subject, subjects_of
 
 
 def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:
@@ -48,38 +41,32 @@ def emit_example(call: ActionCall[None, EmitParameters]) -> JsonObject:
 
 
 def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObject, str]:
-    example = _example(world, event_type)
-    if event_type.startswith("kyc."):
-        profile = profile_of(world)
-        shown: JsonObject = {**show_kyc(profile)}
-        if shown["kyc_status"] != example["kyc_status"]:
-            shown |= example | {"account_type": shown["account_type"], "level": shown["level"]}
-        return shown, profile.user_id
-    told = _told_last(world, environment, event_type) if "run" in example else _standing(world, environment, event_type)
+    subjects = subjects_of(world.wiring.kinds.values())[event_type]
+    shown = next((one for one in subjects if one.kind.name == EVENT_TYPES[event_type].example_of), subjects[0])
+    example: JsonObject = _at(world.now_ms, shown.example)
+    if shown.kind.sole is not None:
+        record = shown.kind.sole(world)
+        own = render_for_event(world, record)
+        return own if record.status in shown.statuses else own | example, record.object_id
+    more = event_type in shown.kind.event_shapes
+    told = _told_last(world, environment, event_type) if more else _standing(world, environment, subjects)
     return told or (example, example.get("id") or f"network_{environment}_{example['network']}")
 
 
-def _standing(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
-    """The newest resource that stands where this event leaves one, as it is."""
+def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
+    """The newest resource that stands where the event leaves one, as it is."""
     found: list[Any] = []
-    for kind in world.wiring.kinds.values():
-        if kind.sole is not None:
-            continue
-        states = (
-            _ENABLED if event_type == "webhook.test" and kind.name == "webhook" else _states(kind.machine, event_type)
-        )
-        own = kind.table.of(environment)
-        for address in (own, own.of_deleted) if states else ():
-            newest = world.store[address].newest_first()
-            found += islice((one for one in newest if one.kind == kind.name and one.status in states), 1)
+    for subject in subjects:
+        own = subject.kind.table.of(environment)
+        for address in (own, own.of_deleted):
+            fits = (
+                one
+                for one in world.store[address].newest_first()
+                if one.kind == subject.kind.name and one.status in subject.statuses
+            )
+            found += islice(fits, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
     return None if record is None else (render_for_event(world, record), record.id)
-
-
-def _states(machine: Machine, event_type: str) -> set[str]:
-    """Where the moves that emit an event lead."""
-    moves = (*machine.initial, *(move for row in machine.rows.values() for move in row))
-    return {move.target for move in moves if event_type in move.events}
 
 
 def _told_last(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
@@ -89,18 +76,6 @@ def _told_last(world: World, environment: str, event_type: str) -> tuple[JsonObj
             told: JsonObject = loads(event.raw)["data"]["object"]
             return told, event.object_id
     return None
-
-
-def _example(world: World, event_type: str) -> JsonObject:
-    filled: JsonObject = _at(world.now_ms, examples()[event_type])
-    return filled
-
-
-@cache
-def examples() -> dict[str, JsonObject]:
-    """One object for each event type, moments still written as `@…`; not to be changed."""
-    found: dict[str, JsonObject] = loads(files(__package__).joinpath("examples.json").read_bytes())
-    return found
 
 
 def _at(now_ms: int, value: Any) -> Any:

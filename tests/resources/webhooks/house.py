@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from simulator.assembly import ROOMS
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import World
-from simulator.resources import profile, reference, webhooks
+from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt, Outcome
 from simulator.wire.events import emit
 from simulator.wire.faults import FAULTS
@@ -15,7 +16,6 @@ from simulator.wire.operation import Probe, ProbeOutcome
 from simulator.wire.settings import SETTINGS
 from tests.support import find_operation, invoke, make_world
 
-ROOMS = (reference.ROOM, profile.ROOM, webhooks.ROOM)
 URL = "https://receiver.example.com/hooks"
 OK = Outcome(200)
 BROKEN = Outcome(500)

@@ -10,24 +10,24 @@ import pytest
 from pydantic import TypeAdapter
 from typing_extensions import get_type_hints
 
+from simulator.assembly import Simulator
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.resources import profile, reference, webhooks
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape
 from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceObject, OnChainDeposit
 from simulator.resources.profile.shapes import KycDetail
 from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction
 from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject
 from simulator.resources.reference.shapes import NetworkObject
-from simulator.resources.webhooks.emitting import examples
 from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import loads
 from simulator.wire.records import Kind, Record, create, move, new_fields
 from simulator.wire.room import Room
+from simulator.wire.subjects import subjects_of
 from tests.resources.webhooks.house import ROOMS, drain, house, register
 from tests.support import make_world, push
 
@@ -76,8 +76,12 @@ def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -
             assert TIMESTAMP.fullmatch(value), name
 
 
-def test_there_is_an_example_for_every_type_and_no_other() -> None:
-    assert list(examples()) == list(EVENT_TYPES)
+def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
+    told = subjects_of(Simulator().wiring.kinds.values())
+    assert list(told) == list(EVENT_TYPES)
+    for event, subjects in told.items():
+        kinds = [subject.kind.name for subject in subjects if subject.kind.example]
+        assert (EVENT_TYPES[event].example_of or subjects[0].kind.name) in kinds, event
 
 
 def test_moments_are_counted_from_now() -> None:
@@ -154,7 +158,7 @@ TOYS = Room(
     "toys",
     kinds=tuple(
         Kind(name, TOY_ROWS, lambda world, toy: {"id": toy.id, "type": toy.name, "status": toy.status}, MACHINE)
-        for name in ("send", "onramp", "invoice")
+        for name in ("toy_send", "toy_onramp", "toy_invoice")
     ),
 )
 
@@ -174,11 +178,11 @@ def emitted(world: World, event_type: str, environment: str = "sandbox") -> dict
 
 
 def test_the_newest_resource_in_the_right_status_is_taken_as_it_is_or_an_example() -> None:
-    world = make_world(reference.ROOM, profile.ROOM, webhooks.ROOM, TOYS)
-    done = toy(world, "send", "finish")
-    toy(world, "send")
-    toy(world, "invoice")
-    assert emitted(world, "transaction.completed") == {"id": done, "type": "send", "status": "completed"}
+    world = make_world(*ROOMS, TOYS)
+    done = toy(world, "toy_send", "finish")
+    toy(world, "toy_send")
+    toy(world, "toy_invoice")
+    assert emitted(world, "transaction.completed") == {"id": done, "type": "toy_send", "status": "completed"}
     failed = emitted(world, "transaction.failed")
     assert (failed["type"], failed["status"], failed["failure_code"]) == ("offramp", "failed", "payout_failed")
     assert not failed["id"].startswith("toy_")

@@ -1,0 +1,62 @@
+"""What events tell of: the kinds of resource, the statuses that they leave, what they show and an example of it.
+
+Nothing lists them: a cell of a state table names its events, and its kind says what they show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any
+
+from simulator.wire.events import EVENT_TYPES, EventType
+from simulator.wire.json import JsonObject, loads
+from simulator.wire.records import Kind
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A kind of resource that an event tells of, and the statuses in which the event leaves one."""
+
+    event: EventType
+    kind: Kind
+    statuses: tuple[str, ...]
+
+    @property
+    def shape(self) -> Any:
+        """What the event shows of it."""
+        return self.kind.event_shapes.get(self.event.name, self.kind.shape)
+
+    @property
+    def example(self) -> JsonObject:
+        """A realistic object, moments still written as `@…`."""
+        field = self.kind.status_field
+        status = {field: self.statuses[0]} if field in self.kind.example and self.event.narrows else {}
+        return {**self.kind.example, **status, **self.event.example}
+
+
+def subjects_of(kinds: Iterable[Kind]) -> dict[str, tuple[Subject, ...]]:
+    """The subjects of every event of the catalogue; kinds stand in the order in which the catalogue tells of them."""
+    kinds, order = tuple(kinds), dict[str, int]()
+    found: dict[str, tuple[Subject, ...]] = {}
+    for event in EVENT_TYPES.values():
+        subjects = [Subject(event, kind, statuses) for kind in kinds if (statuses := statuses_after(kind, event))]
+        for subject in subjects:
+            order.setdefault(subject.kind.name, len(order))
+        found[event.name] = tuple(sorted(subjects, key=lambda subject: order[subject.kind.name]))
+    return found
+
+
+def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
+    """Where the moves of a kind lead that emit an event; of an event that no move emits, where it can be emitted."""
+    if event.in_status:
+        return (event.in_status,) if kind.name == event.object else ()
+    rows = (kind.machine.initial, *kind.machine.rows.values())
+    return tuple(dict.fromkeys(move.target for row in rows for move in row if event.name in move.events))
+
+
+def examples_of(package: str) -> dict[str, JsonObject]:
+    """The examples that a room keeps beside it, by kind."""
+    found: dict[str, JsonObject] = loads(files(package).joinpath("examples.json").read_bytes())
+    return found
