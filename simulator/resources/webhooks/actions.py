@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoints
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
-from simulator.resources.webhooks.queue import cancel_planned, silence
+from simulator.resources.webhooks.queue import cancel_planned, discard_pending
 from simulator.resources.webhooks.records import ALL_EVENTS, TESTED, Webhook
 from simulator.resources.webhooks.shapes import (
     WebhookDelivery,
@@ -106,7 +106,7 @@ def _changed(endpoint: Webhook, body: WebhookChange) -> Webhook:
 def _switch(world: World, endpoint: Webhook, wanted: str) -> Webhook:
     if wanted == "enabled":
         return move(world, endpoint, "enable")
-    silence(world, endpoint.id)
+    discard_pending(world, endpoint.id)
     return move(world, endpoint, "disable")
 
 

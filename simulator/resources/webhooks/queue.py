@@ -337,11 +337,11 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
 def _give_up(world: World, endpoint: Webhook) -> None:
     """The last attempt of one event failed: disable the endpoint and tell its owner (decision W5)."""
     endpoint = move(world, endpoint, "repeated_failures")
-    silence(world, endpoint.id)
+    discard_pending(world, endpoint.id)
     tell_owner_disabled(world, endpoint)
 
 
-def silence(world: World, endpoint_id: str) -> None:
+def discard_pending(world: World, endpoint_id: str) -> None:
     """Drop everything that a disabled endpoint was still to get (W9); attempts on their way end by themselves."""
     queues, waiting, ready = world.store[QUEUES], world.store[WAITING], world.store[READY]
     queue = queues.get(endpoint_id)

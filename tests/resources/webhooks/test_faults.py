@@ -97,7 +97,7 @@ def test_a_delayed_delivery_is_dropped_when_the_endpoint_is_deleted_or_disabled(
     add_fault(world, deliver={"delay": 30})
     happen(world)
     with world.change(world.cause):
-        webhooks.queue.silence(world, endpoint)
+        webhooks.queue.discard_pending(world, endpoint)
     assert len(world.agenda) == 0
 
 
