@@ -18,10 +18,10 @@ from pydantic.json_schema import JsonSchemaValue
 from simulator.scenario.document import FileProblem
 from simulator.scenario.drive import DriveStep, Expectation
 from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where
+from simulator.wire import faults
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.fields import FreeText, Text
 from simulator.wire.json import dumps, loads
 
 CREATED = "created"
@@ -110,48 +110,38 @@ WORLD_ACTIONS: Mapping[str, str] = {
 """The action behind each member of `world`."""
 
 
-class FaultMatch(Part):
-    method: Text | None = None
-    path: Annotated[Text, Field(max_length=500)] | None = None
-    public_key: Text | None = None
+# The members of faults are those of the control interface; only durations are read as everywhere in a file.
 
 
-class FaultRespond(Part):
-    status: Annotated[int, Field(ge=200, le=599)]
-    code: Text
-    message: FreeText | None = None
-    retry_after: Annotated[int | None, Field(ge=0)] = None
+class FaultMatch(Part, faults.Match):
+    model_config = Part.model_config
 
 
-class WebhookFaultMatch(Part):
-    event: Text | None = None
-    endpoint_id: Text | None = None
+class FaultRespond(Part, faults.Respond):
+    model_config = Part.model_config
 
 
-class Deliver(Part):
-    copies: Annotated[int | None, Field(ge=1, le=100)] = None
+class WebhookFaultMatch(Part, faults.WebhookMatch):
+    model_config = Part.model_config
+
+
+class Deliver(Part, faults.Deliver):
+    model_config = Part.model_config
+
     delay: DurationMs | None = None
-    reorder: bool = False
-    drop: bool = False
-    corrupt_signature: bool = False
-    stale_timestamp: bool = False
-    alter_body: bool = False
     slow: DurationMs | None = None
 
 
-class Fault(Part):
+class Fault(Part, faults.InterfaceFault):
     """A disturbance of interface calls (`match`) or of webhook deliveries (`webhook`)."""
 
-    match: FaultMatch | None = None
+    model_config = Part.model_config
+
+    match: FaultMatch | None = None  # type: ignore[assignment]  # a fault of deliveries has none
     respond: FaultRespond | None = None
     delay: DurationMs | None = None
-    drop: bool = False
-    malformed: Literal["truncate", "garbage"] | None = None
-    after_commit: bool = False
     webhook: WebhookFaultMatch | None = None
     deliver: Deliver | None = None
-    times: Annotated[int | None, Field(ge=1)] = None
-    probability: Annotated[float | None, Field(ge=0, le=1)] = None
 
 
 Factor = Annotated[float, Field(gt=0, le=1000)]
@@ -222,6 +212,9 @@ def json_schema(actions: ActionTable | None = None) -> JsonSchemaValue:
     definitions["Rule"]["properties"]["on"] = {"anyOf": [events, {"type": "array", "items": events}]}
     definitions["ExpectEvent"]["properties"]["event"] = {"enum": list(EVENT_TYPES)}
     definitions["ExpectDelivery"]["properties"]["delivery"] = {"enum": list(EVENT_TYPES)}
+    members = definitions["Fault"]["properties"]
+    for name in ("times", "probability"):  # what faults of both sorts have stands last
+        members[name] = members.pop(name)
     definitions["AnswerInstead"]["properties"]["code"] = {"enum": list(CATALOGUE)}
     definitions["Call"]["properties"]["code"] = {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]}
     if actions is not None:
