@@ -16,14 +16,12 @@ from simulator.insight import count_world, findings
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import LAST_TIMESTAMP_MS
 from simulator.kernel.journal import Cause, Event
-from simulator.kernel.ledger import TOUCHED
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import credentials, key_pairs
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.reference import all_rates
 from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
 from simulator.scenario.catalogue import UPLOADED
-from simulator.scenario.holding import Held
 from simulator.scenario.pending import KINDS, check_step
 from simulator.wire.codec import StateError
 from simulator.wire.errors import ApiError
@@ -92,12 +90,8 @@ def _check_row(simulator: Simulator, table: str, key: str, row: Any) -> None:
             raise StateError(path, f"its key is wrong, or there are no timers of the kind {row.kind!r}")
         if row.kind in KINDS:
             check_step(row.arguments, f"{path}.arguments")
-    elif isinstance(row, Held):
-        check_step(row.arguments(), path)
     elif isinstance(row, Event):
         orjson.loads(row.raw)
-    elif table == TOUCHED.name and not 0 <= row <= LAST_TIMESTAMP_MS:
-        raise StateError(path, "it is not a moment")
 
 
 def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:

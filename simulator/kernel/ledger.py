@@ -61,7 +61,7 @@ class Hold:
 BALANCES = TableKey("ledger.balances", Decimal)
 ENTRIES = TableKey("ledger.entries", Entry)
 HOLDS = TableKey("ledger.holds", Hold)
-TOUCHED = TableKey("ledger.touched", int)
+TOUCHED = TableKey("ledger.touched", Milliseconds)
 """When an entry last changed a balance, by `account|currency` as the balances; milliseconds."""
 
 

@@ -31,9 +31,9 @@ _DELETED = ":deleted"
 class TableKey(Generic[Row]):
     """The declaration of a table: the name that documents write it by, and what its rows are.
 
-    `row` is a class or a typing form. `check(key, row)` raises ValueError for a row of that type which cannot be one
-    of this table all the same; rows that come from outside are held against it. A table `per_environment` is there
-    twice; a table `per_owner` once for the account, if it has one there, and once for each other owner.
+    `row` is a class or a typing form. `check(key, row)` raises the `StateError` of `wire/codec` for a row of that type
+    which cannot be one of this table all the same: rows of a document are held against it. A table `per_environment` is
+    there twice; a table `per_owner` once for the account, if it has one there, and once for each other owner.
 
     Keys are compared by identity, so finding a table hashes no text.
     """

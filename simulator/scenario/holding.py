@@ -18,7 +18,7 @@ from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
-from simulator.scenario.pending import KINDS, STEP, TIMELINE, PendingStep
+from simulator.scenario.pending import KINDS, STEP, TIMELINE, PendingStep, check_step
 from simulator.wire.records import Record, find
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
@@ -58,7 +58,7 @@ class Held:
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 
 
-HELD = TableKey("scenario.held", Held)
+HELD = TableKey("scenario.held", Held, check=lambda _, held: check_step(held.arguments(), ""))
 
 
 def networks_needed(action: str, record: object) -> frozenset[str]:
