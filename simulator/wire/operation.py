@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
@@ -16,6 +16,16 @@ from simulator.wire.listing import Listing
 BodyT = TypeVar("BodyT", default=Any)
 QueryT = TypeVar("QueryT", default=Any)
 ResourceT = TypeVar("ResourceT", default=Any)
+
+
+class Caller(Protocol):
+    """Who calls: a key pair, as far as the pipeline has to know it."""
+
+    @property
+    def public_key(self) -> str: ...
+
+    @property
+    def permissions(self) -> tuple[str, ...]: ...
 
 
 @dataclass(slots=True)
@@ -38,7 +48,7 @@ class Call(Generic[BodyT, QueryT, ResourceT]):
     body: BodyT = None  # type: ignore[assignment]
     query: QueryT = None  # type: ignore[assignment]
     resource: ResourceT = None  # type: ignore[assignment]
-    caller: Any = None
+    caller: Caller | None = None
     trace: bool = True
     wall_ms: int = 0
 

@@ -1,12 +1,10 @@
 """Network codes: one canonical name inside (`stellar`, `celo`, `bitcoin`), four spellings on the wire.
 
-The table "Network code spelling differs by endpoint group" of the specification.
+The table "Network code spelling differs by endpoint group" of the specification. Network stats, rates, ramp quotes and
+the transactions filter spell the canonical names, so they need no table here.
 """
 
 from __future__ import annotations
-
-RAMP = {"stellar": "stellar", "celo": "celo"}
-"""Network stats, rates, ramp quotes and the transactions filter."""
 
 WALLET = {"STELLAR": "stellar", "CELO": "celo", "BITCOIN": "bitcoin"}
 """Wallet operations and the currency listing."""

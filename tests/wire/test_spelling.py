@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from simulator.wire.spelling import DEPOSIT, RAMP, SHORT, WALLET, short, upper
+from simulator.wire.spelling import DEPOSIT, SHORT, WALLET, short, upper
 
 
 def test_each_group_of_endpoints_has_its_spelling() -> None:
-    assert RAMP == {"stellar": "stellar", "celo": "celo"}
     assert WALLET == {"STELLAR": "stellar", "CELO": "celo", "BITCOIN": "bitcoin"}
     assert DEPOSIT == {"stellar": "stellar", "celo": "celo", "bitcoin": "bitcoin"}
     assert SHORT == {"stellar": "stellar", "celo": "celo", "btc": "bitcoin"}

@@ -28,7 +28,7 @@ from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject
-from simulator.wire.operation import Call
+from simulator.wire.operation import Call, Caller
 from simulator.wire.records import create, forget_record, move
 
 _FIRST_LABEL = "Default"
@@ -113,7 +113,7 @@ def require_access(world: World, environment: str) -> None:
         require_production_access(world)
 
 
-def permits(key: KeyPair, operation_group: str, reads: bool) -> bool:
+def permits(key: Caller, operation_group: str, reads: bool) -> bool:
     """Whether a key may call an operation of a permission group; "" is free to all (decision H18)."""
     return not operation_group or operation_group in key.permissions or (reads and "read" in key.permissions)
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import WithJsonSchema
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -39,6 +38,7 @@ from simulator.resources.reference.records import (
 )
 from simulator.resources.reference.states import STATUSES
 from simulator.wire.json import JsonObject
+from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
     AssetText,
@@ -51,6 +51,7 @@ from simulator.wire.shapes import (
     RampNetwork,
     RateText,
     Timestamp,
+    WalletNetwork,
 )
 from simulator.wire.spelling import upper
 
@@ -133,7 +134,7 @@ class RateEntry(TypedDict):
 
 class RateSide(TypedDict):
     symbol: AssetText
-    network: Annotated[str, WithJsonSchema({"enum": ["STELLAR", "CELO", "BITCOIN"], "type": "string"})]
+    network: WalletNetwork
 
 
 SwapRateEntry = TypedDict(
@@ -149,7 +150,7 @@ class AllRates(TypedDict):
 
 
 def _side(currency: Currency) -> RateSide:
-    return {"symbol": currency.code, "network": upper(currency.network or "")}
+    return {"symbol": currency.code, "network": upper(present(currency.network))}
 
 
 def render_pair(world: World, environment: str, asset: str, fiat_currency: str) -> JsonObject:
