@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, NoReturn
+from typing import Annotated, Literal, NoReturn
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -68,7 +68,7 @@ DESTINATIONS: Mapping[str, type[AnyDestination]] = {
 }
 
 
-def destination_type(raw: Mapping[str, Any]) -> str:
+def destination_type(raw: Mapping[str, object]) -> str:
     """The type of the destination in a body as sent; "" when it has none that is known."""
     destination = raw.get("destination")
     kind = destination.get("type") if isinstance(destination, Mapping) else None

@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
 
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
@@ -60,7 +59,7 @@ class Recipient:
     free_products: tuple[str, ...] = ()
 
 
-def parse_destination(raw: Mapping[str, Any]) -> AnyDestination:
+def parse_destination(raw: Mapping[str, object]) -> AnyDestination:
     """A destination object as it was sent and kept, as a body again; ApiError 400 when it never was one."""
     return parse(DESTINATIONS.get(str(raw.get("type")), AnyDestination), raw)
 

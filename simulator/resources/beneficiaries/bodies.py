@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Literal
 
 from simulator.resources.beneficiaries.records import BeneficiaryType
 from simulator.wire.fields import Body, FreeText, Name
@@ -33,11 +33,11 @@ class AnyBeneficiary(Body):
 
     type: BeneficiaryType
     name: Name
-    country: Any = None
-    fiat_currency: Any = None
-    bank_account: Any = None
-    phone_number: Any = None
-    wallet_address: Any = None
+    country: object = None
+    fiat_currency: object = None
+    bank_account: object = None
+    phone_number: object = None
+    wallet_address: object = None
 
 
 class BankAccountBeneficiary(AnyBeneficiary):

@@ -5,8 +5,6 @@ Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The
 
 from __future__ import annotations
 
-from typing import Any
-
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
 from simulator.resources.deposit_wallets import actions, lightning
@@ -47,7 +45,7 @@ from simulator.wire.subjects import examples_of
 _EXAMPLES = examples_of(__package__)
 
 
-def _entry_kind(name: str, machine: Machine, shape: Any) -> Kind:
+def _entry_kind(name: str, machine: Machine, shape: object) -> Kind:
     return Kind(
         name,
         LIGHTNING,

@@ -7,7 +7,7 @@ the transaction of the same id seen as an order; nothing of it is stored.
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 
 from typing_extensions import TypedDict
 
@@ -27,6 +27,7 @@ from simulator.resources.profile import profile_of
 from simulator.resources.ramps import RampPaymentInstructions, RampTransaction
 from simulator.resources.reference import METHODS
 from simulator.resources.transactions import STATUSES, TYPES, DepositTransaction, Side, Transaction
+from simulator.wire.json import JsonObject
 from simulator.wire.shapes import (
     AssetText,
     Assumed,
@@ -88,7 +89,7 @@ class OrderLeg(TypedDict):
     transaction_message: str | None
     third_party_status: str | None
     payment_object: Instructions
-    request_obj: dict[str, Any] | None
+    request_obj: JsonObject | None
     deleted_at: Timestamp | None
     created_at: Timestamp
     updated_at: Timestamp

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal, NoReturn
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
@@ -11,12 +11,14 @@ from simulator.wire.fields import Body, Name, Text
 from simulator.wire.shapes import FiatCode
 
 
-def _refuse(value: Any) -> Any:
+def _refuse(value: object) -> NoReturn:
     raise ValueError("it cannot be changed through the interface")
 
 
 Fixed = Annotated[
-    Any, AfterValidator(_refuse), WithJsonSchema({"not": {}, "description": "Cannot be changed through the interface."})
+    object,
+    AfterValidator(_refuse),
+    WithJsonSchema({"not": {}, "description": "Cannot be changed through the interface."}),
 ]
 
 FiatAmount = Annotated[str, StringConstraints(pattern=r"^[0-9]{1,18}(\.[0-9]{1,2})?$")]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import date
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
@@ -97,7 +97,7 @@ class End(Body):
 
     @model_validator(mode="before")
     @classmethod
-    def _complete(cls, data: Any) -> Any:
+    def _complete(cls, data: object) -> object:
         """on_date needs its date, after_occurrences its occurrences."""
         if isinstance(data, dict):
             name = {"on_date": "date", "after_occurrences": "occurrences"}.get(str(data.get("type")))
@@ -118,7 +118,7 @@ class ScheduleBody(Body):
 
     @model_validator(mode="before")
     @classmethod
-    def _defaults(cls, data: Any) -> Any:
+    def _defaults(cls, data: object) -> object:
         """null in an optional field is its absence (decision H4)."""
         if isinstance(data, dict):
             return {
