@@ -1,0 +1,170 @@
+"""Places to touch for something new, counted by making it: a room with a kind, an action, a timer and an event.
+
+Everything else is derived: router, lists, stories, coverage, diagrams, ways to an event and examples know the lamp.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typing_extensions import TypedDict
+
+from contracts.generator.diagrams import pages
+from simulator.assembly import ROOMS, Blueprint, Simulator
+from simulator.host import application_of
+from simulator.insight.histories import cells
+from simulator.kernel.agenda import Timer
+from simulator.kernel.machine import Machine, Move
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import TimerRow, World
+from simulator.resources import ORDER
+from simulator.scenario.clients import AsgiClient
+from simulator.scenario.paths import paths_to
+from simulator.server.runtime import Runtime
+from simulator.wire.actions import Action, ActionCall
+from simulator.wire.events import EVENT_TYPES, EventType
+from simulator.wire.json import Shown
+from simulator.wire.operation import Call, Operation
+from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields
+from simulator.wire.room import Room
+from simulator.wire.subjects import subjects_of
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "simulator"
+
+ROW = EventType("lamp.switched", "a lamp was switched on", "lamp", example={"colour": "red"})
+CELL = Move("switch", "on", (ROW.name,))
+EVENT = (ROW, CELL)
+"""All that a new event takes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lamp(Record):
+    colour: str = "white"
+
+    @property
+    def kind(self) -> str:
+        return "lamp"
+
+
+class LampShape(TypedDict):
+    id: str
+    status: str
+    colour: str
+
+
+def show(world: World, lamp: Lamp) -> Shown:
+    return {"id": lamp.id, "status": lamp.status, "colour": lamp.colour}
+
+
+def hang(call: Call[None, None, None]) -> Shown:
+    world = call.world
+    lamp = create(world, Lamp(**new_fields(world, call.environment, "lamp_", "ids.lamp")), "hang")
+    world.agenda.plan(world.now_ms + 60_000, "lamp.burn_out", lamp.id)
+    return show(world, lamp)
+
+
+def switch(call: ActionCall[Lamp, Any]) -> Lamp:
+    return move(call.world, call.target, "switch")
+
+
+def burn_out(world: World, timer: Timer) -> None:
+    move(world, existing(world, Lamp, timer.target), "burn_out")
+
+
+LAMPS = TableKey("lamps", Lamp, per_environment=True)
+LAMP = Machine(
+    "lamp",
+    (Move("hang", "off"),),
+    {"off": (CELL, Move("burn_out", "broken")), "on": (Move("burn_out", "broken"),), "broken": ()},
+)
+ROOM = Room(
+    "lamps",
+    operations=(Operation("POST", "/lamps", "hang_lamp", "Lamps", "Hang a lamp", hang, LampShape, group="wallets"),),
+    actions=(Action("switch", "somebody switches it on", switch, ("lamp",)),),
+    timers=(TimerRow("lamp.burn_out", burn_out, "the lamp burns out", ("burn_out",)),),
+    kinds=(Kind("lamp", LAMPS, show, LAMP, LampShape, {"id": "lamp_1", "status": "off", "colour": "white"}),),
+)
+
+
+@pytest.fixture
+def simulator(monkeypatch: pytest.MonkeyPatch) -> Simulator:
+    monkeypatch.setitem(EVENT_TYPES, ROW.name, ROW)
+    made = Simulator((*ROOMS, ROOM))
+    made.create_world(Blueprint("default", 1))
+    return made
+
+
+def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
+    async def use() -> None:
+        application = application_of(Runtime(simulator))
+        client = AsgiClient(application)
+
+        async def ask(method: str, path: str, body: Any = None, **headers: str) -> Any:
+            answer = await client.request(method, path, body, headers)
+            assert answer.status < 300, (path, answer.body)
+            return answer.body
+
+        keys = (await ask("GET", "/_simulator/worlds/default"))["credentials"]["sandbox"]
+        pair = {name: keys[name] for name in ("public_key", "secret_key")}
+        token = await ask("POST", "/v1/auth/token", pair)
+        hung = await ask("POST", "/v1/lamps", {}, Authorization=f"Bearer {token['access_token']}")
+        assert hung["status"] == "off"
+        about = await ask("GET", f"/_simulator/resources/{hung['id']}")
+        assert (about["allowed"], [timer["law"] for timer in about["timers"]]) == (["switch"], ["the lamp burns out"])
+        assert [row["id"] for row in (await ask("GET", "/_simulator/resources?type=lamp"))["data"]] == [hung["id"]]
+        done = await ask("POST", "/_simulator/actions/switch", {"target": hung["id"]})
+        assert [event["type"] for event in done["events"]] == ["lamp.switched"]
+        assert find(simulator.default, hung["id"]).status == "on"
+        assert (await ask("GET", "/_simulator/coverage"))["dimensions"]["events"]["items"]
+        await application.runtime.close()
+
+    asyncio.run(use())
+
+
+def test_what_is_derived_from_tables_knows_a_new_event(simulator: Simulator) -> None:
+    world = simulator.default
+    (subject,) = subjects_of(world.wiring.kinds.values())[ROW.name]
+    assert (subject.kind.name, subject.statuses, subject.shape) == ("lamp", ("on",), LampShape)
+    assert subject.example == {"id": "lamp_1", "status": "on", "colour": "red"}
+    assert ("lamp", "off", "switch", "on") in list(cells(world))
+    assert "lamp.switched" in pages(simulator.rooms)["lamp.md"]
+    with world.change(world.cause):
+        lamp = create(world, Lamp(**new_fields(world, "sandbox", "lamp_", "ids.lamp")), "hang")
+    (path,) = paths_to(world, simulator.actions, lamp, ROW.name)
+    assert path.moves == (CELL,)
+    assert ROOM.all_tables() == (LAMPS,)
+    done = simulator.actions.perform(world, "emit", None, {"type": ROW.name}, "sandbox", world.cause)
+    assert done.resource == {"id": "lamp_1", "status": "on", "colour": "red"}
+
+
+def _files_naming(text: str) -> set[str]:
+    return {
+        str(path.relative_to(ROOT))
+        for path in PACKAGE.rglob("*.py")
+        if re.search(rf"[\"']{re.escape(text)}[\"']", path.read_text(encoding="utf-8"))
+    }
+
+
+def places() -> dict[str, int]:
+    """How many places outside of what is new have to be touched for it; of an event its own two rows."""
+    layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
+    named = sum(any("resources.beneficiaries" in str(layer) for layer in one.get("layers", ())) for one in layers)
+    return {
+        "event": min(len(_files_naming(event)) for event in EVENT_TYPES),
+        "timer": max(len(_files_naming(kind)) for kind in ("quote.expiry", "ramp.deadline", "invoice.expiry")),
+        "room": int("beneficiaries" in ORDER) + int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
+    }
+
+
+def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -> None:
+    found = places()
+    with capsys.disabled():
+        print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
+    assert found == {"event": len(EVENT), "timer": 1, "room": 3}
