@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from simulator.kernel.clock import LAST_MS, parse_timestamp
-from simulator.wire.json import loads
+from simulator.wire.json import JsonObject, loads
 
 BASE_END = "/v1"
 LIVE = "pk_live_"
@@ -36,7 +36,7 @@ class Entry:
     body: Any
     raw_body: bytes
     status: int
-    answer: Any
+    answer: object
 
 
 def read_har(raw: bytes, base: str | None = None) -> list[Entry]:
@@ -62,7 +62,7 @@ def read_har(raw: bytes, base: str | None = None) -> list[Entry]:
     return calls
 
 
-def _member(value: Any, name: str, kind: type[Kind], where: str) -> Kind:
+def _member(value: object, name: str, kind: type[Kind], where: str) -> Kind:
     """A member of an object that must be there and of that type."""
     found = value.get(name) if isinstance(value, dict) else None
     if type(found) is kind:
@@ -70,14 +70,14 @@ def _member(value: Any, name: str, kind: type[Kind], where: str) -> Kind:
     raise HarError(f"`{name}` of {where} must be {_KINDS[kind]}")
 
 
-def _optional(value: dict[str, Any], name: str, kind: type[Kind], where: str) -> Kind | None:
+def _optional(value: JsonObject, name: str, kind: type[Kind], where: str) -> Kind | None:
     return None if value.get(name) is None else _member(value, name, kind, where)
 
 
 _KINDS: dict[type[Any], str] = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}
 
 
-def _entry(number: int, row: Any, base: str | None) -> Entry | None:
+def _entry(number: int, row: object, base: str | None) -> Entry | None:
     here = f"entry {number}"
     request, response = _member(row, "request", dict, here), _member(row, "response", dict, here)
     asked, answered = f"the request of {here}", f"the response of {here}"
@@ -140,7 +140,7 @@ def _below(address: str, base: str | None) -> str | None:
     return f"/{rest}" if found else None
 
 
-def _content(content: dict[str, Any], where: str) -> bytes:
+def _content(content: JsonObject, where: str) -> bytes:
     text = _optional(content, "text", str, where) or ""
     if content.get("encoding") == "base64":
         try:

@@ -26,6 +26,7 @@ from simulator.scenario.paths import paths_where
 from simulator.server.app import Application
 from simulator.server.endpoint import BASES
 from simulator.wire.errors import ControlError
+from simulator.wire.json import JsonObject
 from simulator.wire.records import find
 
 KEPT_HEADERS = ("content-type", "idempotency-key")
@@ -46,7 +47,7 @@ class Comparison:
         lines.append(f"{self.replayed} calls replayed, {count} {'difference' if count == 1 else 'differences'}")
         return "\n".join(lines)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> JsonObject:
         rows = [
             {
                 "entry": row.entry,
@@ -124,7 +125,7 @@ class _Replay:
         self.result.replayed += 1
         return reply
 
-    def _own_keys(self, body: dict[str, Any], status: int) -> dict[str, Any]:
+    def _own_keys(self, body: JsonObject, status: int) -> JsonObject:
         """The simulator's key pair for the recorded one, as far as the recording shows that it was a good one."""
         given = body.get("public_key")
         if isinstance(given, str):
@@ -180,7 +181,7 @@ class _Replay:
             return False
         return True
 
-    def _learn(self, recorded: Any, simulated: Any) -> None:
+    def _learn(self, recorded: object, simulated: object) -> None:
         """Which recorded id stands for which of ours: those at the same place of two answers."""
         if isinstance(recorded, dict) and isinstance(simulated, dict):
             for name in recorded:
@@ -195,7 +196,7 @@ class _Replay:
             self._names.setdefault(recorded, simulated)
             self._known.add(recorded)
 
-    def _report(self, entry: Entry, status: int, simulated: Any) -> None:
+    def _report(self, entry: Entry, status: int, simulated: object) -> None:
         call = f"{entry.method} {entry.path}"
         if status != entry.status:
             theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
@@ -205,7 +206,7 @@ class _Replay:
             self.result.differences.append(Difference(entry.number, call, kind, pointer, recorded, shown))
 
 
-def _with_code(status: int, answer: Any) -> str:
+def _with_code(status: int, answer: object) -> str:
     error = error_of(answer)
     return str(status) if error is None else f"{status} {error['code']}"
 
@@ -217,13 +218,13 @@ def _ids(entry: Entry) -> list[str]:
     return [*found, *_ids_in(entry.body)]
 
 
-def _ids_in(value: Any) -> list[str]:
+def _ids_in(value: object) -> list[str]:
     if isinstance(value, dict):
         return [found for name, item in value.items() if name.endswith("_id") for found in _ids_in(item)]
     return [value] if is_id(value) else []
 
 
-def _renamed(value: Any, names: dict[str, str]) -> Any:
+def _renamed(value: object, names: dict[str, str]) -> Any:
     if isinstance(value, dict):
         return {name: _renamed(item, names) for name, item in value.items()}
     if isinstance(value, list):

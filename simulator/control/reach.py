@@ -35,7 +35,7 @@ from simulator.wire.actions import events_since
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Text
-from simulator.wire.json import dumps, loads
+from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Call
 from simulator.wire.pipeline import perform
 from simulator.wire.records import find
@@ -96,7 +96,7 @@ class _Way:
         self._cause = Cause("action", "trigger", call.id)
         self._before = world.journal.event_count
         self._subject = ""
-        self._answers: dict[str, Any] = {}
+        self._answers: JsonObject = {}
         self._done: list[TriggerStep] = []
         self._has_begun = False
         self._moved_clock = False
@@ -183,7 +183,7 @@ class _Way:
     def _stopped(self, why: str, refusal: BaseException | None = None) -> ControlError:
         status = refusal.status if isinstance(refusal, ControlError) and refusal.status == 404 else 409
         record = find(self._world, self._subject) if self._subject and "${" not in self._subject else None
-        members: dict[str, Any] = {"allowed": [] if record is None else self._actions.allowed(self._world, record)}
+        members: JsonObject = {"allowed": [] if record is None else self._actions.allowed(self._world, record)}
         if isinstance(refusal, ApiError):
             members["refusal"] = refusal.envelope()["error"]
         if self._has_begun and self._done:

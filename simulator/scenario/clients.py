@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.client import CONTROL_BASE
-from simulator.wire.json import dumps, loads
+from simulator.wire.json import JsonObject, dumps, loads
 
 if TYPE_CHECKING:
     import aiohttp
@@ -35,7 +35,7 @@ class Client(Protocol):
     origin: str
 
     async def request(
-        self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
+        self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
     ) -> Reply: ...
 
 
@@ -67,7 +67,7 @@ class HttpClient:
             await self._session.close()
 
     async def request(
-        self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
+        self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
         """One call; the control token goes with control calls only."""
         import aiohttp
@@ -95,7 +95,7 @@ class AsgiClient:
         self._app = app
 
     async def request(
-        self, method: str, path: str, json: Any = None, headers: Mapping[str, str] | None = None
+        self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
     ) -> Reply:
         """One call; `path` may have a query."""
         kind = {} if json is None else {"Content-Type": "application/json"}
@@ -118,12 +118,12 @@ class AsgiClient:
             "client": ("127.0.0.1", 0),
             "server": ("127.0.0.1", 80),
         }
-        messages: list[dict[str, Any]] = []
+        messages: list[JsonObject] = []
 
-        async def receive() -> dict[str, Any]:
+        async def receive() -> JsonObject:
             return {"type": "http.request", "body": content, "more_body": False}
 
-        async def send(message: dict[str, Any]) -> None:
+        async def send(message: JsonObject) -> None:
             messages.append(message)
 
         await self._app(scope, receive, send)

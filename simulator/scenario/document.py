@@ -15,6 +15,7 @@ from typing import Any, NotRequired, TypeAlias, TypedDict
 
 import yaml
 
+from simulator.wire.json import JsonObject
 from simulator.wire.strict import nearest
 
 Path: TypeAlias = "tuple[str | int, ...]"
@@ -337,8 +338,8 @@ class _Reader:
             return self._mapping(node, path)
         return [self._build(item, (*path, index)) for index, item in enumerate(node.children)]
 
-    def _mapping(self, node: _Node, path: Path) -> dict[str, Any]:
-        value: dict[str, Any] = {}
+    def _mapping(self, node: _Node, path: Path) -> JsonObject:
+        value: JsonObject = {}
         for named, item in zip(node.children[::2], node.children[1::2], strict=True):
             key = named.text
             if key is None:

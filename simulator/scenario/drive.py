@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
 from simulator.scenario.parts import DurationMs, Environment, Part, Where
+from simulator.wire.json import JsonObject
 
 METHODS = ("get", "post", "put", "patch", "delete")
 
@@ -69,7 +70,7 @@ class DriveAction(BaseModel):
     environment: Environment = "sandbox"
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         return dict(self.model_extra or {})
 
 
@@ -95,12 +96,12 @@ UNNAMED_STEPS = ("advance", "action", "receiver", *METHODS)
 """The first words of steps without a name; no step can be named so."""
 
 
-def is_named(step: Mapping[str, Any]) -> bool:
+def is_named(step: Mapping[str, object]) -> bool:
     """Whether a step of the drive is `name: step`."""
     return len(step) == 1 and not set(UNNAMED_STEPS) & set(step)
 
 
-def has_receiver(document: Mapping[str, Any]) -> bool:
+def has_receiver(document: Mapping[str, object]) -> bool:
     """Whether the run of a scenario, given as written, has a webhook receiver: its drive or its `expect` names it."""
     for member, words in (("drive", {"receiver"}), ("expect", {"webhooks", "delivery"})):
         parts = document.get(member)

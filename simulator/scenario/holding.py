@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import Milliseconds
@@ -19,6 +19,7 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
 from simulator.scenario.pending import KINDS, STEP, TIMELINE, PendingStep, check_step
+from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, find
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
@@ -43,7 +44,7 @@ class Held:
     event: str
     action: str | None
     acts_on: str | None
-    parameters: dict[str, Any]
+    parameters: JsonObject
     hand_to: str | None
     slowed_by: list[str] = field(default_factory=list)
     factor: float = 1.0
@@ -53,7 +54,7 @@ class Held:
         """The kind of its timer."""
         return TIMELINE if self.of_timeline else STEP
 
-    def arguments(self) -> dict[str, Any]:
+    def arguments(self) -> JsonObject:
         """What the timer of the step carries."""
         return {name: getattr(self, name) for name in (*_CARRIED, *_STRETCH, "environment")}
 

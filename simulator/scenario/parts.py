@@ -25,6 +25,7 @@ from pydantic.json_schema import JsonSchemaValue
 
 from simulator.kernel.clock import parse_duration
 from simulator.scenario.pattern import compiled
+from simulator.wire.json import JsonObject
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
 TAKEN_NAME = "active"
@@ -59,11 +60,11 @@ class Span:
     high_ms: int = 0
 
 
-def _duration(value: Any) -> int:
+def _duration(value: object) -> int:
     return parse_duration(value)
 
 
-def _span(value: Any) -> Span:
+def _span(value: object) -> Span:
     if not isinstance(value, dict):
         span_ms = parse_duration(value)
         return Span(span_ms, span_ms)
@@ -81,7 +82,7 @@ def _regex(text: str) -> str:
     return text
 
 
-def _bound(value: Any) -> Decimal:
+def _bound(value: object) -> Decimal:
     if isinstance(value, int | float | str) and not isinstance(value, bool):
         try:
             number = Decimal(str(value))
@@ -103,7 +104,7 @@ def _not_taken(name: str) -> str:
     return name
 
 
-def _scalar(value: Any) -> Any:
+def _scalar(value: object) -> Any:
     if isinstance(value, dict | list):
         raise ValueError("it must be a single value")
     return value
@@ -147,11 +148,11 @@ class Tests(Part):
     ] = None
 
     @property
-    def given(self) -> dict[str, Any]:
+    def given(self) -> JsonObject:
         return {name: getattr(self, name) for name in Tests.model_fields if getattr(self, name) is not None}
 
 
-def _matcher_tag(value: Any) -> str:
+def _matcher_tag(value: object) -> str:
     if isinstance(value, dict):
         return "«tests»"
     return "«list»" if isinstance(value, list) else "«scalar»"

@@ -139,7 +139,7 @@ def _steps(world: World, actions: ActionTable, record: Any, move: Move) -> Drive
     return (Until(record.id, timers),) if timers else _call(record, on)
 
 
-def _parameters(record: Any, move: Move) -> dict[str, Any]:
+def _parameters(record: Any, move: Move) -> JsonObject:
     """What makes an action take this cell of its row."""
     if move.when == "short":
         return {"amount": f"{currency_of(record.paid.code, record.paid.network).unit:f}"}

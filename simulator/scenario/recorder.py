@@ -181,7 +181,7 @@ class _Recorder:
         pairs = (pair.partition("=") for pair in query.split("&"))
         return "&".join(f"{name}{equals}{self._put_in(value)}" for name, equals, value in pairs)
 
-    def _put_in(self, value: Any) -> Any:
+    def _put_in(self, value: object) -> Any:
         """A value with every id that an earlier answer brought replaced by a reference to it."""
         if isinstance(value, dict):
             return {key: self._put_in(item) for key, item in value.items()}
@@ -239,7 +239,7 @@ def _hint(done: Done, kinds: Mapping[str, str]) -> str:
     return words[-1] if words else "step"
 
 
-def _brought(answer: Any, path: str = "", key: str = "") -> Iterable[tuple[str, str]]:
+def _brought(answer: object, path: str = "", key: str = "") -> Iterable[tuple[str, str]]:
     """The values in an answer that the service chose: ids, addresses, memos and the like, with their paths."""
     if isinstance(answer, dict):
         for name, item in answer.items():
@@ -255,7 +255,7 @@ def _brought(answer: Any, path: str = "", key: str = "") -> Iterable[tuple[str, 
         yield answer, path
 
 
-def _contains(value: Any, text: str) -> bool:
+def _contains(value: object, text: str) -> bool:
     """Whether the call itself carried a text."""
     if isinstance(value, dict):
         return any(_contains(item, text) for item in value.values())

@@ -6,7 +6,7 @@ it knows the interface, the control interface and nothing of the inside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, urlsplit
 
@@ -33,7 +33,7 @@ from simulator.scenario.matching import ABSENT, dig, holds
 from simulator.scenario.parts import Tests
 from simulator.scenario.results import Check, RunResult, TimelineEntry
 from simulator.scenario.schema import ScenarioFile
-from simulator.wire.json import dumps
+from simulator.wire.json import JsonObject, dumps
 from simulator.wire.settings import MANUAL_START, Settings, shown
 
 MAX_ATTEMPTS = 5
@@ -70,10 +70,10 @@ class _Run:
         self._client = client
         self._seed = seed
         self._control_headers: dict[str, str] = {}
-        self._credentials: dict[str, Any] = {}
+        self._credentials: JsonObject = {}
         self._tokens: dict[str, str] = {}
-        self._variables: dict[str, Any] = {}
-        self._events: list[dict[str, Any]] = []
+        self._variables: JsonObject = {}
+        self._events: list[JsonObject] = []
         self._now = ""
         self.result = RunResult(file.name)
 
@@ -134,7 +134,9 @@ class _Run:
         call = DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}, retry=False)
         self._variables["receiver"] = (await self._call("webhooks", call)).body
 
-    async def _control(self, method: str, path: str, body: Any = None, headers: Mapping[str, str] | None = None) -> Any:
+    async def _control(
+        self, method: str, path: str, body: object = None, headers: Mapping[str, str] | None = None
+    ) -> Any:
         reply = await self._client.request(
             method, CONTROL_BASE + path, body, {**self._control_headers, **(headers or {})}
         )
@@ -210,7 +212,7 @@ class _Run:
         raise RunFailed(f"{method} {path} should answer {wanted}; it answered {answer}")
 
     async def _attempt(
-        self, call: DriveCall, method: str, path: str, body: Any, headers: Mapping[str, str]
+        self, call: DriveCall, method: str, path: str, body: object, headers: Mapping[str, str]
     ) -> Reply | None:
         """The answer, with a fresh token where the old one has expired; None when the connection was cut.
 
@@ -265,7 +267,7 @@ class _Run:
             )
         self.result.timeline.sort(key=lambda line: line.at)
 
-    async def _check(self, raw: Mapping[str, Any]) -> Check:
+    async def _check(self, raw: Mapping[str, object]) -> Check:
         name = "expect " + _text(raw)
         try:
             expectation = _EXPECTATIONS.validate_python(fill(raw, self._variables))
@@ -327,7 +329,9 @@ def _is_wanted(call: DriveCall, reply: Reply) -> bool:
     return reply.status == call.status and call.code in (None, dig(reply.body, "error.code"))
 
 
-def _count_problem(what: str, where: Mapping[str, Any], shown: list[Any], times: int | None) -> str:
+def _count_problem(
+    what: str, where: Mapping[str, object], shown: Sequence[Mapping[str, object]], times: int | None
+) -> str:
     """Why not exactly `times` (without it: not one) of these fit, "" when they do or when there are none at all."""
     fitting = sum(not _difference(where, one) for one in shown)
     if times is not None:
@@ -335,7 +339,7 @@ def _count_problem(what: str, where: Mapping[str, Any], shown: list[Any], times:
     return f"{what}, but with {_difference(where, shown[-1])}" if shown and not fitting else ""
 
 
-def _difference(where: Mapping[str, Any], shown: Mapping[str, Any]) -> str:
+def _difference(where: Mapping[str, object], shown: Mapping[str, object]) -> str:
     """What does not hold of `where`, in words; "" when all does."""
     wrong = []
     for path, wanted in where.items():
@@ -355,5 +359,5 @@ def _outcome(reply: Reply | None) -> str:
     return f"{reply.status} {detail}" if detail else str(reply.status)
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return dumps(value).decode()

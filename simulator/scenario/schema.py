@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.json_schema import JsonSchemaValue
@@ -22,7 +22,7 @@ from simulator.wire import faults
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.json import dumps, loads
+from simulator.wire.json import JsonObject, dumps, loads
 
 CREATED = "created"
 REQUEST = "request"
@@ -40,7 +40,7 @@ class RuleStep(BaseModel):
     environment: Environment | None = None
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         return dict(self.model_extra or {})
 
 
@@ -55,7 +55,7 @@ class TimelineStep(BaseModel):
     environment: Environment | None = None
 
     @property
-    def parameters(self) -> dict[str, Any]:
+    def parameters(self) -> JsonObject:
         return dict(self.model_extra or {})
 
 
@@ -93,11 +93,11 @@ class Rule(Part):
 class WorldState(Part):
     """State laid down when the scenario becomes active: each entry holds the parameters of one action."""
 
-    rates: Annotated[list[dict[str, Any]], Field(description="parameters of set_rate")] = []
-    balances: Annotated[list[dict[str, Any]], Field(description="parameters of set_balance")] = []
-    networks: Annotated[list[dict[str, Any]], Field(description="parameters of set_network")] = []
-    limits: Annotated[dict[str, Any] | None, Field(description="parameters of set_limits")] = None
-    kyc: Annotated[dict[str, Any] | None, Field(description="parameters of set_kyc")] = None
+    rates: Annotated[list[JsonObject], Field(description="parameters of set_rate")] = []
+    balances: Annotated[list[JsonObject], Field(description="parameters of set_balance")] = []
+    networks: Annotated[list[JsonObject], Field(description="parameters of set_network")] = []
+    limits: Annotated[JsonObject | None, Field(description="parameters of set_limits")] = None
+    kyc: Annotated[JsonObject | None, Field(description="parameters of set_kyc")] = None
 
 
 WORLD_ACTIONS: Mapping[str, str] = {
@@ -179,7 +179,7 @@ class ScenarioFile:
     """
 
     scenario: Scenario
-    document: dict[str, Any]
+    document: JsonObject
     source: str
     lines: Mapping[str, int]
     warnings: tuple[FileProblem, ...] = ()
