@@ -185,14 +185,15 @@ def _onramp(world: World, quote: RampQuote, body: ConfirmOnramp) -> Transaction:
         require_payers_bank(payer, quote.fiat_currency)
     if not is_address(quote.network, body.wallet_address, quote.environment):
         raise _bad_address("wallet_address", quote.network)
-    ramp = replace(
-        _use(world, quote),
+    ramp = _use(world, quote)
+    return replace(
+        ramp,
         reference=body.reference,
         recipient_address=body.wallet_address,
         memo=body.memo,
         account_number=payer.phone_number if isinstance(payer, MobileMoneyPayer) else payer.account_number,
+        payment_instructions=_instructions(world, quote, payer, ramp.order_id),
     )
-    return replace(ramp, payment_instructions=_instructions(world, quote, payer, ramp.order_id))
 
 
 def _instructions(
