@@ -192,6 +192,7 @@ def test_429_is_waited_for(origin: str) -> None:
     control(origin, "POST", "faults", fault)
     result = conform("--target", f"{origin}/v1", *KEYS, "--operation", "get_profile", "--phase", "fuzzing")
     assert result.exit_code == 0, result.output
+    assert "to 1 of 1 operations" in result.output
     assert "200" in result.output
 
 
