@@ -20,7 +20,6 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.ledger import Overdrawn
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
-from simulator.resources.profile import profile_of
 from simulator.resources.recurring import RUN
 from simulator.scenario import holding
 from simulator.scenario.drive import Drive, DriveAction, DriveCall, Until
@@ -34,6 +33,7 @@ from simulator.server.router import Router
 from simulator.wire.actions import events_since
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.operation import Call
@@ -71,8 +71,9 @@ async def trigger(call: ControlCall) -> TriggerAnswer:
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
     known_event("event", event)
-    is_account = event.startswith("kyc.") and target == profile_of(world).user_id
-    if target is None or is_account:
+    about = world.wiring.kinds.get(EVENT_TYPES[event].object)
+    is_sole = about is not None and about.sole is not None and target == about.sole(world).object_id
+    if target is None or is_sole:
         fresh = fresh_for(world, event)
         start = fresh.make(world, call.environment, event)
         return await _Way(call, world, call.environment, event).go(start, fresh.usual.get(event))

@@ -12,7 +12,7 @@ from simulator.wire.records import Record, find_moved
 NOTHING = "(none)"
 """The state before a resource comes into being."""
 
-LAID = ("start", "publish", "open")
+OF_THE_START = ("start", "publish", "open")
 """Initial moves of what every world has from its start; nobody causes them, so nobody can cover them."""
 
 
@@ -34,7 +34,7 @@ def cells(world: World) -> Iterator[Cell]:
     """Every cell that can be gone through, in the order of the tables."""
     for name, machine in machines(world).items():
         for move in machine.initial:
-            if move.on not in LAID:
+            if move.on not in OF_THE_START:
                 yield Cell(name, NOTHING, move.on, move.target)
         for state, row in machine.rows.items():
             for move in row:
@@ -42,7 +42,7 @@ def cells(world: World) -> Iterator[Cell]:
 
 
 def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
-    """Every move of the account's resources, with the resource's id; what the start of the world laid is no move."""
+    """Every move of the account's resources, with the resource's id; what made the world is no move."""
     tables = machines(world)
     for resource_id, steps in world.journal.histories():
         kind = _kind_of(world, resource_id)

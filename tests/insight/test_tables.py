@@ -8,7 +8,7 @@ import pytest
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight.coverage import COMMON_CODES, Count, catalogue, count_world, coverage_of, merged
-from simulator.insight.histories import LAID, NOTHING, cells, machines, moves_of
+from simulator.insight.histories import OF_THE_START, NOTHING, cells, machines, moves_of
 from simulator.insight.page import render_page
 from simulator.kernel.journal import Cause
 from simulator.wire.errors import CATALOGUE
@@ -51,7 +51,7 @@ def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator)
             for move in row:
                 assert (kind, state, move.on, move.target) in table_cells
         begun = {cell.trigger for cell in table_cells if cell.kind == kind and cell.source == NOTHING}
-        assert begun == {move.on for move in machine.initial} - set(LAID), kind
+        assert begun == {move.on for move in machine.initial} - set(OF_THE_START), kind
 
 
 def test_what_the_start_of_a_world_lays_down_is_nobodys_traffic(simulator: Simulator) -> None:
