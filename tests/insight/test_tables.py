@@ -8,7 +8,7 @@ import pytest
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight.coverage import COMMON_CODES, Count, catalogue, count_world, coverage_of, merged
-from simulator.insight.histories import OF_THE_START, NOTHING, cells, machines, moves_of
+from simulator.insight.histories import NOTHING, OF_THE_START, cells, machines, moves_of
 from simulator.insight.page import render_page
 from simulator.kernel.journal import Cause
 from simulator.wire.errors import CATALOGUE
