@@ -29,10 +29,9 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import Transaction, by_order_id
 from simulator.resources.webhooks import deliveries_about, render_recorded_delivery
-from simulator.scenario.activation import BINDINGS
 from simulator.scenario.holding import Held, held_steps
 from simulator.scenario.pending import KINDS
-from simulator.scenario.view import with_ancestors
+from simulator.scenario.rules import bound_to
 from simulator.wire.actions import ActionTable
 from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
@@ -99,11 +98,12 @@ class _Inspection:
         """The request or action that made it, what that carried, and the scenario that it is bound to (null: none)."""
         world, record = self._world, self._record
         history = world.journal.history(record.id)
+        bound = bound_to(world, record.id)
         return {
             "at": format_timestamp(record.created_at_ms),
             "cause": self.cause(history[0].cause) if history else None,
             "body": Masker().value(dict(origin_of(world, record.id).body)) or None,
-            "scenario": bound_scenario(world, record.id),
+            "scenario": None if bound is None else bound[0],
         }
 
     def step(self, step: Step) -> HistoryStep:
@@ -170,16 +170,6 @@ class _Inspection:
         other = find(self._world, identifier)
         kind, state = (None, None) if other is None else (other.kind, other.status)
         return {"relation": relation, "id": identifier, "kind": kind, "state": state}
-
-
-def bound_scenario(world: World, object_id: str) -> str | None:
-    """The scenario that alone moves an object: it was handed over, or its request (or its ancestor's) chose it."""
-    bindings = world.store[BINDINGS]
-    for member in with_ancestors(world, object_id):
-        name: str = bindings.get(member) or origin_of(world, member).scenario
-        if name:
-            return name
-    return None
 
 
 def timers_of(world: World, object_id: str) -> list[Timer]:

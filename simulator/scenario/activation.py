@@ -48,7 +48,7 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
             deactivate(world, name)
     world.store[ACTIVE].put("names", wanted)
     for name in wanted:
-        stops.pardon(world, name)
+        stops.clear(world, name)
         if name not in before:
             _set_up(context, world, name)
     return wanted
@@ -60,7 +60,7 @@ def replace(context: Context, world: World, file: ScenarioFile) -> None:
     if is_active:
         deactivate(world, file.name)
     context.catalogue.keep(world, file)
-    stops.pardon(world, file.name)
+    stops.clear(world, file.name)
     if is_active:
         _set_up(context, world, file.name)
 

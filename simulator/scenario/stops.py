@@ -58,7 +58,7 @@ def enter(world: World, name: str, part: str, place: str, reason: str) -> None:
     world.store[STOPPED].put(name, row)
 
 
-def pardon(world: World, name: str) -> None:
+def clear(world: World, name: str) -> None:
     """Forget what a scenario was stopped for, and what might have stopped it soon; inside a change."""
     for table in (world.store[STOPPED], world.store[INSTANTS], world.store[FAILURES]):
         if name in table:

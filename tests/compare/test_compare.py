@@ -163,6 +163,12 @@ def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, An
     assert [row for row in result.differences if row.entry == 4] == []
 
 
+@pytest.mark.parametrize("status", ["completed", "failed", "refunded"])
+def test_a_recorded_status_is_reached_over_as_many_moves_as_it_takes(recording: dict[str, Any], status: str) -> None:
+    result = replay(changed(recording, 3, lambda answer, _: answer.update(status=status)), scenarios=())
+    assert [row.kind for row in result.differences if row.kind == "state" and row.entry == 4] == []
+
+
 def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
     def dearer(answer: Any, response: Any) -> None:
         answer["rate"] = "131.00"
