@@ -121,6 +121,17 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
     assert outside(readers | from_time, "simulator/server/driver.py", "simulator/courier", "simulator/cli") == set()
 
 
+def test_a_world_changes_under_a_cause_only() -> None:
+    """`World.change(cause)` opens the changes of the store; whoever changes a world goes through it."""
+    openers = {
+        name_of(path)
+        for path in SOURCES
+        for call in calls(path, "change")
+        if isinstance(call.func, ast.Attribute) and ast.unparse(call.func.value).split(".")[-1] == "store"
+    }
+    assert openers == {"simulator/kernel/world.py"}
+
+
 def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     unseeded = {"SystemRandom", "urandom", "uuid4", "uuid1", "token_hex", "token_bytes", "token_urlsafe"}
     drawers = {name_of(path) for path in SOURCES for _ in calls(path, *unseeded)}
