@@ -5,6 +5,7 @@
 - A webhook endpoint is called at its registration, so its URL has to exist: the inbox of the simulator that is tested,
   or RAMPSIM_WEBHOOK_URL.
 - POST /auth/token is asked with the real key pair, and when fuzzing with made-up ones too.
+- A list knows two names of one parameter, of which the wrong one may be the one that does not count.
 - What belongs together is sent together: a quote's own beneficiary, payer and address, as the answers so far tell.
   Every second call keeps what was generated, so that the refusals are seen too.
 
@@ -72,6 +73,7 @@ _memory = Memory()
 def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     if isinstance(case.body, dict) and case.path.startswith("/webhooks"):
         _call_an_inbox(case)
+    _with_one_page_size(case)
     if case.meta is None or not case.meta.generation.mode.is_positive:
         return
     if case.headers.get("Idempotency-Key") is not None:
@@ -105,6 +107,13 @@ def _call_an_inbox(case: Any) -> None:
         origin = urlsplit(case.operation.base_url)
         inbox = os.environ.get(WEBHOOK_URL) or f"{origin.scheme}://{origin.netloc}{INBOX}"
         case.body = {**case.body, "url": inbox}
+
+
+def _with_one_page_size(case: Any) -> None:
+    """`size` rules where both it and its other name are sent, so a wrong `limit` is only refused without it."""
+    limit, size = (str((case.query or {}).get(name) or "") for name in ("limit", "size"))
+    if limit and size and not (limit.isdecimal() and 1 <= int(limit) <= 100):
+        case.query = {name: value for name, value in case.query.items() if name != "size"}
 
 
 def _keep_beneficiary(answer: Body) -> None:

@@ -31,6 +31,7 @@ def call(method: str, path: str, body: Any = None, *, positive: bool = True, **m
         body=body,
         headers=more.get("headers", {}),
         path_parameters=more.get("path_parameters", {}),
+        query=more.get("query"),
         operation=SimpleNamespace(base_url="http://127.0.0.1:9999/v1"),
         meta=SimpleNamespace(generation=SimpleNamespace(mode=SimpleNamespace(is_positive=positive))),
     )
@@ -50,6 +51,16 @@ def a_beneficiary(name: str = "ben_1", fiat: str | None = "KES", kind: str = "ph
 
 def a_quote(path: str, name: str, **fields: str) -> None:
     answered("POST", path, 201, {"id": name, **fields})
+
+
+@pytest.mark.parametrize("limit", ["-4991", "0", "101", "x", "1.5"])
+def test_a_wrong_limit_is_sent_without_the_size_that_would_rule(limit: str) -> None:
+    assert call("GET", "/wallets", query={"limit": limit, "size": 70}, positive=False).query == {"limit": limit}
+
+
+@pytest.mark.parametrize("query", [{"limit": 5, "size": 1000}, {"limit": "x"}, {"size": 0}, {}, None])
+def test_other_page_sizes_are_left_alone(query: dict[str, Any] | None) -> None:
+    assert call("GET", "/wallets", query=query, positive=False).query == query
 
 
 def test_a_key_is_used_once_and_a_call_without_one_stays_without() -> None:
