@@ -77,7 +77,7 @@ class Arrival:
     sender_id: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kind(Generic[KindT]):
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
 

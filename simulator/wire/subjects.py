@@ -5,8 +5,9 @@ Nothing lists them: a cell of a state table names its events, and its kind says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -36,9 +37,14 @@ class Subject:
         return {**self.kind.example, **status, **self.event.example}
 
 
-def subjects_of(kinds: Iterable[Kind]) -> dict[str, tuple[Subject, ...]]:
+def subjects_of(kinds: Iterable[Kind]) -> Mapping[str, tuple[Subject, ...]]:
     """The subjects of every event of the catalogue; kinds stand in the order in which the catalogue tells of them."""
-    kinds, order = tuple(kinds), dict[str, int]()
+    return _subjects_of(tuple(kinds))
+
+
+@lru_cache(maxsize=16)  # every event that is emitted by hand asks for it, and the same kinds are asked about always
+def _subjects_of(kinds: tuple[Kind, ...]) -> Mapping[str, tuple[Subject, ...]]:
+    order = dict[str, int]()
     found: dict[str, tuple[Subject, ...]] = {}
     for event in EVENT_TYPES.values():
         subjects = [Subject(event, kind, statuses) for kind in kinds if (statuses := statuses_after(kind, event))]
