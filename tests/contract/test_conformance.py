@@ -25,6 +25,7 @@ def _judged(judge: ContractJudge, call: ObservedCall) -> list[str]:
 
 
 def test_every_answer_is_as_the_contract_says(calls: Calls, judge: ContractJudge) -> None:
+    """Decision H19: the schemas are closed, so an answer has the specified and assumed fields and nothing else."""
     assert [finding for call in calls for finding in _judged(judge, call)] == []
 
 
@@ -38,7 +39,32 @@ def test_every_operation_went_well_and_every_type_of_event_was_seen(calls: Calls
     assert set(EVENT_TYPES) - {event["type"] for event in events} == set()
 
 
+CREATES = {
+    *("create_quote", "confirm_quote", "create_beneficiary", "create_wallet", "create_lightning_entry", "send"),
+    *("quote_swap", "swap", "quote_buy", "buy", "quote_withdraw", "withdraw"),
+    *("create_recurring_payment", "create_webhook"),
+}
+
+
+def test_a_success_is_201_where_a_resource_is_made_204_where_one_is_deleted_else_200(calls: Calls) -> None:
+    """Decision H1."""
+    answered = {call.operation: (call.status, call.answer is None) for call in calls if call.status < 400}
+    assert answered == {
+        row.name: (204, True) if row.method == "DELETE" else (201 if row.name in CREATES else 200, False)
+        for row in operations()
+    }
+
+
+def test_every_list_answers_data_and_pagination(calls: Calls) -> None:
+    """Decision L6."""
+    lists = {row.name for row in operations() if row.name.startswith("list_")}
+    shown = [call for call in calls if call.operation in lists and call.status == 200]
+    assert {call.operation for call in shown} == lists
+    assert {tuple(call.answer) for call in shown} == {("data", "pagination")}
+
+
 def test_a_method_outside_the_table_is_405() -> None:
+    """Decision H3."""
     outside = {(call.method, call.path): call for one in shown().values() for call in one.calls if not call.operation}
     refused = outside["DELETE", "/profile"]
     assert (refused.status, refused.code, refused.headers["allow"]) == (405, "invalid_request", "GET, PATCH, HEAD")

@@ -84,6 +84,8 @@ def test_requests_are_stamped_with_the_wall_clock_and_signed() -> None:
 
 
 def test_pump_does_not_wait_and_goes_on_by_itself() -> None:
+    """Decision W6: the call that caused a delivery does not wait for it."""
+
     async def scenario() -> None:
         world = open_world(2)
         courier, transport = courier_with()

@@ -219,6 +219,8 @@ def test_only_the_beginning_of_a_long_answer_is_kept() -> None:
     ],
 )
 def test_a_refused_url_is_never_connected_to(url: str, policy: str) -> None:
+    """Decision W3: checked again at each delivery."""
+
     async def scenario() -> None:
         async with receiver(http("200 OK")) as mine:
             outcome = await post(url.format(port=mine.port), policy)
@@ -259,6 +261,7 @@ def test_a_name_is_checked_against_the_policy_of_its_world(monkeypatch: pytest.M
 
 
 def test_the_connection_goes_to_the_address_that_was_checked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Decision W3."""
     resolving(monkeypatch, "127.0.0.1")
 
     async def scenario() -> None:

@@ -49,6 +49,7 @@ def raw(world: Remote, body: bytes, content_type: str | None = "application/json
          "cut off", "lone surrogate", "empty"],
 )  # fmt: skip
 def test_a_hostile_body_is_refused_at_once(world: Remote, body: bytes) -> None:
+    """Decision H12: what is no JSON object within the bounds is `invalid_request`, never a 500."""
     answer = raw(world, body)
     assert (answer.status, answer.code) == (400, "invalid_request")
 
@@ -70,6 +71,7 @@ def test_a_number_of_any_size_is_json(world: Remote, number: bytes) -> None:
 
 
 def test_an_object_nested_thirty_two_deep_is_read(world: Remote) -> None:
+    """Decision H12: 32 levels are read, 33 are refused."""
     deep = b'{"a":' * 32 + b"1" + b"}" * 32
     assert raw(world, deep).refusal == (400, "missing_parameter", "type")
     assert raw(world, b'{"a":' * 33 + b"1" + b"}" * 33).code == "invalid_request"
@@ -77,22 +79,56 @@ def test_an_object_nested_thirty_two_deep_is_read(world: Remote) -> None:
 
 @pytest.mark.parametrize("kind", [None, "text/plain", "application/x-www-form-urlencoded"])
 def test_a_body_that_is_not_called_json_is_refused(world: Remote, kind: str | None) -> None:
+    """Decision H13."""
     answer = raw(world, b'{"type":"onramp"}', kind)
     assert (answer.status, answer.code) == (400, "invalid_request")
 
 
 @pytest.mark.parametrize("kind", ["application/json; charset=utf-8", "APPLICATION/JSON", "application/vnd.x+json"])
 def test_json_by_any_of_its_names_is_read(world: Remote, kind: str) -> None:
+    """Decision H13: every JSON media type will do."""
     assert raw(world, b"{}", kind).refusal == (400, "missing_parameter", "type")
 
 
 def test_unknown_paths_and_wrong_methods_need_no_token(world: Remote) -> None:
+    """Decision H3: 405 with `Allow`, also for OPTIONS; a trailing slash is another path."""
     unknown = world.call("GET", world.base() + "/nowhere")
     assert (unknown.status, unknown.code) == (404, "not_found")
     assert world.call("GET", world.base() + "/quotes/").status == 404
     wrong = world.call("DELETE", world.base() + "/quotes")
     assert (wrong.status, wrong.code, wrong.headers["allow"]) == (405, "invalid_request", "POST")
-    assert world.call("OPTIONS", world.base() + "/fees").headers["allow"] == "GET, HEAD"
+    options = world.call("OPTIONS", world.base() + "/fees")
+    assert (options.status, options.code, options.headers["allow"]) == (405, "invalid_request", "GET, HEAD")
+
+
+def test_no_body_counts_as_an_empty_object_where_no_field_is_required(world: Remote) -> None:
+    """Decision H4: elsewhere it is `invalid_request`."""
+    wallet = world.api("POST", "/wallets", json={"network": "celo"}).body
+    auth = {"Authorization": f"Bearer {world.token()}"}
+    path = f"{world.base()}/wallets/{wallet['id']}"
+    for headers in (auth, {**auth, "Content-Type": "application/json"}):
+        unchanged = world.call("PATCH", path, headers=headers, content=b"")
+        assert (unchanged.status, unchanged.body) == (200, wallet)
+        refused = world.call("POST", f"{world.base()}/wallets", headers=headers, content=b"")
+        assert (refused.status, refused.code) == (400, "invalid_request")
+
+
+def test_each_environment_has_a_base_and_data_of_its_own(world: Remote) -> None:
+    """Decision H16: nothing that is made under one base is seen under the other, whose events are live."""
+    bases = {"sandbox": f"{world.origin}/v1", "production": f"{world.origin}/production/v1"}
+    assert {name: world.base(name) for name in bases} == bases
+    own, other = world.world["credentials"]["sandbox"], world.world["credentials"]["production"]
+    assert not {own[name] for name in ("public_key", "secret_key", "webhook_key")} & set(other.values())
+    made = {name: world.api("POST", "/wallets", json={"network": "celo"}, environment=name).body for name in bases}
+    for name, wallet in made.items():
+        assert [row["id"] for row in world.api("GET", "/wallets", environment=name).body["data"]] == [wallet["id"]]
+    wrong = world.api("GET", f"/wallets/{made['sandbox']['id']}", environment="production")
+    assert (wrong.status, wrong.code) == (404, "not_found")
+    events = world.control("GET", "/events").body["data"]
+    assert [(event["data"]["object"]["id"], event["livemode"]) for event in events] == [
+        (made["sandbox"]["id"], False),
+        (made["production"]["id"], True),
+    ]
 
 
 def test_a_path_outside_both_bases_is_an_unknown_path_of_the_default_world(server: Remote) -> None:
@@ -102,6 +138,7 @@ def test_a_path_outside_both_bases_is_an_unknown_path_of_the_default_world(serve
 
 
 def test_head_follows_get_without_a_body(world: Remote) -> None:
+    """Decision H3: HEAD follows GET."""
     auth = {"Authorization": f"Bearer {world.token()}"}
     head = world.call("HEAD", world.base() + "/profile", headers=auth)
     get = world.call("GET", world.base() + "/profile", headers=auth)
@@ -111,6 +148,7 @@ def test_head_follows_get_without_a_body(world: Remote) -> None:
 
 @pytest.mark.parametrize("header", [None, "Bearer", "Bearer nonsense", "Basic abc", "nonsense"])
 def test_a_call_without_a_good_token_is_unauthorized(world: Remote, header: str | None) -> None:
+    """Decision H17: a bad token is 401 `unauthorized`."""
     headers = {} if header is None else {"Authorization": header}
     answer = world.call("POST", world.base() + "/quotes", json={}, headers=headers)
     assert (answer.status, answer.code) == (401, "unauthorized")
@@ -131,6 +169,7 @@ def test_a_token_of_one_environment_is_unknown_in_the_other(world: Remote) -> No
 
 
 def test_every_answer_carries_its_request_id(world: Remote) -> None:
+    """Decision H11: every response carries the header, every error envelope the same id."""
     good = world.api("GET", "/profile")
     bad = world.api("POST", "/quotes", json={})
     assert good.headers["x-request-id"].startswith("req_")
@@ -142,12 +181,14 @@ def test_every_answer_carries_its_request_id(world: Remote) -> None:
 
 
 def test_unknown_fields_are_ignored_and_noted(world: Remote) -> None:
+    """Decision H6: ignored, with an advice in the request journal."""
     assert world.api("POST", "/quotes?zest=1", json=QUOTE | {"colour": "red"}).status == 201
     journal = world.control("GET", "/requests", params={"limit": "1"}).body["data"]
     assert (journal[0]["advice"], journal[0]["unknown_fields"]) == (["unknown_field"], ["colour", "zest"])
 
 
 def test_a_strict_world_refuses_unknown_fields(world: Remote) -> None:
+    """Decision H6: with `strict` they are `invalid_parameter`, named."""
     assert world.control("PATCH", "/settings", {"strict": True}).body["strict"] is True
     assert world.api("POST", "/quotes", json=QUOTE | {"colour": "red"}).refusal == (400, "invalid_parameter", "colour")
     assert world.api("GET", "/profile?zest=1").refusal == (400, "invalid_parameter", "zest")
@@ -158,6 +199,7 @@ def test_a_strict_world_refuses_unknown_fields(world: Remote) -> None:
 
 
 def test_a_replay_gives_the_same_bytes(world: Remote) -> None:
+    """Decisions H11 and H14: a replay is the stored answer to the byte, with its request id."""
     key = {"Idempotency-Key": "a-1"}
     first = world.api("POST", "/quotes", json=QUOTE, headers=key)
     again = world.api("POST", "/quotes", json=dict(reversed(QUOTE.items())), headers=key)
@@ -170,6 +212,7 @@ def test_a_replay_gives_the_same_bytes(world: Remote) -> None:
 
 @pytest.mark.parametrize("change", ["body", "path", "an unknown field"])
 def test_a_key_used_for_something_else_is_a_conflict(world: Remote, change: str) -> None:
+    """Decision H14: the same key with another path or body, unknown fields included."""
     key = {"Idempotency-Key": "a-1"}
     world.api("POST", "/quotes", json=QUOTE, headers=key)
     if change == "path":
@@ -183,6 +226,7 @@ def test_a_key_used_for_something_else_is_a_conflict(world: Remote, change: str)
 
 
 def test_one_and_one_point_nought_are_the_same_but_true_is_not(world: Remote) -> None:
+    """Decision H14: bodies are compared as parsed JSON."""
     key = {"Idempotency-Key": "n"}
     first = world.api("POST", "/quotes", json=QUOTE | {"extra": 1}, headers=key)
     assert world.api("POST", "/quotes", json=QUOTE | {"extra": 1.0}, headers=key).raw == first.raw
@@ -204,6 +248,7 @@ def test_numbers_under_one_key_are_compared_exactly(world: Remote) -> None:
 
 
 def test_refusals_of_business_rules_are_stored_and_malformed_ones_are_not(world: Remote) -> None:
+    """Decisions H11 and H14: a stored refusal binds the key and keeps its request id; earlier ones do not bind it."""
     key = {"Idempotency-Key": "b"}
     malformed = world.api("POST", "/quotes", json=QUOTE | {"amount": 1}, headers=key)
     assert malformed.status == 400
@@ -211,10 +256,35 @@ def test_refusals_of_business_rules_are_stored_and_malformed_ones_are_not(world:
     assert refused.code == "amount_too_low"
     again = world.api("POST", "/quotes", json=QUOTE | {"amount": "1"}, headers=key)
     assert (again.raw, again.headers["idempotent-replayed"]) == (refused.raw, "true")
+    assert again.headers["x-request-id"] == refused.body["error"]["request_id"]
     assert world.api("POST", "/quotes", json=QUOTE, headers=key).code == "idempotency_conflict"
 
 
+@pytest.mark.parametrize(("quote_id", "status"), [("sq_unknown", 404), ("used", 409)])
+def test_what_is_refused_after_the_key_was_looked_at_is_replayed(world: Remote, quote_id: str, status: int) -> None:
+    """Decision H14: 404 and 409 of a POST are stored like its success."""
+    body = {"from": {"symbol": "USDC", "network": "STELLAR"}, "to": {"symbol": "XLM", "network": "STELLAR"}}
+    quote = world.api("POST", "/wallet/swap/quote", json={**body, "amount": "10", "amount_side": "from"}).body["id"]
+    world.api("POST", "/wallet/swap", json={"quote_id": quote})
+    use = {"quote_id": quote if quote_id == "used" else quote_id}
+    key = {"Idempotency-Key": "e"}
+    first, again = (world.api("POST", "/wallet/swap", json=use, headers=key) for _ in range(2))
+    assert (first.status, again.raw, again.headers["idempotent-replayed"]) == (status, first.raw, "true")
+
+
+def test_a_call_that_was_limited_does_not_bind_its_key(world: Remote) -> None:
+    """Decision H14: 429 does not bind the key."""
+    key = {"Idempotency-Key": "f"}
+    world.token()
+    world.control("PATCH", "/settings", {"rate_limit": "1/10"})
+    assert world.api("GET", "/profile").status == 200
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).status == 429
+    world.advance(by="10s")
+    assert world.api("POST", "/quotes", json=QUOTE | {"amount": "6000"}, headers=key).status == 201
+
+
 def test_an_unavailable_network_does_not_bind_the_key(world: Remote) -> None:
+    """Decision H14: 5xx do not bind the key."""
     key = {"Idempotency-Key": "c"}
     world.act("set_network", network="celo", status="down")
     assert world.api("POST", "/quotes", json=QUOTE, headers=key).status == 503
@@ -223,6 +293,7 @@ def test_an_unavailable_network_does_not_bind_the_key(world: Remote) -> None:
 
 
 def test_a_key_is_forgotten_after_a_day(world: Remote) -> None:
+    """Decision H14: kept 24 simulated hours."""
     key = {"Idempotency-Key": "d"}
     first = world.api("POST", "/quotes", json=QUOTE, headers=key)
     world.advance(by="23h59m59s999ms")
@@ -234,11 +305,14 @@ def test_a_key_is_forgotten_after_a_day(world: Remote) -> None:
 
 @pytest.mark.parametrize("key", ["", "x" * 256, "tab\there"])
 def test_a_malformed_key_is_refused(world: Remote, key: str) -> None:
+    """Decision H14: 1 to 255 printable ASCII characters."""
     answer = world.api("POST", "/quotes", json=QUOTE, headers={"Idempotency-Key": key})
     assert (answer.status, answer.code) == (400, "invalid_request")
+    assert world.api("POST", "/quotes", json=QUOTE, headers={"Idempotency-Key": "~" * 255}).status == 201
 
 
 def test_thirty_concurrent_calls_with_one_key_make_one_transaction(world: Remote) -> None:
+    """Decision H14: a concurrent retry waits for the first and gets its answer."""
     quote = world.api("POST", "/quotes", json=QUOTE).body["id"]
     body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
 
@@ -256,6 +330,7 @@ def test_thirty_concurrent_calls_with_one_key_make_one_transaction(world: Remote
 
 
 def test_the_rate_limit_says_how_long_to_wait(world: Remote) -> None:
+    """Decision H15: 429 with `Retry-After` in seconds."""
     world.control("PATCH", "/settings", {"rate_limit": "2/10"})
     assert [world.api("GET", "/profile").status for _ in range(3)] == [200, 200, 429]
     world.advance(by="4s")
@@ -294,6 +369,7 @@ def test_a_malformed_rate_limit_is_refused(world: Remote, limit: Any) -> None:
 
 
 def test_money_needs_kyc_and_everything_needs_an_active_profile(world: Remote) -> None:
+    """Decision H18: the gates of money and of a suspended profile."""
     world.act("set_kyc", status="rejected")
     assert world.api("POST", "/quotes", json={}).refusal[:2] == (403, "kyc_required")
     assert world.api("GET", "/fees").status == 200
@@ -303,6 +379,7 @@ def test_money_needs_kyc_and_everything_needs_an_active_profile(world: Remote) -
 
 
 def test_a_key_pair_may_do_what_its_permissions_say(world: Remote) -> None:
+    """Decisions H17 and H18: permissions limit a pair, and the token of a revoked one is dead."""
     keys = world.act("create_key", permissions=["read", "beneficiaries"]).body["resource"]
     pair = {name: keys[name] for name in ("public_key", "secret_key")}
     world.tokens["sandbox"] = world.call("POST", world.base() + "/auth/token", json=pair).body["access_token"]
@@ -314,6 +391,7 @@ def test_a_key_pair_may_do_what_its_permissions_say(world: Remote) -> None:
 
 
 def test_withdrawn_production_access_stops_live_tokens_at_once(world: Remote) -> None:
+    """Decision H18."""
     assert world.api("GET", "/profile", environment="production").status == 200
     world.act("set_production_access", granted=False)
     answer = world.api("GET", "/profile", environment="production")

@@ -170,6 +170,7 @@ def test_account_9999_is_unknown_to_its_bank(sunny: Remote) -> None:
 
 
 def test_a_reference_names_a_scenario(sunny: Remote) -> None:
+    """Decision simulator: a `reference` of simulator:NAME puts the object under that scenario."""
     stuck = confirm(sunny, "+254712345678", reference="simulator:payer-never-pays")
     assert outcome(sunny, stuck)[-1] == ("expired", None)
     sunny.tokens.clear()
@@ -230,11 +231,14 @@ def test_the_platform_users_have_no_test_value_for_a_phone_number(sunny: Remote)
 
 
 def test_a_header_names_a_scenario_for_one_object(sunny: Remote) -> None:
+    """Decision simulator: the header does the same, for that object alone; an unknown name is 400."""
     quote = sunny.api("POST", "/quotes", json=QUOTE).body["id"]
     body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
     chosen = {"X-Simulator-Scenario": "payment-declined"}
     declined = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers=chosen)
     assert outcome(sunny, declined)[-1] == ("failed", "payment_failed")
+    sunny.tokens.clear()
+    assert outcome(sunny, confirm(sunny, "+254712345678"))[-1] == ("completed", None)
     sunny.tokens.clear()
     unknown = sunny.api("POST", "/quotes", json=QUOTE, headers={"X-Simulator-Scenario": "nonsense"})
     assert unknown.refusal[:2] == (400, "invalid_parameter")

@@ -88,6 +88,7 @@ def test_a_timestamp_reads_back_as_the_moment_it_was_made_of(at_ms: int) -> None
     ],
 )
 def test_timestamps_are_written_with_milliseconds_and_z(at_ms: int, text: str) -> None:
+    """Decision H10."""
     assert format_timestamp(at_ms) == text
 
 

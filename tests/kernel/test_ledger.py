@@ -58,6 +58,7 @@ def test_an_account_nobody_has_used_holds_nothing() -> None:
 
 
 def test_a_movement_is_one_numbered_entry() -> None:
+    """Decision M10: the sum over all accounts of a currency stays zero."""
     store, ledger = books("100")
     with store.change():
         ledger.move(7, "fee", "txn_1", "KES", Decimal("2.50"), POT, FEES)
@@ -99,6 +100,7 @@ def test_moving_nothing_writes_nothing() -> None:
 
 
 def test_an_entry_that_does_not_sum_to_zero_in_each_currency_is_refused() -> None:
+    """Decision M10: every movement is a balanced entry."""
     store, ledger = books("100")
     with pytest.raises(Unbalanced, match="fee of txn_1"), store.change():
         ledger.post(2, "fee", "txn_1", Posting(POT, "KES", Decimal(-1)), Posting(FEES, "KES", Decimal("0.99")))
@@ -172,6 +174,7 @@ def test_currencies_of_the_same_code_on_two_networks_are_two_balances() -> None:
 
 
 def test_a_hold_moves_from_available_to_held_and_waits() -> None:
+    """Decision M11."""
     store, ledger = books("100")
     with store.change():
         ledger.hold(2, "txn_1", OWNER, "KES", Decimal(60))

@@ -58,6 +58,7 @@ def test_the_unit_is_the_smallest_amount(currency: Currency, unit: str) -> None:
     ],
 )
 def test_what_is_received_is_rounded_down_and_what_is_paid_is_rounded_up(value: str, down: str, up: str) -> None:
+    """Decision H9."""
     assert str(KES.round_down(Decimal(value))) == down
     assert str(KES.round_up(Decimal(value))) == up
 
@@ -89,6 +90,7 @@ def test_rounding_is_less_than_a_unit_off_in_its_declared_direction(value: Decim
 def test_an_amount_has_at_most_the_currency_s_decimals_and_trailing_zeros_count(
     currency: Currency, text: str, accepted: bool
 ) -> None:
+    """Decision H7: trailing zeros count."""
     assert currency.accepts(text) is accepted
 
 
@@ -116,6 +118,7 @@ def test_an_amount_has_at_most_the_currency_s_decimals_and_trailing_zeros_count(
 def test_fiat_is_printed_with_two_decimals_and_crypto_trimmed_to_at_least_two(
     currency: Currency, value: str, printed: str
 ) -> None:
+    """Decision H8: how amounts are printed."""
     assert currency.format(Decimal(value)) == printed
 
 
@@ -124,6 +127,7 @@ def test_fiat_is_printed_with_two_decimals_and_crypto_trimmed_to_at_least_two(
 @example(Decimal("1E+30"))
 @example(Decimal("1E-18"))
 def test_printing_loses_nothing_and_has_no_exponent(value: Decimal) -> None:
+    """Decision H8: no exponent."""
     text = format_decimal(value)
     whole, _, fraction = text.partition(".")
     assert Decimal(text) == value
@@ -162,6 +166,7 @@ def test_a_rate_is_printed_exactly_as_it_is_without_exponent(rate: str, printed:
     ],
 )
 def test_a_rate_has_at_most_ten_significant_digits_half_even(value: str, rate: str) -> None:
+    """Decision H8: rates have at most 10 significant digits."""
     assert str(rate_of(Decimal(value))) == rate
 
 
@@ -170,6 +175,7 @@ def test_a_rate_has_at_most_ten_significant_digits_half_even(value: str, rate: s
     [("4", "0.25"), ("3", "0.3333333333"), ("0.3", "3.333333333"), ("6", "0.1666666667"), ("129.5", "0.007722007722")],
 )
 def test_the_inverse_rate_has_ten_significant_digits(rate: str, inverse: str) -> None:
+    """Decision H8: `inverse_rate` is 1/rate to 10 significant digits."""
     assert str(inverse_of(Decimal(rate))) == inverse
 
 

@@ -50,6 +50,7 @@ def wait_of(world: World, wall: Wall, key: str = "pk_1") -> int:
 
 
 def test_a_full_window_is_429(wall: Wall) -> None:
+    """Decision H15."""
     world = limited()
     for _ in range(2):
         count_call(world, "pk_1", wall)
@@ -86,11 +87,13 @@ def test_a_wall_clock_that_was_set_back_opens_a_new_window(wall: Wall) -> None:
 
 
 def test_each_key_pair_has_a_window_of_its_own(wall: Wall) -> None:
+    """Decision H15: per key pair."""
     world = limited()
     assert [wait_of(world, wall, key) for key in ("pk_1", "pk_1", "pk_2", "pk_1", "pk_2")] == [0, 0, 0, 10, 0]
 
 
 def test_without_a_limit_nothing_is_counted(wall: Wall) -> None:
+    """Decision H15: off by default."""
     world = make_world()
     assert not any(wait_of(world, wall) for _ in range(100))
     assert "rate_windows" not in world.store.tables()

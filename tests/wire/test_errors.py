@@ -60,6 +60,7 @@ def test_every_code_of_the_specification_has_its_status(code: str, status: int) 
 
 
 def test_the_one_code_beyond_the_specification_is_invalid_state() -> None:
+    """Decision H19."""
     assert set(CATALOGUE) - {code for code, _ in ROWS} == {"invalid_state"}
     assert (CATALOGUE["invalid_state"].status, CATALOGUE["invalid_state"].basis) == (409, "H19")
 

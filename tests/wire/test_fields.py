@@ -80,6 +80,7 @@ def test_a_body_is_never_edited() -> None:
 def test_a_required_field_that_is_absent_or_null_is_missing_under_its_dotted_name(
     raw: dict[str, Any], param: str
 ) -> None:
+    """Decision H4: absent or null is missing, an absent object names itself."""
     assert refusal(Order, raw) == ("missing_parameter", param)
 
 
@@ -115,6 +116,7 @@ def test_a_required_field_that_is_absent_or_null_is_missing_under_its_dotted_nam
 def test_a_malformed_value_is_named_by_its_dotted_name_and_an_item_by_its_array(
     changes: dict[str, Any], param: str
 ) -> None:
+    """Decision H5: dotted `param`, an array's own name for its items; codes are compared exactly."""
     assert refusal(Order, GOOD | changes) == ("invalid_parameter", param)
 
 
@@ -130,6 +132,7 @@ def test_the_first_of_several_malformed_values_is_named() -> None:
 
 @pytest.mark.parametrize("name", ["note", "count"])
 def test_null_in_an_optional_field_is_its_absence(name: str) -> None:
+    """Decision H4: null in an optional field is its absence."""
     assert getattr(parse(Order, GOOD | {name: None}), name) is None
 
 
@@ -138,6 +141,7 @@ def test_an_optional_text_may_be_empty_where_it_is_free() -> None:
 
 
 def test_in_a_patch_null_is_a_value_where_there_may_be_none_and_malformed_elsewhere() -> None:
+    """Decision H4: in PATCH null is a value."""
     assert parse(Change, {"label": None}, patch=True).label is None
     assert "label" in parse(Change, {"label": None}, patch=True).model_fields_set
     assert refusal(Change, {"status": None}, patch=True) == ("invalid_parameter", "status")
@@ -146,6 +150,7 @@ def test_in_a_patch_null_is_a_value_where_there_may_be_none_and_malformed_elsewh
 
 
 def test_one_code_stands_for_both_where_the_specification_says_so() -> None:
+    """Decisions H4 and H5: `invalid_request` stands for both."""
     assert refusal(Order, {}, code="invalid_request") == ("invalid_request", "kind")
     assert refusal(Order, GOOD | {"kind": 1}, code="invalid_request") == ("invalid_request", "kind")
 
@@ -164,6 +169,7 @@ def test_the_message_says_what_is_wrong_and_never_carries_a_link() -> None:
     ["0", "1", "1.0", "007", "0.000000000000000001", "999999999999999999", "999999999999999999.999999999999999999"],
 )
 def test_an_amount_is_a_string_of_digits_with_an_optional_fraction(amount: str) -> None:
+    """Decision H7."""
     assert parse(Priced, {"amount": amount}).amount == amount
 
 
@@ -202,6 +208,7 @@ def test_an_amount_is_a_string_of_digits_with_an_optional_fraction(amount: str) 
     ],
 )
 def test_anything_else_is_no_amount(amount: Any) -> None:
+    """Decision H7: no number, sign, exponent or blank."""
     assert refusal(Priced, {"amount": amount}) == ("invalid_parameter", "amount")
 
 

@@ -135,6 +135,7 @@ def test_absurd_depth_is_refused_like_any_other(depth: int) -> None:
 
 
 def test_json_may_be_a_mebibyte_long_and_no_longer() -> None:
+    """Decision H12: at most 1 MiB."""
     assert MAX_BYTES == 1_048_576
     longest = b'"' + b"x" * (MAX_BYTES - 2) + b'"'
     assert len(loads(longest)) == MAX_BYTES - 2
@@ -169,6 +170,7 @@ def test_json_may_be_a_mebibyte_long_and_no_longer() -> None:
     ],
 )
 def test_json_that_is_equal_has_the_same_canonical_bytes(left: str, right: str) -> None:
+    """Decision H14: how bodies under one key are compared."""
     assert canonical(left) == canonical(right)
 
 

@@ -123,6 +123,7 @@ def test_the_total_counts_what_matches_and_not_what_there_is() -> None:
 @pytest.mark.parametrize("name", ["page", "size", "limit"])
 @pytest.mark.parametrize("value", ["0", "-1", "abc", "1.0", "1e2", " 1", "1 ", "+1", "٣", "1\n"])
 def test_a_page_and_its_size_are_whole_numbers_from_one(name: str, value: str) -> None:
+    """Decision L2: `param` names the parameter as sent."""
     assert refusal(PLAIN, **{name: value}) == ("invalid_parameter", name)
 
 
@@ -138,6 +139,7 @@ def test_limit_is_another_name_of_size() -> None:
 
 
 def test_only_size_is_looked_at_when_limit_is_sent_too() -> None:
+    """Decision L2."""
     assert shown(PLAIN, counted(5), limit="4", size="2") == ["r5", "r4"]
     assert shown(PLAIN, counted(5), limit="abc", size="2") == ["r5", "r4"]
     assert refusal(PLAIN, limit="2", size="abc") == ("invalid_parameter", "size")
@@ -201,6 +203,7 @@ def test_the_newest_come_first_unless_asked_otherwise() -> None:
 def test_rows_of_the_same_moment_stand_in_the_order_of_creation_in_the_direction_of_the_sort(
     query: dict[str, str],
 ) -> None:
+    """Decision L1."""
     table = counted(12)
     ids = [f"r{number}" for number in range(1, 13)]
     assert shown(SEARCHED, table, sort_order="asc", **query) == ids

@@ -123,6 +123,7 @@ def test_a_list_takes_its_parameters() -> None:
 
 @pytest.mark.parametrize("row", [operation("GET", query=Listing()), operation("GET", query=Look), operation("GET")])
 def test_an_empty_query_value_counts_as_absent(row: Operation) -> None:
+    """Decision H6."""
     query = {"page": "", "size": "", "search": "", "start_date": "", "unheard_of": "", "note": ""}
     if row.query is Look:
         assert refusal(row, query=query | {"type": ""}) == ("missing_parameter", "type")

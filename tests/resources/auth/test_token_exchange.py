@@ -67,6 +67,7 @@ def test_each_exchange_gives_a_token_of_its_own_and_all_work(world: World) -> No
 def test_a_missing_or_mistyped_key_is_an_invalid_request_naming_the_field(
     world: World, field: str, value: object
 ) -> None:
+    """Decisions H4 and H17."""
     body = {name: key for name, key in TEST_PAIR.items() if name != field or value != "absent"}
     if value != "absent":
         body[field] = value  # type: ignore[assignment]
@@ -86,6 +87,7 @@ def test_a_missing_or_mistyped_key_is_an_invalid_request_naming_the_field(
     ],
 )
 def test_an_unknown_pair_or_prefix_is_invalid_credentials(world: World, public_key: str, secret_key: str) -> None:
+    """Decision H17."""
     body = {"public_key": public_key, "secret_key": secret_key}
     assert refusal(world, body) == (401, "invalid_credentials", None)
 
@@ -104,6 +106,7 @@ def test_an_unknown_pair_or_prefix_is_invalid_credentials(world: World, public_k
 def test_keys_of_the_other_environment_are_a_mismatch_before_they_are_looked_up(
     world: World, body: dict[str, str], environment: str
 ) -> None:
+    """Decision H17."""
     assert refusal(world, body, environment) == (401, "environment_mismatch", None)
 
 
@@ -116,6 +119,7 @@ def test_a_live_pair_works_on_production_and_its_token_only_there(world: World) 
 
 
 def test_a_token_is_expired_from_exactly_an_hour_on(world: World) -> None:
+    """Decision H17."""
     token = exchange(world, TEST_PAIR)
     advance(world, world.now_ms + 3_599_999)
     token_holder(world, "sandbox", token)
@@ -138,6 +142,7 @@ def test_what_is_no_token_is_unauthorized(world: World, token: str) -> None:
 
 
 def test_without_production_access_live_keys_get_no_token_and_live_tokens_stop_at_once(world: World) -> None:
+    """Decision H18."""
     require_access(world, "production")
     push(world, ROOMS, "set_production_access", granted=False)
     assert refusal(world, LIVE_PAIR, "production") == (403, "production_access_required", None)
@@ -222,6 +227,7 @@ def test_a_token_from_before_a_reset_is_never_issued_again() -> None:
 def test_a_key_may_call_what_its_permissions_name(
     world: World, permissions: tuple[str, ...], group: str, reads: bool, allowed: bool
 ) -> None:
+    """Decision H18."""
     created = push(world, ROOMS, "create_key", permissions=list(permissions)).resource
     assert created is not None
     key = auth.key_pair(world, "sandbox", created["public_key"])

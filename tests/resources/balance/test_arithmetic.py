@@ -115,6 +115,7 @@ def check_conversion(
 @MANY
 @given(st.data(), assets, assets, st.booleans())
 def test_swaps(data: st.DataObject, source: str, target: str, backwards: bool) -> None:
+    """Decisions M2, M8 and M9: formula, minimum and fee of every swap quote."""
     if source == target:
         return
     amount = data.draw(amounts_of(target if backwards else source))
@@ -150,6 +151,7 @@ def test_swaps(data: st.DataObject, source: str, target: str, backwards: bool) -
 @MANY
 @given(st.data(), assets, fiats, st.booleans())
 def test_buys(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> None:
+    """Decisions M5 and M9."""
     amount = data.draw(amounts_of(asset) if backwards else amounts(2, 2, 7))
     made = attempt(
         "/wallet/buy/quote",
@@ -180,6 +182,7 @@ def test_buys(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> No
 @MANY
 @given(st.data(), dollars, fiats, st.booleans())
 def test_withdrawals(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> None:
+    """Decisions M6 and M9."""
     amount = data.draw(amounts(2, 2, 7) if backwards else amounts_of(asset))
     symbol = side(asset)["symbol"]
     made = attempt(
@@ -222,6 +225,7 @@ ADDRESSES = {
 @MANY
 @given(st.data(), assets)
 def test_sends(data: st.DataObject, asset: str) -> None:
+    """Decisions M7 and M9."""
     amount = data.draw(amounts_of(asset))
     to = {"type": "address", "address": ADDRESSES[side(asset)["network"]]}
     made = attempt("/wallet/send/estimate", **side(asset), amount=f"{amount:f}", destination=to)
@@ -307,6 +311,7 @@ steps = st.tuples(
 @settings(max_examples=150, deadline=None, derandomize=True, database=None)
 @given(st.lists(steps, max_size=25))
 def test_the_books_agree_with_the_answers(walk: list[tuple[str, str, bool, bool, bool]]) -> None:
+    """Decisions M10 and M11: balances are what the answers add up to, and the books balance."""
     auditor = Auditor()
     pending: list[tuple[Any, bool, bool]] = []
     for kind, amount, at_once, happily, refunded in walk:

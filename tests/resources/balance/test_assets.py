@@ -17,6 +17,7 @@ def assets(house: House, **query: str) -> dict[tuple[str, str], Any]:
 
 @pytest.mark.parametrize("environment", ["sandbox", "production"])
 def test_a_fresh_account_has_its_opening_balances(environment: str) -> None:
+    """Decision R8: the fields of a record."""
     found = assets(House(environment))
     assert {key: row["balance"] for key, row in found.items()} == {
         ("USDC", "STELLAR"): "1000.00",
@@ -41,6 +42,7 @@ def test_a_fresh_account_has_its_opening_balances(environment: str) -> None:
 
 
 def test_what_is_held_is_part_of_the_balance_and_moves_its_time() -> None:
+    """Decision R8: balance is available + held."""
     house = House()
     house.pass_minutes(5)
     house.send("10")

@@ -29,6 +29,7 @@ def test_a_quote_shows_every_field_of_its_table_and_no_other() -> None:
     "asset", [CUSD, XLM, BTC, {"symbol": "CELO", "network": "CELO"}, {"symbol": "USDT", "network": "CELO"}]
 )
 def test_every_asset_can_be_bought(asset: dict[str, str]) -> None:
+    """Decision M5."""
     made = House().buy_quote("5000", **asset)
     assert Decimal(made["crypto_amount"]) > 0
 
@@ -83,6 +84,7 @@ def test_r5_a_payer_by_bank_transfer_that_is_given_is_checked(payer: Any, expect
     ],
 )
 def test_mobile_money_needs_a_phone_of_the_country(payer: Any, expected: tuple[int, str, str]) -> None:
+    """Decisions R4 and R5: the payer's phone is valid for the fiat's country."""
     house = House()
     quote = house.buy_quote()
     assert refusal(house.post, "/wallet/buy", quote_id=quote["id"], payer=payer) == expected
@@ -107,6 +109,7 @@ def test_mobile_money_needs_a_phone_of_the_country(payer: Any, expected: tuple[i
     ],
 )
 def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    """Decisions H5 and R1: refused values, and ZAR without mobile money."""
     house = House()
     before = house.world.store.tables()
     assert refusal(house.buy_quote, **change) == expected
@@ -114,6 +117,7 @@ def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> Non
 
 
 def test_exactly_the_quoted_amount_is_credited_however_much_is_paid_over() -> None:
+    """Decisions M5 and S6: what is paid over changes nothing."""
     house = House()
     made = house.buy()
     house.act("payment_arrives", made["id"], amount="6000")
@@ -125,6 +129,7 @@ def test_exactly_the_quoted_amount_is_credited_however_much_is_paid_over() -> No
 
 
 def test_a_short_payment_fails_at_once_with_one_event_and_credits_nothing() -> None:
+    """Decision S6: below the quote's fiat_amount."""
     house = House()
     made = house.buy()
     assert used_today(house) == 5000
@@ -142,12 +147,14 @@ def test_a_payment_is_an_amount_of_the_fiat(amount: Any) -> None:
 
 
 def test_a_declined_payer_fails_the_buy() -> None:
+    """Decision S3."""
     house = House()
     shown = house.act("payment_declined", house.buy()["id"])
     assert (shown["failure_code"], used_today(house)) == ("payment_failed", Decimal(0))
 
 
 def test_failing_a_paid_buy_takes_the_credit_back() -> None:
+    """Decision S7."""
     house = House()
     before = {key: amount for key, amount in house.books().items() if amount}
     made = house.buy()
@@ -158,6 +165,7 @@ def test_failing_a_paid_buy_takes_the_credit_back() -> None:
 
 
 def test_a_credit_that_is_spent_cannot_be_taken_back() -> None:
+    """Decision S7: `fail` is 409 when the credit is spent."""
     house = House()
     made = house.buy()
     house.act("payment_arrives", made["id"])
@@ -178,6 +186,7 @@ def test_a_credit_that_is_just_there_can_be_taken_back() -> None:
 
 
 def test_a_buy_that_nobody_pays_stays_pending() -> None:
+    """Decision S7."""
     house = House()
     made = house.buy()
     house.pass_minutes(60 * 24 * 30)
@@ -192,6 +201,7 @@ def test_a_purchase_has_no_hash() -> None:
 
 
 def test_the_account_limits_count_the_fiat_that_is_paid() -> None:
+    """Decision M14."""
     house = House()
     house.act("set_limits", daily="9000")
     house.buy()

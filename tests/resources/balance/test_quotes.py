@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.money import format_rate
+from simulator.resources.reference import ASSETS, swap_rate
 from simulator.wire.records import find
 from tests.resources.balance.house import PAYER, House, refusal
 from tests.support import advance
@@ -33,6 +35,7 @@ def status(house: House, quote_id: str) -> str:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_quote_is_good_for_thirty_minutes_and_not_a_millisecond_more(kind: str) -> None:
+    """Decisions S1 and S2: expired at its instant; withdraw quotes have the prefix `wq_`."""
     house = House()
     first, second = quote(house, kind), quote(house, kind)
     assert first["id"].startswith(PREFIXES[kind])
@@ -45,6 +48,7 @@ def test_a_quote_is_good_for_thirty_minutes_and_not_a_millisecond_more(kind: str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_unused_quote_tells_when_it_expires_and_a_used_one_does_not(kind: str) -> None:
+    """Decision S2: quote.expired for these kinds too, with the quote as its own table shows it."""
     house = House()
     unused, used = quote(house, kind), quote(house, kind)
     use(house, kind, used["id"])
@@ -59,6 +63,7 @@ def test_an_unused_quote_tells_when_it_expires_and_a_used_one_does_not(kind: str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_quote_is_used_once_even_when_nothing_else_would_let_it_pass(kind: str) -> None:
+    """Decision S2: 409 `quote_already_used`."""
     house = House()
     made = quote(house, kind)
     use(house, kind, made["id"])
@@ -72,6 +77,7 @@ def test_a_quote_is_used_once_even_when_nothing_else_would_let_it_pass(kind: str
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_only_a_quote_of_the_kind_and_environment_is_found(kind: str) -> None:
+    """Decision S2: 404 `quote_not_found`."""
     house = House()
     others = [quote(house, other)["id"] for other in KINDS if other != kind]
     own = quote(house, kind)["id"]
@@ -121,6 +127,7 @@ def test_a_quote_locks_rate_and_fee(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_amount_is_written_as_text(kind: str) -> None:
+    """Decision H7: zero is `amount_too_low`."""
     house = House()
     make = getattr(house, f"{kind}_quote")
     for amount in ("", "-5", "+5", "1e2", ".5", "5.", " 5", "1" * 19, "1.1234567890123456789", 5, 5.0, True):
@@ -128,3 +135,21 @@ def test_an_amount_is_written_as_text(kind: str) -> None:
     assert refusal(make, None) == (400, "missing_parameter", "amount")
     assert refusal(make, "0.00") == (422, "amount_too_low", "amount")
     assert refusal(make, "999999999999999999") == (422, "amount_too_high", "amount")
+
+
+def test_the_indicative_rate_is_what_a_quote_of_that_instant_locks() -> None:
+    """Decision M1: buys at the onramp rate, withdrawals at the offramp rate, swaps at mid."""
+    house = House()
+    house.act("move_rates", percent=3)
+    ramp = {"network": "celo", "asset": "CUSD", "fiat_currency": "KES", "method": "mobile_money"}
+
+    def indicative(type: str) -> str:
+        shown: str = house.get("/rates", type=type, network="celo", asset="CUSD", fiat_currency="KES")["rate"]
+        return shown
+
+    onramp = house.post("/quotes", type="onramp", amount="5000", amount_currency="KES", **ramp)
+    offramp = house.post("/quotes", type="offramp", amount="20", amount_currency="CUSD", **ramp)
+    assert onramp["rate"] == quote(house, "buy")["rate"] == indicative("onramp")
+    assert offramp["rate"] == quote(house, "withdraw")["rate"] == indicative("offramp")
+    mid = swap_rate(house.world, "sandbox", ASSETS["USDC", "stellar"], ASSETS["XLM", "stellar"])
+    assert quote(house, "swap")["rate"] == format_rate(mid)

@@ -12,7 +12,7 @@ from simulator.resources.profile import platform_user, profile_of
 from simulator.resources.transactions import transactions
 from simulator.wire.records import find
 from tests.resources.balance.house import BTC, CELO_ADDRESS, CUSD, ROOMS, TO_AMINA, TO_CELO, XLM, House, refusal
-from tests.support import find_operation, invoke
+from tests.support import find_operation, invoke, make_world
 
 BITCOIN_ADDRESS = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
 TO_BITCOIN = {"type": "address", "address": BITCOIN_ADDRESS}
@@ -44,6 +44,7 @@ def test_an_on_chain_send_shows_every_field_of_its_table_and_no_other() -> None:
 
 
 def test_what_is_sent_is_held_until_the_chain_confirms() -> None:
+    """Decision M11."""
     house = House()
     made = house.send("10")
     assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (Decimal(990), Decimal(10))
@@ -57,6 +58,7 @@ def test_what_is_sent_is_held_until_the_chain_confirms() -> None:
 
 @pytest.mark.parametrize("walk", [(), ("broadcast",)])
 def test_a_failed_send_leaves_the_funds_in_the_balance(walk: tuple[str, ...]) -> None:
+    """Decision M11: `fail` of a send releases its hold at once."""
     house = House()
     before = house.available("CUSD.celo")
     made = house.send("10")
@@ -68,6 +70,7 @@ def test_a_failed_send_leaves_the_funds_in_the_balance(walk: tuple[str, ...]) ->
 
 
 def test_the_hash_comes_with_the_broadcast() -> None:
+    """Decision S16."""
     house = House()
     first, second = house.send("10"), house.send("10")
     assert house.act("broadcast", first["id"])["tx_hash"].startswith("0x")
@@ -84,6 +87,7 @@ def test_a_hash_of_the_wrong_shape_is_refused(tx_hash: str) -> None:
 
 
 def test_an_estimate_is_the_fee_of_the_send_and_looks_at_no_balance() -> None:
+    """Decision M12: the estimate looks at no balance."""
     house = House()
     sent, estimated = house.send("12.5"), estimate(house, "12.5")
     assert estimated == {name: sent[name] for name in ("symbol", "network", "amount", "fee", "net_amount")}
@@ -92,6 +96,7 @@ def test_an_estimate_is_the_fee_of_the_send_and_looks_at_no_balance() -> None:
 
 @pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
 def test_a_transfer_to_another_user_is_free_instant_and_arrives_as_a_deposit(field: str) -> None:
+    """Decisions M7, M11 and S9: no fee, moved at once, a `deposit` for the recipient."""
     house = House()
     amina = platform_user(house.world, email="amina@example.test")
     assert amina is not None
@@ -181,6 +186,7 @@ def test_a_transfer_inside_the_service_needs_no_network() -> None:
     ],
 )
 def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    """Decisions H5, M12, M13, S9 and S23: every refusal with its param."""
     house = House()
     before = house.world.store.tables()
     status, code, param = refusal(house.send, **change)
@@ -193,6 +199,7 @@ def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> Non
 
 @pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
 def test_nobody_sends_to_oneself(field: str) -> None:
+    """Decision S9."""
     house = House()
     own = getattr(profile_of(house.world), field)
     assert refusal(house.send, destination={"type": "platform_user", field: own}) == (
@@ -203,6 +210,7 @@ def test_nobody_sends_to_oneself(field: str) -> None:
 
 
 def test_the_bounds_of_the_listing_hold_inclusively_for_users_too() -> None:
+    """Decision M13."""
     house = House()
     assert refusal(house.send, "0.99", destination=TO_AMINA)[1] == "amount_too_low"
     assert house.send("1", destination=TO_AMINA)["amount"] == "1.00"
@@ -264,6 +272,7 @@ def pay(house: House, amount: str = "0.00001", path: str = "/wallet/send", **des
 
 
 def test_paying_an_invoice_costs_its_amount_and_the_fee_on_top() -> None:
+    """Decisions M7, S14 and S16: the invoice wins over an address, the fee comes on top, no hash."""
     house = House()
     request = invoice(house)
     estimated = pay(house, path="/wallet/send/estimate", invoice=request)
@@ -279,6 +288,7 @@ def test_paying_an_invoice_costs_its_amount_and_the_fee_on_top() -> None:
 
 
 def test_a_lightning_address_gets_the_amount_less_the_fee() -> None:
+    """Decision M7."""
     house = House()
     made = pay(house, "0.0001", lightning_address="satoshi@example.test")
     assert Decimal(made["net_amount"]) == Decimal("0.0001") - Decimal(made["fee"]["total"])
@@ -295,12 +305,14 @@ def test_a_lightning_payment_has_no_hash(action: str) -> None:
 
 
 def test_another_amount_than_the_invoice_asks_for_is_malformed() -> None:
+    """Decision M7."""
     house = House()
     request = invoice(house)
     assert refusal(pay, house, "0.000011", invoice=request) == (400, "invalid_parameter", "amount")
 
 
 def test_an_invoice_expires_at_its_instant() -> None:
+    """Decisions S1 and S14."""
     house = House()
     request = invoice(house, expires_in=60)
     house.world.clock.move_to(house.world.now_ms + 59_999)
@@ -321,6 +333,16 @@ def test_an_invoice_without_an_amount_is_read_and_long_expired() -> None:
     assert refusal(pay, House(), "0.5", invoice=ANY_AMOUNT)[:2] == (422, "invoice_expired")
 
 
+def test_an_invoice_without_an_amount_takes_the_amount_of_the_send() -> None:
+    """Decision M7: and the fee comes on top of it."""
+    house = House()
+    house.world = make_world(*ROOMS, now="2017-06-01T10:57:40.000Z")  # two seconds after the invoice was made
+    made = pay(house, "0.5", path="/wallet/send/estimate", invoice=ANY_AMOUNT)
+    assert (made["amount"], made["net_amount"]) == ("0.50", "0.50")
+    sent = pay(house, "0.25", invoice=ANY_AMOUNT)
+    assert house.held("BTC.bitcoin") == Decimal("0.25") + Decimal(sent["fee"]["total"])
+
+
 @pytest.mark.parametrize(
     ("destination", "param"),
     [({"invoice": "lnbc1nonsense"}, "destination.invoice"), ({"lightning_address": "no at"}, None)],
@@ -338,6 +360,7 @@ def test_lightning_needs_bitcoin_to_be_up() -> None:
 
 
 def test_a_bitcoin_send_has_a_hash_of_64_digits() -> None:
+    """Decision S16."""
     house = House()
     made = house.post("/wallet/send", **BTC, amount="0.001", destination=TO_BITCOIN)
     assert len(house.act("broadcast", made["id"])["tx_hash"]) == 64

@@ -65,6 +65,7 @@ def at(type: str, state: str) -> tuple[House, str]:
 
 @pytest.mark.parametrize(("cell", "outcome"), CELLS.items(), ids=lambda value: "-".join(map(str, value)))
 def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple[str, list[str]]) -> None:
+    """Decisions S3, S5, S7 to S11 and S17: each edge, and the event that it emits."""
     type, state, action = cell
     house, transaction_id = at(type, state)
     before = len(house.events())
@@ -78,6 +79,7 @@ def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple
     [(*place, action) for place in PATHS for action in ACTIONS if (*place, action) not in CELLS],
 )
 def test_an_illegal_cell_raises_and_changes_nothing(type: str, state: str, action: str) -> None:
+    """Decisions S5 and S11: no other edge exists; send, swap and buy are never refunded."""
     house, transaction_id = at(type, state)
     before = house.world.store.tables()
     assert refusal(house.act, action, transaction_id)[:2] == (409, "invalid_transition")
@@ -102,12 +104,14 @@ def test_the_cells_above_are_the_whole_table(type: str, machine: Machine) -> Non
     ],
 )
 def test_how_each_type_begins(type: str, status: str, events: list[str]) -> None:
+    """Decision S17: no event while pending, `transaction.processing` at the creation of a withdrawal."""
     house = House()
     assert getattr(house, type)()["status"] == status
     assert house.events() == events
 
 
 def test_no_request_and_no_timer_comes_between_an_internal_transfer_and_its_completion() -> None:
+    """Decisions S9 and S17: answered `processing`, completed at the same instant."""
     house = House()
     made = house.send(destination=TO_AMINA)
     assert made["status"] == "processing"
@@ -122,6 +126,7 @@ def test_no_request_and_no_timer_comes_between_an_internal_transfer_and_its_comp
 @pytest.mark.parametrize("type", ["send", "swap", "buy", "withdraw"])
 @pytest.mark.parametrize("code", ["payment_failed", "payout_failed", "network_unavailable", "internal_error"])
 def test_fail_says_why(type: str, code: str) -> None:
+    """Decision S4: `failure_code` is absent until a transaction has failed."""
     house = House()
     made = getattr(house, type)()
     assert "failure_code" not in made
@@ -129,6 +134,7 @@ def test_fail_says_why(type: str, code: str) -> None:
 
 
 def test_fail_says_internal_error_by_default_and_refuses_unknown_codes() -> None:
+    """Decision S4."""
     house = House()
     made: Any = house.send()
     assert refusal(house.act, "fail", made["id"], failure_code="bad_luck") == (400, "invalid_parameter", "failure_code")
@@ -136,6 +142,7 @@ def test_fail_says_internal_error_by_default_and_refuses_unknown_codes() -> None
 
 
 def test_a_refunded_withdrawal_keeps_its_failure_code_and_one_that_never_failed_has_none() -> None:
+    """Decision S4: kept when refunded."""
     house = House()
     failed, completed = house.withdraw(), house.withdraw()
     house.act("fail", failed["id"], failure_code="payout_failed")

@@ -22,6 +22,7 @@ def test_a_quote_shows_every_field_of_its_table_and_no_other() -> None:
 
 
 def test_a_transaction_shows_both_sides_and_neither_symbol_nor_network() -> None:
+    """Decisions H19 and M8: amount is from.amount, net_amount is it less the fee."""
     house = House()
     made = house.swap()
     assert not {"symbol", "network", "payment_instructions", "beneficiary_id", "failure_code"} & set(made)
@@ -30,6 +31,7 @@ def test_a_transaction_shows_both_sides_and_neither_symbol_nor_network() -> None
 
 
 def test_completing_takes_from_amount_and_credits_to_amount() -> None:
+    """Decisions M8, M11 and S8: held at creation, taken out at completion."""
     house = House()
     made = house.swap()
     assert (house.available("USDC.stellar"), house.held("USDC.stellar")) == (Decimal(950), Decimal(50))
@@ -43,6 +45,7 @@ def test_completing_takes_from_amount_and_credits_to_amount() -> None:
 
 
 def test_failing_gives_everything_back() -> None:
+    """Decision M11: a failed swap releases its hold at once."""
     house = House()
     before = house.books()
     house.act("fail", house.swap()["id"], failure_code="slippage_exceeded")
@@ -51,6 +54,7 @@ def test_failing_gives_everything_back() -> None:
 
 
 def test_the_hash_is_one_of_the_network_swapped_to() -> None:
+    """Decision S16: at `complete`."""
     house = House()
     quote = house.swap_quote(to=CUSD)
     made = house.post("/wallet/swap", quote_id=quote["id"])
@@ -95,6 +99,7 @@ def test_both_networks_must_be_up() -> None:
     ],
 )
 def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    """Decisions H5, M8 and M12: slippage, the same asset on both sides, the balance at the quote."""
     house = House()
     before = house.world.store.tables()
     assert refusal(house.swap_quote, **change) == expected
@@ -109,6 +114,7 @@ def test_decimals_are_those_of_the_side_that_the_amount_is_on() -> None:
 
 
 def test_the_default_slippage_is_the_listings() -> None:
+    """Decision M8."""
     house = House()
     assert house.swap_quote()["slippage"] == Decimal("0.5")
     assert house.swap_quote(slippage=None)["slippage"] == Decimal("0.5")
@@ -117,6 +123,7 @@ def test_the_default_slippage_is_the_listings() -> None:
 
 @pytest.mark.parametrize(("percent", "passes"), [(-0.4, True), (3.0, True), (-0.6, False), (-50, False)])
 def test_a_rate_that_moves_beyond_the_slippage_stops_the_swap(percent: float, passes: bool) -> None:
+    """Decision M8: else the quote's to.amount is credited."""
     house = House()
     quote = house.swap_quote(slippage=0.5)
     house.act("move_rates", percent=percent)
@@ -130,7 +137,7 @@ def test_a_rate_that_moves_beyond_the_slippage_stops_the_swap(percent: float, pa
 
 
 def test_slippage_is_exceeded_only_below_the_minimum() -> None:
-    """A swap of 100 XLM at a rate that delivers exactly the minimum passes; one unit less does not."""
+    """A swap of 100 XLM at a rate that delivers exactly the minimum passes; one unit less does not. (Decision M8.)"""
     house = House()
     pair: dict[str, Any] = {"from": XLM, "to": USDC_STELLAR}
     quote = house.swap_quote("100", slippage=1, **pair)
@@ -153,6 +160,7 @@ def test_a_tiny_slippage_is_kept_exactly() -> None:
 
 
 def test_the_balance_is_looked_at_again_when_the_swap_is_executed() -> None:
+    """Decision M12: param `quote_id`."""
     house = House()
     quote = house.swap_quote("600")
     other = house.swap_quote("600")

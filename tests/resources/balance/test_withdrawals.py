@@ -25,6 +25,7 @@ def test_a_quote_shows_every_field_of_its_table_and_no_other() -> None:
 
 
 def test_a_transaction_shows_where_the_fiat_goes() -> None:
+    """Decisions M6 and S10: amount is source_amount, net_amount is it less the fee; no hash."""
     house = House()
     quote = house.withdraw_quote("20", beneficiary_id=house.save_phone())
     made = house.post("/wallet/withdraw", quote_id=quote["id"], reference="salary")
@@ -36,6 +37,7 @@ def test_a_transaction_shows_where_the_fiat_goes() -> None:
 
 
 def test_the_amount_is_held_until_the_payout_is_done() -> None:
+    """Decision M11."""
     house = House()
     made = house.withdraw()
     assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (Decimal(980), Decimal(20))
@@ -47,6 +49,7 @@ def test_the_amount_is_held_until_the_payout_is_done() -> None:
 
 
 def test_a_failed_withdrawal_stays_held_until_it_is_refunded() -> None:
+    """Decisions M11 and S10."""
     house = House()
     made = house.withdraw()
     house.act("fail", made["id"], failure_code="payout_failed")
@@ -58,6 +61,7 @@ def test_a_failed_withdrawal_stays_held_until_it_is_refunded() -> None:
 
 @pytest.mark.parametrize("walk", [(), ("complete",), ("fail",)])
 def test_a_refund_gives_the_full_amount_back_fee_and_limits_included(walk: tuple[str, ...]) -> None:
+    """Decisions M14 and S5: from processing, completed and failed."""
     house = House()
     before = {key: amount for key, amount in house.books().items() if amount}
     made = house.withdraw()
@@ -120,6 +124,7 @@ def test_a_bank_account_in_another_country_is_paid_in_its_currency() -> None:
     ],
 )
 def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    """Decisions H5, M6 and S23: only dollars can be withdrawn; an unknown beneficiary is 404."""
     house = House()
     saved = house.save_phone()
     before = house.world.store.tables()
@@ -139,6 +144,7 @@ def test_a_crypto_address_is_no_payee() -> None:
 
 
 def test_a_deleted_beneficiary_is_not_paid_but_past_withdrawals_are() -> None:
+    """Decision S23: a deleted beneficiary is 404."""
     house = House()
     saved = house.save_phone()
     early, late = (house.withdraw_quote(beneficiary_id=saved) for _ in range(2))
@@ -150,6 +156,7 @@ def test_a_deleted_beneficiary_is_not_paid_but_past_withdrawals_are() -> None:
 
 
 def test_the_balance_is_looked_at_when_the_withdrawal_is_executed_not_when_it_is_quoted() -> None:
+    """Decision M12."""
     house = House()
     quote = house.withdraw_quote("1000.01")
     assert refusal(house.post, "/wallet/withdraw", quote_id=quote["id"]) == (422, "insufficient_balance", "quote_id")
@@ -158,6 +165,7 @@ def test_the_balance_is_looked_at_when_the_withdrawal_is_executed_not_when_it_is
 
 
 def test_the_limits_count_what_is_paid_out() -> None:
+    """Decision M14: payouts count with destination_amount."""
     house = House()
     quote, other = house.withdraw_quote(), house.withdraw_quote()
     house.act("set_limits", daily=quote["destination_amount"])
@@ -168,6 +176,7 @@ def test_the_limits_count_what_is_paid_out() -> None:
 
 
 def test_a_payout_has_no_hash() -> None:
+    """Decision S10."""
     house = House()
     made = house.withdraw()
     assert house.act("complete", made["id"], tx_hash="0x" + "ab" * 32)["tx_hash"] is None

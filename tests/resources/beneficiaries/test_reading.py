@@ -68,6 +68,7 @@ def test_a_beneficiary_of_the_other_environment_is_not_found(world: World, saved
 
 
 def test_a_deleted_beneficiary_is_gone_but_for_past_transactions(world: World, saved: dict[str, str]) -> None:
+    """Decision L6: a deleted beneficiary is not listed."""
     identifier = saved["phone_number"]
     shown = invoke(world, GET, id=identifier)
     assert invoke(world, DELETE, id=identifier) is None
@@ -119,6 +120,7 @@ def test_the_list_is_newest_first_in_the_page_envelope(world: World, saved: dict
 def test_the_list_is_narrowed_and_sorted(
     world: World, saved: dict[str, str], query: dict[str, str], found: list[str]
 ) -> None:
+    """Decision L1: sorted by `name`."""
     assert types(world, **query) == found
 
 

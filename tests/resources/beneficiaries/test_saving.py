@@ -103,6 +103,7 @@ def test_a_wallet_address_has_neither_country_nor_fiat_currency(world: World) ->
 
 @pytest.mark.parametrize("memo", [_ABSENT, None, ""])
 def test_a_memo_not_given_is_the_empty_string(world: World, memo: Any) -> None:
+    """Decision H19."""
     assert invoke(world, CREATE, changed(WALLET, "wallet_address.memo", memo))["details"]["memo"] == ""
 
 
@@ -118,6 +119,7 @@ def test_the_same_recipient_can_be_saved_twice(world: World) -> None:
 
 @pytest.mark.parametrize(("country", "code"), [(country, code) for country in BANKS for code in BANKS[country]])
 def test_every_listed_bank_is_accepted_in_its_country(world: World, country: str, code: str) -> None:
+    """Decision R3."""
     account = {"bank_code": code, "account_number": ACCOUNTS[country], "account_name": "A"}
     body = BANK | {"country": country, "fiat_currency": COUNTRIES[country], "bank_account": account}
     assert invoke(world, CREATE, body)["details"]["bank_name"] == BANKS[country][code].name
@@ -125,6 +127,7 @@ def test_every_listed_bank_is_accepted_in_its_country(world: World, country: str
 
 @pytest.mark.parametrize(("country", "code"), [(country, code) for country in PHONES for code in PROVIDERS[country]])
 def test_every_listed_provider_is_accepted_in_its_country(world: World, country: str, code: str) -> None:
+    """Decision R2."""
     phone = {"phone_number": PHONES[country], "provider": code}
     body = PHONE | {"country": country, "fiat_currency": COUNTRIES[country], "phone_number": phone}
     assert invoke(world, CREATE, body)["details"] == phone
@@ -146,6 +149,7 @@ def test_every_listed_provider_is_accepted_in_its_country(world: World, country:
 def test_every_asset_is_accepted_on_its_network_and_answered_as_sent(
     world: World, network: str, asset: str, address: str
 ) -> None:
+    """Decision H5: `CUSD` and `cUSD`, answered as sent."""
     sent = {"wallet_address": address, "network": network, "asset": asset}
     assert invoke(world, CREATE, WALLET | {"wallet_address": sent})["details"] == sent | {"memo": ""}
 
@@ -163,6 +167,7 @@ def test_every_asset_is_accepted_on_its_network_and_answered_as_sent(
 )
 @pytest.mark.parametrize("value", [_ABSENT, None])
 def test_a_missing_field_is_named_by_its_dotted_path(world: World, body: dict[str, Any], path: str, value: Any) -> None:
+    """Decision H4."""
     assert refusal(world, changed(body, path, value)) == (400, "missing_parameter", path)
 
 
@@ -219,6 +224,8 @@ def test_a_malformed_value_is_an_invalid_parameter(world: World, body: dict[str,
 def test_account_numbers_have_the_length_of_their_country(
     world: World, country: str, shortest: int, longest: int
 ) -> None:
+    """Decision R3."""
+
     def body(digits: int) -> dict[str, Any]:
         account = {"bank_code": next(iter(BANKS[country])), "account_number": "1" * digits, "account_name": "A"}
         return BANK | {"country": country, "fiat_currency": COUNTRIES[country], "bank_account": account}
@@ -258,10 +265,12 @@ def test_account_numbers_have_the_length_of_their_country(
 def test_a_business_refusal_is_422_and_names_the_field(
     world: World, body: dict[str, Any], path: str, value: str, code: str, param: str
 ) -> None:
+    """Decisions H5, R2, R3 and R4: known elsewhere is unsupported_pair, known nowhere unsupported_provider."""
     assert refusal(world, changed(body, path, value)) == (422, code, param)
 
 
 def test_mobile_money_is_not_available_in_south_africa(world: World) -> None:
+    """Decisions R1 and R2."""
     body = PHONE | {"country": "ZA", "fiat_currency": "ZAR"}
     known = {"phone_number": "+27821234567", "provider": "mpesa"}
     unknown = known | {"provider": "nowhere"}

@@ -50,6 +50,7 @@ def allowed(world, record_id):
 
 
 def test_an_incoming_deposit_is_detected_and_not_yet_credited():
+    """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world, "stellar", reference="customer-7")
     done = act(world, "deposit_arrives", wallet["id"], asset="USDC", amount="12.5000000")
@@ -77,6 +78,7 @@ def test_an_incoming_deposit_is_detected_and_not_yet_credited():
 
 
 def test_a_confirmed_deposit_is_credited_and_makes_a_transaction():
+    """Decisions S12 and S17: credited with a `deposit` transaction that emits nothing of its own."""
     world = fresh_world()
     wallet = new_wallet(world, "stellar", reference="customer-7")
     deposit = arrive(world, wallet, "USDC", "12.5", tx_hash=HASH)
@@ -118,6 +120,7 @@ def test_every_asset_of_a_wallet_can_be_deposited(network, asset):
 
 
 def test_bitcoin_confirmations_climb_until_the_deposit_is_credited():
+    """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world)
     deposit = arrive(world, wallet, "BTC", "0.00000001")
@@ -171,6 +174,7 @@ def refused(world, wallet, asset, **values):
 
 
 def test_a_deposit_of_a_wrong_asset_fails_at_arrival():
+    """Decision S12: only deposit.failed, with `reason`."""
     world = fresh_world()
     deposit = refused(world, new_wallet(world, "stellar"), "USDT")
     assert list(deposit) == [*ON_CHAIN[:-1], "reason", "created_at"]
@@ -188,6 +192,7 @@ def test_what_is_no_token_at_all_is_refused(token: str):
 
 
 def test_a_stellar_deposit_without_its_memo_fails_at_arrival():
+    """Decision S12."""
     world = fresh_world()
     wallet = new_wallet(world, "stellar")
     assert refused(world, wallet, "XLM", memo="")["reason"] == "missing_memo"
@@ -203,6 +208,7 @@ def test_a_memo_means_nothing_elsewhere(network):
 
 
 def test_a_deposit_to_a_disabled_wallet_fails_until_it_is_enabled_again():
+    """Decisions S12 and S15."""
     world = fresh_world()
     wallet = disable(world, new_wallet(world, "celo"))
     assert refused(world, wallet, "CUSD")["reason"] == "wallet_disabled"

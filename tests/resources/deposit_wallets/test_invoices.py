@@ -71,6 +71,7 @@ TIME = [1, 20, 0, 0, 0, 0, 0]
     node_key=st.binary(min_size=32, max_size=32).filter(lambda key: 0 < int.from_bytes(key, "big") < 2**255),
 )
 def test_every_invoice_says_what_was_asked(sats, expires_in, timestamp, description, node_key):
+    """Decision S13: an independent library reads what was asked."""
     text = write(
         amount_sats=sats, expires_in=expires_in, timestamp=timestamp, description=description, node_key=node_key
     )

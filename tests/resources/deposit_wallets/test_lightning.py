@@ -77,6 +77,7 @@ def test_a_lightning_address_is_made_with_the_username_asked_for():
 
 
 def test_the_lnurl_is_that_of_the_address():
+    """Decision S13: lnurl is bech32."""
     world = fresh_world()
     entry = add(world, new_wallet(world)["id"], "lightning_address", username="ada")
     prefix, groups = bech32.bech32_decode(entry["lnurl"])
@@ -104,6 +105,7 @@ def test_a_generated_username_that_is_taken_is_drawn_again():
 
 
 def test_a_taken_username_is_refused_in_its_environment_even_after_it_was_disabled():
+    """Decision S13."""
     world = fresh_world()
     wallet, other = new_wallet(world), new_wallet(world)
     entry = add(world, wallet["id"], "lightning_address", username="ada")
@@ -118,6 +120,7 @@ def test_a_taken_username_is_refused_in_its_environment_even_after_it_was_disabl
 
 @pytest.mark.parametrize("username", ["", "Ada", "a b", "a@b", "é", "a\n", "x" * 65, 7])
 def test_a_malformed_username_is_refused(username):
+    """Decision S13."""
     world = fresh_world()
     wallet = new_wallet(world)
     found = refused_add(world, wallet["id"], type="lightning_address", username=username)
@@ -140,6 +143,7 @@ def test_the_wallet_shows_its_addresses_but_not_its_invoices():
 
 
 def test_a_payment_to_a_lightning_address_is_credited_at_once():
+    """Decision S13: a confirmed deposit without a hash, and its transaction."""
     world = fresh_world()
     wallet = new_wallet(world, reference="customer-7")
     entry = add(world, wallet["id"], "lightning_address")
@@ -200,6 +204,7 @@ def test_a_wrong_amount_of_a_payment_is_named(values, code):
 
 
 def test_an_invoice_asks_for_the_amount_and_tells_when_it_expires():
+    """Decision S13: a genuine BOLT11 invoice, read back by a standard decoder."""
     world = fresh_world()
     wallet = new_wallet(world)
     advance(world, START_MS + 1_999)
@@ -283,6 +288,7 @@ def test_the_same_seed_gives_the_same_invoice():
     ],
 )
 def test_missing_and_malformed_fields_of_an_entry_are_named(body, expected):
+    """Decision S13: amount_sats from 1."""
     world = fresh_world()
     assert refused_add(world, new_wallet(world)["id"], **body) == expected
 
@@ -297,6 +303,7 @@ def test_the_largest_invoice_is_made():
 
 @pytest.mark.parametrize("network", ["stellar", "celo"])
 def test_only_bitcoin_wallets_have_lightning(network):
+    """Decision S13."""
     world = fresh_world()
     wallet = new_wallet(world, network)
     for body in ({"type": "lightning_address"}, {"type": "invoice", "amount_sats": 1}):
@@ -305,6 +312,7 @@ def test_only_bitcoin_wallets_have_lightning(network):
 
 
 def test_a_disabled_wallet_takes_no_lightning_entries_until_it_is_enabled():
+    """Decision S15."""
     world = fresh_world()
     wallet = new_wallet(world)
     disable(world, wallet["id"])
@@ -315,6 +323,7 @@ def test_a_disabled_wallet_takes_no_lightning_entries_until_it_is_enabled():
 
 
 def test_a_paid_invoice_is_credited_and_told_before_its_deposit():
+    """Decision S13: lightning.invoice_paid and deposit.confirmed."""
     world = fresh_world()
     wallet = new_wallet(world, reference="r")
     entry = add(world, wallet["id"], "invoice", amount_sats=123_456_789)
@@ -336,6 +345,7 @@ def test_a_paid_invoice_is_credited_and_told_before_its_deposit():
 
 
 def test_an_invoice_can_be_paid_until_the_instant_it_expires():
+    """Decisions S1 and S13: paying an expired one is 409."""
     world = fresh_world()
     wallet = new_wallet(world)
     first = add(world, wallet["id"], "invoice", amount_sats=1, expires_in=60)
@@ -369,6 +379,7 @@ def test_nothing_of_a_disabled_wallet_can_be_paid():
 
 
 def test_deleting_an_address_disables_it_for_good():
+    """Decision S13: DELETE sets `disabled`; paying a disabled one is 409."""
     world = fresh_world()
     wallet = new_wallet(world)
     entry = add(world, wallet["id"], "lightning_address")

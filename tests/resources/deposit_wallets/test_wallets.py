@@ -103,6 +103,7 @@ def test_the_event_of_a_new_wallet_carries_what_the_wallet_shows(network):
 
 
 def test_a_bitcoin_wallet_with_lightning_has_one_address_and_two_events():
+    """Decision S13."""
     world = fresh_world()
     wallet = new_wallet(world, "bitcoin", lightning=True)
     (entry,) = wallet["lightning_addresses"]
@@ -116,11 +117,13 @@ def test_a_bitcoin_wallet_with_lightning_has_one_address_and_two_events():
 
 @pytest.mark.parametrize("network", ["STELLAR", "BITCOIN", "btc", "ethereum", "", " celo"])
 def test_a_network_in_another_spelling_is_unsupported(network):
+    """Decision H5: 422 where the specification names one."""
     assert refusal(fresh_world(), "POST", "/wallets", {"network": network}) == (422, "unsupported_network", "network")
 
 
 @pytest.mark.parametrize("network", ["stellar", "celo"])
 def test_lightning_is_for_bitcoin_wallets_only(network):
+    """Decision S13."""
     body = {"network": network, "lightning": True}
     assert refusal(fresh_world(), "POST", "/wallets", body) == (422, "unsupported_network", "network")
 
@@ -250,6 +253,7 @@ def test_wallets_are_listed_newest_first_in_pages():
 
 
 def test_wallets_are_filtered_and_searched():
+    """Decision L4: wallets by label, reference, address."""
     world = three_wallets()
     address = call(world, "GET", "/wallets", query={"network": "celo"})["data"][0]["address"]
     assert names(world, network="bitcoin") == ["Three"]
@@ -262,6 +266,7 @@ def test_wallets_are_filtered_and_searched():
 
 
 def test_a_change_does_not_alter_the_order_by_updated_at_because_wallets_show_none():
+    """Decision L1: `updated_at` falls back to created_at."""
     world = three_wallets()
     oldest = call(world, "GET", "/wallets", query={"sort_order": "asc"})["data"][0]
     advance(world, world.now_ms + 1000)

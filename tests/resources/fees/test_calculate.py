@@ -44,6 +44,7 @@ def test_the_answer_shows_the_fee_and_how_it_came_about() -> None:
 
 
 def test_the_fee_of_an_asset_is_in_the_asset() -> None:
+    """Decision M2: the fee is in the source side's currency, all three parts always present."""
     answer = calculate(fresh(), **OFFRAMP)
     assert answer["fee"] == {"total": "0.81", "currency": "USDC", "processing_fee": "0.80", "network_fee": "0.01"}
     assert answer["net_amount"] == "99.19"
@@ -73,12 +74,14 @@ def test_at_the_bounds_themselves_nothing_is_clamped(amount: str, floor: bool, c
 
 
 def test_the_percentage_fee_is_rounded_up() -> None:
+    """Decisions H9 and M9."""
     answer = calculate(fresh(), **ONRAMP | {"amount": "5000.01"})
     assert answer["breakdown"]["percentage_fee"] == answer["fee"]["processing_fee"] == "50.01"
     assert answer["net_amount"] == "4948.00"
 
 
 def test_a_network_fee_in_another_currency_is_converted_at_mid_and_rounded_up() -> None:
+    """Decision M2."""
     world = fresh()
     push(world, "set_rate", asset="CELO", fiat_currency="NGN", rate="431.333")
     body = {"product": "onramp", "amount": "20000", "currency": "NGN", "network": "celo", "fiat_currency": "NGN"}
@@ -94,6 +97,7 @@ def test_a_network_fee_in_another_asset_follows_the_swap_rate() -> None:
 
 
 def test_a_network_fee_that_the_service_pays_costs_the_customer_nothing() -> None:
+    """Decision M2."""
     answer = calculate(fresh(), **OFFRAMP | {"currency": "CUSD", "network": "celo"})
     assert answer["fee"] == {"total": "0.80", "currency": "CUSD", "processing_fee": "0.80", "network_fee": "0.00"}
 
@@ -239,6 +243,7 @@ def test_above_the_limits_an_amount_is_too_high(amount: str) -> None:
 
 @pytest.mark.parametrize("amount", ["1", "100000"])
 def test_the_limits_themselves_are_inside(amount: str) -> None:
+    """Decision M13: inclusive."""
     assert calculate(fresh(), **OFFRAMP | {"amount": amount})["amount"] == f"{amount}.00"
 
 
@@ -251,6 +256,7 @@ def test_a_pair_is_looked_at_before_the_limits() -> None:
 
 
 def test_a_fee_that_is_the_whole_amount_is_too_low() -> None:
+    """Decision M9."""
     world = fresh()
     change(world, "fee_offramp_usdc_stellar_kes", min_fee="9.99")
     with pytest.raises(ApiError) as refused:

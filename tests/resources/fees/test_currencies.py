@@ -36,6 +36,7 @@ def listed(world: World, **query: str) -> list[tuple[str, str]]:
 
 
 def test_there_is_one_record_per_symbol_and_network(world: World) -> None:
+    """Decision R7."""
     answer = invoke(world, CURRENCIES)
     assert [(row["symbol"], row["network"]) for row in answer["data"]] == IN_ORDER
     assert answer["pagination"] == {"page": 1, "size": 20, "total": 7, "total_pages": 1}
@@ -43,6 +44,7 @@ def test_there_is_one_record_per_symbol_and_network(world: World) -> None:
 
 
 def test_a_record_has_exactly_these_fields(world: World) -> None:
+    """Decision R7."""
     (record,) = invoke(world, CURRENCIES, query={"symbol": "BTC"})["data"]
     assert dumps(record) == (
         b'{"symbol":"BTC","network":"BITCOIN","name":"Bitcoin","decimals":8,"status":"active",'
@@ -74,6 +76,7 @@ def test_a_record_has_exactly_these_fields(world: World) -> None:
     ],
 )
 def test_filters_search_order_and_pages(world: World, query: dict[str, str], found: list[tuple[str, str]]) -> None:
+    """Decision R7: filters symbol, network, status."""
     assert listed(world, **query) == found
 
 

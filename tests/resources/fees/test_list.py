@@ -70,6 +70,7 @@ def test_an_id_that_is_not_of_this_environment_is_not_found(product_id: str) -> 
 
 
 def test_the_list_is_paged_in_the_order_of_the_table() -> None:
+    """Decision L5: table order by default."""
     world = fresh()
     everything = listed(world)
     first, second = pages(world), pages(world, page="2")
@@ -101,6 +102,7 @@ def test_filters_narrow_the_list() -> None:
 
 @pytest.mark.parametrize("network", ["stellar", "celo", "btc"])
 def test_a_network_filter_also_lists_products_of_all_networks(network: str) -> None:
+    """Decision L5."""
     assert {row["network"] for row in listed(fresh(), network=network)} == {network, None}
 
 
@@ -127,6 +129,7 @@ def test_a_filter_outside_its_values_is_refused_by_name(query: dict[str, str]) -
 
 
 def test_common_parameters_of_other_lists_are_unknown_here() -> None:
+    """Decision L2: page, size, limit and its own filters only."""
     world = fresh()
     assert pages(world, sort_order="desc", sort_by="x", search="a", start_date="x") == pages(world)
 

@@ -20,6 +20,7 @@ def found(world: World, **inputs: str) -> str:
 
 
 def test_the_product_with_the_fewest_nulls_wins_wherever_it_stands() -> None:
+    """Decision M9."""
     world = fresh()
     change(world, "fee_onramp_stellar_kes_2024", status="active", asset="XLM")
     assert found(world, network="stellar", asset="XLM") == "fee_onramp_stellar_kes_2024"
@@ -27,6 +28,7 @@ def test_the_product_with_the_fewest_nulls_wins_wherever_it_stands() -> None:
 
 
 def test_between_equals_the_first_of_the_table_wins() -> None:
+    """Decision M9: then table order."""
     world = fresh()
     change(world, "fee_onramp_stellar_kes_2024", status="active")
     assert found(world, network="stellar") == "fee_onramp_stellar_kes"
@@ -89,6 +91,7 @@ def test_the_calculator_and_a_quote_agree() -> None:
 
 
 def test_the_two_ways_to_show_a_fee_differ_in_one_name() -> None:
+    """Decision M2: processing_fee or app_fee."""
     fee = fees.price(fresh(), "sandbox", "buy", AMOUNT, KES).fee
     assert fees.show_processing_fee(fee) == {
         "total": "50.00",

@@ -20,6 +20,7 @@ WITHDRAWABLE = [asset for asset in reference.ASSETS.values() if asset.code in ("
 
 
 def test_every_product_has_a_readable_id_of_its_own() -> None:
+    """Decision R9."""
     ids = [product.id for product in TABLE] + [product.id for product in base("production").values()]
     assert len(set(ids)) == len(ids)
     assert all(re.fullmatch(r"fee_[0-9a-z_]+", product_id) for product_id in ids)
@@ -42,6 +43,7 @@ def test_there_are_products_of_every_type_and_both_statuses() -> None:
 
 @pytest.mark.parametrize("product", TABLE, ids=lambda product: product.id)
 def test_each_product_is_in_the_currency_of_its_amount(product: FeeProduct) -> None:
+    """Decision M2: fee_currency and limits.currency are the amount's."""
     assert product.fee_currency == product.limits.currency
     assert product.fee_currency == (product.fiat_currency if product.product in IN_FIAT else product.asset)
     assert (product.fiat_currency is not None) == (product.product in WITH_FIAT)

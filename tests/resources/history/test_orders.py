@@ -215,6 +215,7 @@ def test_an_unknown_filter_value_is_refused(query: dict[str, str]) -> None:
 
 
 def test_the_list_searches_number_transaction_and_reference() -> None:
+    """Decision L4."""
     world = fresh()
     made = withdraw(world, reference="Invoice-77")
     swap(world)

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from simulator.wire.errors import ApiError
+from simulator.wire.json import loads
 from tests.resources.history.deals import CELO_ADDRESS, everything, offramp, onramp, send, swap, withdraw
 from tests.resources.recurring.world import ROOMS, active, call, fresh, go
 from tests.support import push
@@ -21,6 +22,7 @@ def kinds(world: Any, **query: str) -> list[str]:
 
 
 def test_every_transaction_is_shown_as_the_operation_that_made_it_answered() -> None:
+    """Decision L3: `order_id` is part of every transaction, in answers and lists."""
     world = fresh()
     made = everything(world)
     shown = {row["type"]: row for row in listed(world)}
@@ -63,6 +65,7 @@ def test_what_another_user_received_is_not_found() -> None:
 
 
 def test_the_list_filters() -> None:
+    """Decision L3: `pending` too; a swap matches on either side's currency."""
     world = fresh()
     everything(world)
     assert kinds(world, type="deposit") == ["deposit"]
@@ -79,6 +82,7 @@ def test_the_list_filters() -> None:
 
 
 def test_the_bounds_of_the_amount_are_inclusive_numbers() -> None:
+    """Decision L3: which amount counts, compared as a number."""
     world = fresh()
     everything(world)  # onramp 5000 KES, offramp 50, send 12, swap 10, buy about 38 USDC, withdraw 20, deposit 0.001
     assert kinds(world, min_amount="12", max_amount="20.00") == ["send", "withdraw"]
@@ -163,3 +167,24 @@ def test_pages_are_cut_and_counted() -> None:
     beyond = call(world, "GET", "/transactions", query={"limit": "2", "page": "9"})
     assert beyond["data"] == []
     assert beyond["pagination"]["total_pages"] == 2
+
+
+def test_a_swap_between_networks_is_found_under_both() -> None:
+    """Decision L3: a swap matches on either side's network and currency."""
+    world = fresh()
+    sides = {"from": {"symbol": "USDC", "network": "STELLAR"}, "to": {"symbol": "CUSD", "network": "CELO"}}
+    quote = call(world, "POST", "/wallet/swap/quote", {**sides, "amount": "10", "amount_side": "from"})
+    made = call(world, "POST", "/wallet/swap", {"quote_id": quote["id"]})
+    for query in ({"network": "stellar"}, {"network": "celo"}, {"currency": "USDC"}, {"currency": "CUSD"}):
+        assert [row["id"] for row in listed(world, **query)] == [made["id"]]
+    assert listed(world, network="bitcoin") == listed(world, currency="XLM") == []
+
+
+def test_the_object_of_a_transactions_event_carries_its_order() -> None:
+    """Decision L3: `order_id` is part of every transaction wherever it is shown."""
+    world = fresh()
+    made = everything(world)
+    told = [loads(event.raw)["data"]["object"] for event in world.journal.events() if event.type.startswith("tran")]
+    assert {row["id"]: row["order_id"] for row in told} == {
+        made[kind]["id"]: made[kind]["order_id"] for kind in ("onramp", "offramp", "send", "withdraw")
+    }

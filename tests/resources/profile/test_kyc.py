@@ -78,6 +78,7 @@ def test_kyc_detail_of_a_fresh_account() -> None:
 
 
 def test_events_go_to_both_environments_sandbox_first_with_the_kyc_detail() -> None:
+    """Decision S25: the answer lists the envelopes of both environments."""
     world = fresh()
     done = push(world, "set_kyc", "production", status="rejected")
     assert [(event.environment, event.type) for event in done.events] == [
@@ -172,6 +173,7 @@ def test_a_profile_that_is_not_active_is_forbidden_and_can_come_back(status: str
 
 @pytest.mark.parametrize("status", [status for status in KYC_STATUSES if status != "approved"])
 def test_without_approved_kyc_kyc_is_required(status: str) -> None:
+    """Decision H18."""
     with pytest.raises(ApiError) as refused:
         profile.require_kyc(world_with_kyc(status))
     assert (refused.value.code, refused.value.status) == ("kyc_required", 403)

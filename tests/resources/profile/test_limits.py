@@ -62,6 +62,7 @@ def test_limits_of_a_fresh_account() -> None:
     ],
 )
 def test_a_level_brings_its_maxima_in_both_environments(level: int, expected: tuple[str, str, str]) -> None:
+    """Decisions M14 and S25: the maxima per KYC level."""
     world = fresh()
     push(world, "set_kyc", status="approved", level=level)
     assert maxima(world) == maxima(world, "production") == expected
@@ -69,6 +70,7 @@ def test_a_level_brings_its_maxima_in_both_environments(level: int, expected: tu
 
 
 def test_limits_set_by_hand_hold_in_their_environment_until_a_level_is_set() -> None:
+    """Decision S25: a later `set_limits` overrides the level's maxima."""
     world = fresh()
     done = push(world, "set_limits", per_transaction="500.50", daily="600")
     assert done.resource == get(world, "/profile/limits")
@@ -107,6 +109,7 @@ def test_maxima_are_shown_in_the_default_currency_at_mid() -> None:
 
 
 def test_what_is_charged_is_used_up_until_the_day_and_the_month_end() -> None:
+    """Decision M14: daily resets at 00:00 UTC, monthly on the 1st."""
     world = fresh()
     count(world, "1000")
     count(world, "250.50")
@@ -132,6 +135,7 @@ def test_the_year_ends_like_any_month() -> None:
 
 
 def test_other_currencies_are_charged_at_mid() -> None:
+    """Decision M14."""
     world = fresh()
     charged = count(world, "24650", "TZS")
     expected = KES.round_down(reference.convert_mid(world, "sandbox", Decimal(24650), TZS, KES))

@@ -69,6 +69,7 @@ def test_only_the_fields_sent_change() -> None:
 @pytest.mark.parametrize("field", ["email", "country", "account_type", "business_name", "business_registration_number"])
 @pytest.mark.parametrize("value", ["x", None, 5])
 def test_what_cannot_be_changed_is_refused_by_name(field: str, value: object) -> None:
+    """Decision H6: `invalid_parameter` naming the field."""
     world = fresh()
     before = get(world, "/profile")
     with pytest.raises(ApiError) as refused:
@@ -92,6 +93,7 @@ def test_what_cannot_be_changed_is_refused_by_name(field: str, value: object) ->
     ],
 )
 def test_a_malformed_value_or_null_is_refused(field: str, value: object) -> None:
+    """Decision H6: a default_currency outside the five."""
     with pytest.raises(ApiError) as refused:
         patch(fresh(), {field: value})
     assert (refused.value.code, refused.value.status, refused.value.param) == ("invalid_parameter", 400, field)
@@ -108,6 +110,7 @@ def test_a_phone_number_that_is_not_international_and_valid_is_refused(number: s
 
 
 def test_a_new_phone_number_takes_effect_when_it_is_verified() -> None:
+    """Decision S24."""
     world = fresh()
     old = get(world, "/profile")["phone_number"]
     assert patch(world, {"phone_number": "+254722000009"})["phone_number"] == old

@@ -97,6 +97,7 @@ def books_are_balanced(world: World) -> bool:
 
 
 def test_an_onramp_delivers_what_is_left_after_the_fee_rounded_down(world: World) -> None:
+    """Decision M3."""
     shown = quote(world)
     net = Decimal(shown["source_amount"]) - Decimal(shown["fee"]["total"])
     exact = net / Decimal(shown["rate"])
@@ -105,6 +106,7 @@ def test_an_onramp_delivers_what_is_left_after_the_fee_rounded_down(world: World
 
 
 def test_an_offramp_delivers_fiat_with_two_decimals(world: World) -> None:
+    """Decision M4."""
     shown = quote(world, type="offramp", amount="50", amount_currency="USDC")
     net = Decimal(shown["source_amount"]) - Decimal(shown["fee"]["total"])
     exact = net * Decimal(shown["rate"])
@@ -125,6 +127,10 @@ def test_an_offramp_delivers_fiat_with_two_decimals(world: World) -> None:
 def test_an_amount_solved_backwards_is_the_smallest_that_delivers_it(
     direction: str, pair: tuple[str, str], fiat: str, units: int
 ) -> None:
+    """Decisions M3 and M4.
+
+    An amount on the destination side is delivered, and one unit less of the source is not enough.
+    """
     world = make_world(*ROOMS)
     network, asset = pair
     wanted = fiat if direction == "offramp" else asset
@@ -178,6 +184,7 @@ REFUSED_QUOTES = [
 def test_a_quote_that_cannot_be_is_refused_with_its_parameter(
     world: World, changes: dict[str, Any], code_status: int, code: str, param: str
 ) -> None:
+    """Decisions H5 and H7: malformed values and pairs that do not go together."""
     with pytest.raises(ApiError) as refused:
         quote(world, **changes)
     assert (refused.value.status, refused.value.code, refused.value.param) == (code_status, code, param)
@@ -201,6 +208,7 @@ def test_a_network_that_is_down_refuses_quotes_and_confirmations(world: World) -
 
 
 def test_a_quote_expires_at_exactly_thirty_minutes(world: World) -> None:
+    """Decision S1: at `expires_at` itself a quote is expired."""
     quoted = quote(world)
     expiry = parse_timestamp(quoted["expires_at"])
     assert expiry == world.now_ms + 30 * MINUTE_MS
@@ -234,6 +242,7 @@ def test_an_unknown_quote_is_not_found(world: World) -> None:
 
 
 def test_an_onramp_starts_with_instructions_for_the_payer(world: World) -> None:
+    """Decision H19: fields of another variant are absent, a hash not yet known is null."""
     ramp = confirm(world, quote(world), reference="order-7")
     assert ramp["status"] == "awaiting_payment"
     assert set(ramp["payment_instructions"]) == {"method", "phone_number", "prompt_text"}
@@ -244,6 +253,7 @@ def test_an_onramp_starts_with_instructions_for_the_payer(world: World) -> None:
 
 
 def test_a_bank_transfer_names_the_account_to_pay_to(world: World) -> None:
+    """Decision R5: the fields of `payment_instructions`."""
     ramp = confirm(world, quote(world, method="bank_transfer"))
     assert set(ramp["payment_instructions"]) == {"method", "account_number", "bank_name", "reference"}
 
@@ -274,6 +284,7 @@ def test_r5_a_payer_by_bank_transfer_is_named_and_the_rest_is_checked(
 
 @pytest.mark.parametrize(("network", "has_memo"), [("celo", False), ("stellar", True)])
 def test_an_offramp_names_the_address_to_deposit_to(world: World, network: str, has_memo: bool) -> None:
+    """Decisions H19 and M4: no memo on celo; `deposit.amount` is source_amount."""
     quoted = quote(world, type="offramp", amount="50", amount_currency="USDC", network=network)
     ramp = confirm(world, quoted)
     assert ramp["status"] == "awaiting_deposit"
@@ -366,6 +377,7 @@ def bring_to(world: World, kind: str, state: str) -> str:
 @pytest.mark.parametrize(("kind", "state"), _TO)
 @pytest.mark.parametrize("action", _ACTIONS)
 def test_every_cell_of_the_state_tables(world: World, kind: str, state: str, action: str) -> None:
+    """Decisions S3, S5 and S11: a payer can decline, what can be refunded, when `complete` and `fail` are illegal."""
     identifier = bring_to(world, kind, state)
     events_before = world.journal.event_count
     shown_before = render(world, find(world, identifier))  # type: ignore[arg-type]
@@ -397,6 +409,7 @@ def test_the_tables_have_a_row_for_every_status_of_the_specification() -> None:
 
 
 def test_an_unpaid_ramp_expires_at_its_quotes_expiry(world: World) -> None:
+    """Decision S1: the payment deadline is the quote's expires_at."""
     quoted = quote(world)
     identifier = confirm(world, quoted)["id"]
     advance(world, parse_timestamp(quoted["expires_at"]) - 1)
@@ -410,6 +423,7 @@ def test_an_unpaid_ramp_expires_at_its_quotes_expiry(world: World) -> None:
 
 
 def test_a_short_payment_fails_at_once_and_can_be_refunded(world: World) -> None:
+    """Decisions S4, S5 and S6: one failed event, the funds count as received, the code stays after the refund."""
     identifier = onramp(world)
     done = push(world, ROOMS, "payment_arrives", identifier, amount="4999.99")
     assert [event.type for event in done.events] == ["transaction.failed"]
@@ -422,6 +436,7 @@ def test_a_short_payment_fails_at_once_and_can_be_refunded(world: World) -> None
 
 
 def test_too_much_is_accepted_and_the_quoted_amount_converted(world: World) -> None:
+    """Decision S6."""
     identifier = offramp(world)
     done = push(world, ROOMS, "deposit_arrives", identifier, amount="60")
     assert done.resource is not None
@@ -431,6 +446,7 @@ def test_too_much_is_accepted_and_the_quoted_amount_converted(world: World) -> N
 
 
 def test_a_short_deposit_fails_with_its_own_code(world: World) -> None:
+    """Decision S6: straight from awaiting_deposit, with `insufficient_deposit`."""
     done = push(world, ROOMS, "deposit_arrives", offramp(world), amount="49.999999")
     assert done.resource is not None
     assert (done.resource["status"], done.resource["failure_code"]) == ("failed", "insufficient_deposit")
@@ -438,6 +454,7 @@ def test_a_short_deposit_fails_with_its_own_code(world: World) -> None:
 
 @pytest.mark.parametrize("wrong", [{"asset": "USDT"}, {"memo": ""}, {"memo": "1"}])
 def test_a_deposit_with_the_wrong_asset_or_memo_is_not_matched(world: World, wrong: dict[str, str]) -> None:
+    """Decision S6: it stays awaiting_deposit, with an advice."""
     identifier = offramp(world, "stellar")
     done = push(world, ROOMS, "deposit_arrives", identifier, **wrong)
     assert (list(done.events), status(world, identifier)) == ([], "awaiting_deposit")
@@ -445,6 +462,7 @@ def test_a_deposit_with_the_wrong_asset_or_memo_is_not_matched(world: World, wro
 
 
 def test_a_declined_payer_leaves_nothing_to_refund(world: World) -> None:
+    """Decisions S3 and S5: `payment_failed`, and no funds that could be refunded."""
     identifier = onramp(world)
     done = push(world, ROOMS, "payment_declined", identifier)
     assert done.resource is not None
@@ -464,6 +482,7 @@ def test_a_declined_payer_leaves_nothing_to_refund(world: World) -> None:
     ],
 )
 def test_a_wrong_parameter_of_an_action_is_named(world: World, action: str, values: dict[str, Any], param: str) -> None:
+    """Decision S4: a failure code outside the set is 400."""
     identifier = bring_to(world, "onramp", "awaiting_payment" if action == "payment_arrives" else "processing")
     with pytest.raises(ControlError) as refused:
         push(world, ROOMS, action, identifier, **values)
@@ -471,7 +490,9 @@ def test_a_wrong_parameter_of_an_action_is_named(world: World, action: str, valu
 
 
 def test_the_hash_of_an_onramp_is_known_when_it_completes(world: World) -> None:
+    """Decision S16."""
     identifier = bring_to(world, "onramp", "processing")
+    assert render(world, find(world, identifier))["tx_hash"] is None  # type: ignore[arg-type]
     given_hash = "0x" + "ab" * 32
     done = push(world, ROOMS, "complete", identifier, tx_hash=given_hash)
     assert done.resource is not None
@@ -479,6 +500,7 @@ def test_the_hash_of_an_onramp_is_known_when_it_completes(world: World) -> None:
 
 
 def test_the_hash_of_an_offramp_is_that_of_its_deposit(world: World) -> None:
+    """Decision S16."""
     identifier = offramp(world)
     done = push(world, ROOMS, "deposit_arrives", identifier)
     assert done.resource is not None
@@ -491,7 +513,9 @@ def test_the_hash_of_an_offramp_is_that_of_its_deposit(world: World) -> None:
 # Account limits
 
 
-def test_a_confirmed_ramp_counts_until_it_comes_to_nothing(world: World) -> None:
+@pytest.mark.parametrize("ending", ["expire", "payment_declined", "payment_arrives fail", "payment_arrives refund"])
+def test_a_confirmed_ramp_counts_until_it_comes_to_nothing(world: World, ending: str) -> None:
+    """Decision M14: given back when it fails, expires or is refunded."""
     limits = find_operation(ROOMS, "GET", "/profile/limits")
 
     def used() -> str:
@@ -500,11 +524,16 @@ def test_a_confirmed_ramp_counts_until_it_comes_to_nothing(world: World) -> None
 
     identifier = onramp(world)
     assert used() == "5000.00"
-    push(world, ROOMS, "payment_declined", identifier)
+    for action in ending.split():
+        if action == "expire":
+            advance(world, world.now_ms + 30 * MINUTE_MS)
+        else:
+            push(world, ROOMS, action, identifier)
     assert used() == "0.00"
 
 
 def test_the_limit_per_transaction_holds_at_the_quote_and_the_daily_one_at_the_confirmation(world: World) -> None:
+    """Decision M14."""
     push(world, ROOMS, "set_limits", per_transaction="6000", daily="9000")
     with pytest.raises(ApiError) as refused:
         quote(world, amount="6000.01")

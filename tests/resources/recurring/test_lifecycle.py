@@ -61,6 +61,7 @@ def test_a_reviewed_draft_is_activated() -> None:
 
 
 def test_activation_needs_a_schedule_and_the_review_of_that_schedule() -> None:
+    """Decision S20."""
     world = fresh()
     payment_id = draft(world)
     activate = ("POST", f"{ITEM}/activate", payment_id)
@@ -76,6 +77,7 @@ def test_activation_needs_a_schedule_and_the_review_of_that_schedule() -> None:
 
 
 def test_head_of_the_review_leaves_no_mark() -> None:
+    """Decision S20: HEAD leaves no trace."""
     world = fresh()
     payment_id = scheduled(world)
     assert head(world, f"{ITEM}/review", payment_id)["id"] == payment_id
@@ -83,6 +85,7 @@ def test_head_of_the_review_leaves_no_mark() -> None:
 
 
 def test_a_schedule_with_no_date_left_is_not_activated() -> None:
+    """Decision S19."""
     world = fresh()
     payment_id = scheduled(world, DAILY | {"end": {"type": "on_date", "date": "2026-01-06"}})
     call(world, "GET", f"{ITEM}/review", id=payment_id)
@@ -91,6 +94,7 @@ def test_a_schedule_with_no_date_left_is_not_activated() -> None:
 
 
 def test_a_start_date_of_today_with_its_time_past_begins_on_the_next_date() -> None:
+    """Decision S19."""
     world = fresh()
     payment_id = active(world, DAILY | {"start_date": "2026-01-05"})
     assert shown(world, payment_id)["next_run_at"] == "2026-01-06T06:00:00.000Z"
@@ -127,6 +131,7 @@ def test_pausing_needs_no_reason() -> None:
 
 
 def test_restarting_skips_what_was_missed_and_keeps_the_phase() -> None:
+    """Decision S19: skipped runs count neither as occurrences nor as numbers, and no new review is needed."""
     world = fresh()
     end = {"type": "after_occurrences", "occurrences": 2}
     biweekly = WEEKLY | {"frequency": "biweekly", "end": end}  # 12 January, 26 January, 9 February …
@@ -145,6 +150,7 @@ def test_restarting_skips_what_was_missed_and_keeps_the_phase() -> None:
 
 
 def test_restarting_may_begin_anew_from_a_start_date() -> None:
+    """Decision S19: start_date re-anchors the phase."""
     world = fresh()
     payment_id = active(world, WEEKLY | {"frequency": "biweekly"})
     call(world, "POST", f"{ITEM}/pause", id=payment_id)
@@ -162,6 +168,7 @@ def test_a_run_that_was_executed_is_not_repeated_by_restarting_at_its_instant() 
 
 
 def test_restarting_is_refused_when_no_date_is_left() -> None:
+    """Decision S19."""
     world = fresh()
     payment_id = active(world, DAILY | {"end": {"type": "on_date", "date": "2026-01-08"}})
     call(world, "POST", f"{ITEM}/pause", id=payment_id)
@@ -189,6 +196,7 @@ def test_restarting_refuses_a_malformed_or_past_start_date(start_date: Any) -> N
     ],
 )
 def test_an_operation_in_the_wrong_status_is_refused(operation: str, statuses: tuple[str, ...]) -> None:
+    """Decision S20: 409 `invalid_state`."""
     for status in statuses:
         world = fresh()
         once = DAILY | {"end": {"type": "after_occurrences", "occurrences": 1}}
@@ -203,6 +211,7 @@ def test_an_operation_in_the_wrong_status_is_refused(operation: str, statuses: t
 
 @pytest.mark.parametrize("status", ["draft", "active", "paused", "completed"])
 def test_deleting_ends_everything(status: str) -> None:
+    """Decisions L6 and S20: gone from the list, 404 from then on."""
     world = fresh()
     once = DAILY | {"end": {"type": "after_occurrences", "occurrences": 1}}
     payment_id = draft(world) if status == "draft" else active(world, once)
@@ -231,6 +240,7 @@ def test_what_a_deleted_payment_paid_stays() -> None:
 
 
 def test_the_list_filters_searches_and_sorts() -> None:
+    """Decisions L1 and L4: searched by name and reference, not sorted by name."""
     world = fresh()
     first = draft(world, name="Office rent", reference="OFF-1", amount="30")
     second = str(call(world, "POST", "/recurring-payments", send_body(name="Savings"))["id"])

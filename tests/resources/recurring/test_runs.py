@@ -52,6 +52,7 @@ def ends(occurrences: int) -> dict[str, Any]:
 
 
 def test_a_run_withdraws_at_exactly_its_time_and_tells() -> None:
+    """Decisions S19 and S21: reference `-N`, and the next notice after the run's event."""
     world = fresh()
     payment_id = active(world)
     go(world, "2026-01-06T06:00:00Z")
@@ -104,6 +105,7 @@ def test_an_internal_send_completes_at_the_instant_of_its_run() -> None:
 
 
 def test_an_on_chain_send_waits_for_the_chain() -> None:
+    """Decision S19: a null reference stays null."""
     world = fresh()
     payment_id = started(world, send_body(recipient={"destination": {"type": "address", "address": STELLAR_ADDRESS}}))
     go(world, "2026-01-06T06:00:00Z")
@@ -127,6 +129,7 @@ def test_the_transactions_of_runs_carry_the_request_and_scenario_of_their_paymen
 
 
 def test_the_notice_comes_24_hours_before_a_run() -> None:
+    """Decision S21."""
     world = fresh()
     payment_id = active(world, WEEKLY)
     go(world, "2026-01-11T05:59:59.999Z")
@@ -141,6 +144,7 @@ def test_the_notice_comes_24_hours_before_a_run() -> None:
 
 
 def test_the_notice_comes_at_once_when_the_run_is_nearer_than_24_hours() -> None:
+    """Decision S21: after activated and after restarted."""
     world = fresh()
     payment_id = active(world)
     assert events(world) == ["activated", "run_upcoming"]
@@ -159,6 +163,7 @@ def test_a_day_of_25_hours_puts_the_notice_an_hour_after_the_run() -> None:
 
 
 def test_a_payment_completes_at_the_instant_of_its_last_run() -> None:
+    """Decision S19."""
     world = fresh()
     payment_id = active(world, ends(2))
     go(world, "2026-01-07T06:00:00Z")
@@ -203,6 +208,7 @@ def test_a_failed_run_leaves_nothing_but_its_event() -> None:
 
 
 def test_failed_runs_count_as_occurrences_and_take_a_run_number() -> None:
+    """Decision S19: `runs_completed` counts those that succeeded."""
     world = fresh()
     payment_id = active(world, ends(2))
     set_balance(world, "0")
@@ -216,6 +222,7 @@ def test_failed_runs_count_as_occurrences_and_take_a_run_number() -> None:
 
 
 def test_three_failures_in_a_row_pause() -> None:
+    """Decision S19: pause_reason `repeated_failures`."""
     world = fresh()
     payment_id = active(world)
     set_balance(world, "0")
@@ -229,6 +236,7 @@ def test_three_failures_in_a_row_pause() -> None:
 
 
 def test_a_success_between_them_and_a_restart_start_the_count_anew() -> None:
+    """Decision S19: restart resets the failure counter."""
     world = fresh()
     payment_id = active(world)
     set_balance(world, "0")
@@ -246,6 +254,7 @@ def test_a_success_between_them_and_a_restart_start_the_count_anew() -> None:
 
 
 def test_the_last_run_completes_even_when_it_is_the_third_failure() -> None:
+    """Decision S19."""
     world = fresh()
     payment_id = active(world, ends(3))
     set_balance(world, "0")
@@ -267,6 +276,7 @@ def test_the_last_run_completes_even_when_it_is_the_third_failure() -> None:
     ],
 )
 def test_a_failed_run_says_why(code: str, trouble: Any) -> None:
+    """Decisions M12 and S4: the failure codes of runs, `insufficient_balance` among them."""
     world = fresh()
     saved = save_beneficiary(world)
     started(world, withdraw_body(saved))

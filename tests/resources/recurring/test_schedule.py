@@ -78,6 +78,7 @@ def test_biweekly_keeps_its_phase_however_late_one_looks() -> None:
 
 
 def test_daily_in_berlin_moves_a_missing_time_forward_by_the_gap() -> None:
+    """Decision S19."""
     schedule = plan("daily", "2026-03-28", time="02:30", timezone="Europe/Berlin")
     assert moments(schedule, "2026-03-28T00:00:00Z", 3) == [
         "2026-03-28T01:30",  # 02:30 winter time
@@ -87,6 +88,7 @@ def test_daily_in_berlin_moves_a_missing_time_forward_by_the_gap() -> None:
 
 
 def test_daily_in_berlin_takes_the_first_of_a_time_that_occurs_twice() -> None:
+    """Decision S19."""
     schedule = plan("daily", "2026-10-24", time="02:30", timezone="Europe/Berlin")
     assert moments(schedule, "2026-10-24T00:00:00Z", 3) == [
         "2026-10-24T00:30",  # summer time

@@ -18,6 +18,7 @@ def put(schedule: dict[str, Any], world: Any = None) -> Any:
 
 
 def test_the_schedule_shows_the_request_with_its_defaults() -> None:
+    """Decision S19."""
     answer = put(WEEKLY)
     assert answer["status"] == "draft"
     assert answer["next_run_at"] is None
@@ -44,6 +45,7 @@ def test_null_in_an_optional_field_is_its_absence() -> None:
     ],
 )
 def test_total_runs_follows_the_end(end: dict[str, Any], total: int | None) -> None:
+    """Decision S19: null for never."""
     answer = put(DAILY | {"end": end})
     assert answer["total_runs"] == total
     assert answer["schedule"]["end"] == end

@@ -172,6 +172,7 @@ def test_one_wrong_character_is_always_found(network: str) -> None:
     ],
 )
 def test_a_transaction_hash_has_the_shape_of_its_network(network: str, text: str, valid: bool) -> None:
+    """Decision S16."""
     assert is_tx_hash(network, text) == valid
 
 

@@ -49,4 +49,5 @@ def test_numbers_that_choose_an_outcome_are_valid(suffix: str) -> None:
     ],
 )
 def test_anything_else_is_refused(text: str, country: str | None) -> None:
+    """Decision R4."""
     assert not is_phone(text, country)

@@ -59,6 +59,7 @@ class TestAFreshWorld:
     @pytest.mark.parametrize("code", ASSET_CODES)
     @pytest.mark.parametrize("fiat_code", FIATS)
     def test_the_spread_is_one_percent_to_each_side(self, world: World, code: str, fiat_code: str) -> None:
+        """Decision M1."""
         mid = mid_rate(world, "sandbox", code, fiat_code)
         assert ramp_rate(world, "sandbox", "onramp", code, fiat_code) == rate_of(mid * Decimal("1.01"))
         assert ramp_rate(world, "sandbox", "offramp", code, fiat_code) == rate_of(mid * Decimal("0.99"))
@@ -80,6 +81,7 @@ class TestAFreshWorld:
         assert world.store.tables() == {}
 
     def test_the_overview_has_every_pair_and_every_direction(self, world: World) -> None:
+        """Decision M1: mid, onramp, offramp and swap rates."""
         shown = all_rates(world, "sandbox")
         assert {name: len(rows) for name, rows in shown.items()} == {"mid": 30, "onramp": 30, "offramp": 30, "swap": 42}
         assert shown["mid"][5] == {"asset": "USDC", "fiat_currency": "KES", "rate": "129.3", "updated_at": START}
@@ -137,6 +139,7 @@ class TestGetRates:
 
     @pytest.mark.parametrize("name", PAIR)
     def test_needs_all_four_parameters(self, world: World, name: str) -> None:
+        """Decision H4: `invalid_request` on GET /rates."""
         for query in ({key: value for key, value in PAIR.items() if key != name}, PAIR | {name: ""}):
             with pytest.raises(ApiError) as refusal:
                 invoke(world, RATES, query=query)
@@ -156,6 +159,7 @@ class TestGetRates:
         ],
     )
     def test_refuses_what_does_not_exist(self, world: World, change: dict[str, str], code: str, param: str) -> None:
+        """Decision H5: malformed values and unsupported pairs of GET /rates."""
         with pytest.raises(ApiError) as refusal:
             invoke(world, RATES, query=PAIR | change)
         assert (refusal.value.code, refusal.value.param) == (code, param)

@@ -30,12 +30,14 @@ from simulator.resources.reference.rates import FIXED
 
 
 def test_countries_and_their_currencies() -> None:
+    """Decision R1."""
     assert COUNTRIES == {"KE": "KES", "TZ": "TZS", "NG": "NGN", "ZA": "ZAR", "ZM": "ZMW"}
     assert {code: country for country, code in COUNTRIES.items()} == COUNTRY_OF
     assert {code: currency.decimals for code, currency in FIATS.items()} == dict.fromkeys(COUNTRY_OF, 2)
 
 
 def test_assets_by_network_and_their_precision() -> None:
+    """Decision H8: the decimals of each currency."""
     assert RAMP_ASSETS == {"stellar": ("XLM", "USDC"), "celo": ("CELO", "USDT", "USDC", "CUSD")}
     assert NETWORK_ASSETS == {**RAMP_ASSETS, "bitcoin": ("BTC",)}
     decimals = {"stellar": 7, "celo": 6, "bitcoin": 8}
@@ -63,11 +65,13 @@ def test_a_record_names_its_currency_by_code_and_network() -> None:
 
 @pytest.mark.parametrize("code", ["KES", "TZS", "NGN", "ZMW"])
 def test_both_methods_work_outside_south_africa(code: str) -> None:
+    """Decision R1."""
     assert has_method(code, "mobile_money")
     assert has_method(code, "bank_transfer")
 
 
 def test_south_africa_has_bank_transfer_only() -> None:
+    """Decision R1."""
     assert has_method("ZAR", "bank_transfer")
     assert not has_method("ZAR", "mobile_money")
     assert not has_method("KES", "cash")
@@ -75,6 +79,7 @@ def test_south_africa_has_bank_transfer_only() -> None:
 
 
 def test_providers_by_country() -> None:
+    """Decision R2."""
     assert {country: tuple(found) for country, found in PROVIDERS.items()} == {
         "KE": ("mpesa", "airtel"),
         "TZ": ("mpesa", "airtel", "tigopesa", "halopesa"),
@@ -87,6 +92,7 @@ def test_providers_by_country() -> None:
 
 
 def test_banks_by_country() -> None:
+    """Decision R3."""
     assert {country: tuple(found) for country, found in BANKS.items()} == {
         "KE": ("01", "03", "11", "12", "68"),
         "TZ": ("NMB", "CRDB", "NBC", "STANBIC", "EQUITY"),
@@ -101,6 +107,7 @@ def test_banks_by_country() -> None:
     ("country", "shortest", "longest"), [("NG", 10, 10), ("KE", 10, 14), ("TZ", 10, 14), ("ZA", 7, 11), ("ZM", 10, 13)]
 )
 def test_account_numbers_have_the_digits_of_their_country(country: str, shortest: int, longest: int) -> None:
+    """Decision R3."""
     for found in BANKS[country].values():
         for length in range(1, 20):
             assert is_account_number(found, "1" * length) == (shortest <= length <= longest)
@@ -110,6 +117,7 @@ def test_account_numbers_have_the_digits_of_their_country(country: str, shortest
 
 @pytest.mark.parametrize("key", ASSETS)
 def test_everyday_amounts_lie_inside_the_listing_limits(key: tuple[str, str]) -> None:
+    """Decision M13."""
     row = listing(*key)
     dollar = FIXED[f"swap:USDC.{'celo' if key == ('USDC', 'stellar') else 'stellar'}:{ASSETS[key].key}"]
     amounts = [20 * dollar, 50 * dollar]
@@ -125,6 +133,7 @@ def test_a_listing_that_does_not_exist_is_a_mistake_of_the_caller() -> None:
 
 
 def test_the_overview_names_every_bank_provider_country_and_currency() -> None:
+    """Decision R3: each bank with its name."""
     shown = reference_data()
     assert list(shown) == ["banks", "providers", "countries", "currencies"]
     assert {"country": "NG", "bank_code": "058", "bank_name": "Guaranty Trust Bank"}.items() <= shown["banks"][

@@ -36,6 +36,7 @@ def refused(world: Any, method: str, path: str, body: dict[str, Any], **more: An
 
 
 def test_registering_sends_a_test_request_before_anything_is_stored() -> None:
+    """Decision W4: neither event nor delivery."""
     world = house()
     answer = call(world, "POST", "/webhooks", {"url": URL, "events": ["*"], "description": "Mine"})
     assert isinstance(answer, Probe)
@@ -73,6 +74,7 @@ def test_registering_sends_a_test_request_before_anything_is_stored() -> None:
     ],
 )
 def test_only_exactly_200_registers(status: int | None, error: str | None, says: str) -> None:
+    """Decision W4."""
     world = house()
     answer = call(world, "POST", "/webhooks", {"url": URL, "events": ["*"]})
     with pytest.raises(ApiError) as caught:
@@ -112,10 +114,12 @@ def test_a_receiver_on_this_machine_that_is_not_there_earns_a_hint_about_contain
     ],
 )
 def test_a_bad_registration_is_refused(body: dict[str, Any], expected: tuple[int, str, str]) -> None:
+    """Decisions H5 and W3: any refused string is 422, what is no string 400."""
     assert refused(house(), "POST", "/webhooks", body) == expected
 
 
 def test_the_setting_decides_which_urls_are_allowed() -> None:
+    """Decision W3."""
     local = {"url": "http://127.0.0.1:9000/", "events": ["*"]}
     private = {"url": "http://receiver:9000/", "events": ["*"]}
     assert isinstance(call(house(), "POST", "/webhooks", local), Probe)
@@ -142,6 +146,7 @@ def test_endpoints_are_listed_newest_first_searched_and_filtered() -> None:
 
 
 def test_environments_do_not_mix() -> None:
+    """Decision H16: webhook endpoints of the two never mix."""
     world = house()
     live = register(world, environment="production")
     assert call(world, "GET", "/webhooks")["data"] == []
@@ -184,6 +189,7 @@ def test_patch_changes_only_what_was_sent() -> None:
 
 
 def test_patch_with_a_new_url_is_tested_again_and_an_old_one_is_not() -> None:
+    """Decision W4."""
     world = house()
     endpoint = register(world)
     assert call(world, "PATCH", "/webhooks/{id}", {"url": URL}, id=endpoint)["url"] == URL
@@ -233,6 +239,7 @@ def test_enabling_and_disabling_twice_changes_nothing_more() -> None:
 
 
 def test_a_test_call_sends_an_event_to_that_endpoint_alone() -> None:
+    """Decision W10: an event of the journal, whatever the endpoint subscribes to."""
     world = house()
     other, endpoint = register(world), register(world, events=("kyc.approved",))
     envelope = call(world, "POST", "/webhooks/{id}/test", id=endpoint)
@@ -245,6 +252,7 @@ def test_a_test_call_sends_an_event_to_that_endpoint_alone() -> None:
 
 
 def test_a_disabled_endpoint_cannot_be_tested() -> None:
+    """Decision W10."""
     world = house()
     endpoint = register(world)
     call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=endpoint)
@@ -252,6 +260,7 @@ def test_a_disabled_endpoint_cannot_be_tested() -> None:
 
 
 def test_deliveries_show_what_came_back() -> None:
+    """Decision W12: every field of a record."""
     world = house()
     endpoint = register(world)
     event = happen(world)
@@ -291,6 +300,7 @@ def test_deliveries_are_listed_and_filtered() -> None:
 
 
 def test_the_default_world_has_the_well_known_keys_and_others_have_their_own() -> None:
+    """Decision W1: one key per account and environment."""
     default, other = house(), make_world(*ROOMS, world_id="ci-1")
     assert webhook_key(default, "sandbox") == "whk_test_simulator"
     assert webhook_key(default, "production") == "whk_live_simulator"
@@ -303,6 +313,7 @@ def test_the_default_world_has_the_well_known_keys_and_others_have_their_own() -
 
 
 def test_rotating_the_key_replaces_that_of_one_environment() -> None:
+    """Decision W1."""
     world = house()
     done = push(world, ROOMS, "rotate_webhook_key", environment="production")
     assert done.resource == {"webhook_key": webhook_key(world, "production")}
@@ -330,6 +341,7 @@ def test_deleting_drops_every_retry_but_no_first_attempt() -> None:
 
 
 def test_an_endpoint_that_was_disabled_starts_with_new_events() -> None:
+    """Decision W9."""
     world = house()
     endpoint = register(world)
     happen(world)

@@ -57,6 +57,7 @@ def test_an_event_that_was_rolled_back_is_not_sent() -> None:
 
 
 def test_first_attempts_go_out_one_after_another_in_the_order_of_events() -> None:
+    """Decision W6."""
     world = house()
     slow, quick = register(world), register(world)
     events = [happen(world) for _ in range(3)]
@@ -77,6 +78,7 @@ def test_first_attempts_go_out_one_after_another_in_the_order_of_events() -> Non
 
 
 def test_the_retry_schedule_is_exact() -> None:
+    """Decision W5: 11 attempts, then the endpoint is disabled."""
     world = house()
     endpoint = register(world)
     start = world.now_ms
@@ -90,6 +92,7 @@ def test_the_retry_schedule_is_exact() -> None:
 
 
 def test_after_the_last_failure_the_owner_gets_an_email_and_nothing_more_is_sent() -> None:
+    """Decisions W5 and W9."""
     world = house()
     endpoint = register(world)
     happen(world)
@@ -122,6 +125,7 @@ def test_a_retry_is_planned_from_the_moment_of_the_answer() -> None:
 
 
 def test_a_retry_holds_nothing_back_and_success_ends_it() -> None:
+    """Decision W6: a retry holds nothing back."""
     world = house()
     register(world)
     first = happen(world)
@@ -165,6 +169,7 @@ def test_any_2xx_is_a_success(status: int, succeeded: bool) -> None:
 
 
 def test_no_answer_is_a_failure_with_its_reason() -> None:
+    """Decision W12: response_status is null without an answer."""
     world = house()
     register(world)
     happen(world)
@@ -215,6 +220,7 @@ def test_an_attempt_put_back_may_start_again_under_the_same_id() -> None:
 
 
 def test_a_resend_goes_to_those_who_would_get_it_now_and_numbers_go_on() -> None:
+    """Decision W11: no new retry schedule."""
     world = house()
     first = register(world)
     event = happen(world)

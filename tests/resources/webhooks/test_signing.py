@@ -7,11 +7,12 @@ import hmac
 
 import pytest
 
+from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Attempt, SignedRequest, prepare, sign, webhook_key
 from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES
-from tests.resources.webhooks.house import ROOMS, add_fault, happen, house, register, take
+from tests.resources.webhooks.house import BROKEN, ROOMS, add_fault, happen, house, register, report, take
 from tests.support import push
 
 WALL_MS = 1_800_000_000_000
@@ -32,6 +33,7 @@ def test_the_signature_is_hmac_sha256_over_timestamp_dot_body() -> None:
 
 
 def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
+    """Decision W2: stamped with the wall clock."""
     world = house()
     register(world)
     event = happen(world)
@@ -44,6 +46,7 @@ def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
 
 
 def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
+    """Decision W2."""
     world = house(webhook_timestamp="simulated")
     register(world)
     happen(world)
@@ -52,6 +55,7 @@ def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
 
 
 def test_production_is_signed_with_its_own_key_and_a_rotated_one_at_once() -> None:
+    """Decisions H16 and W1."""
     world = house()
     register(world, environment="production")
     event = happen(world, environment="production")
@@ -93,3 +97,21 @@ def test_an_attempt_without_its_event_cannot_be_prepared() -> None:
     (attempt,) = take(world)
     with pytest.raises(LookupError):
         prepare(house(), attempt, WALL_MS)
+
+
+def test_every_attempt_and_every_endpoint_gets_the_same_bytes_with_a_stamp_of_its_own() -> None:
+    """Decision W7."""
+    world = house()
+    register(world)
+    register(world)
+    event = happen(world)
+    first, other = take(world)
+    report(world, first, BROKEN)
+    world.fire_due(world.now_ms + MINUTE_MS)
+    (retry,) = take(world)
+    sent = [prepare(world, attempt, WALL_MS + n) for n, attempt in enumerate((first, other, retry))]
+    assert {message.body for message in sent} == {event.raw}
+    for n, message in enumerate(sent):
+        headers, stamp = dict(message.headers), str(WALL_MS + n)
+        assert headers["X-Timestamp"] == stamp
+        assert headers["X-Signature"] == expected("whk_test_simulator", stamp, event.raw)

@@ -109,6 +109,7 @@ def test_public_https_urls_are_allowed_under_every_policy(url: str, policy: str)
 
 @pytest.mark.parametrize("url", HERE)
 def test_this_machine_is_allowed_under_local_only(url: str) -> None:
+    """Decision W3."""
     assert check_url(url, "local") is None
     assert check_url(url, "any") is None
     assert check_url(url, "public") is not None
@@ -117,6 +118,7 @@ def test_this_machine_is_allowed_under_local_only(url: str) -> None:
 @pytest.mark.parametrize("url", FORBIDDEN)
 @pytest.mark.parametrize("policy", ["public", "local"])
 def test_private_and_disguised_hosts_are_refused(url: str, policy: str) -> None:
+    """Decision W3."""
     assert check_url(url, policy) is not None
 
 
@@ -163,6 +165,7 @@ def test_malformed_urls_are_refused_under_every_policy(url: str, policy: str) ->
     ],
 )
 def test_an_address_is_checked_for_its_policy(address: str, host: str, public: bool, local: bool) -> None:
+    """Decision W3: also when a name resolves to such an address."""
     assert (check_address(address, "public", host) is None) is public
     assert (check_address(address, "local", host) is None) is local
     assert check_address(address, "any", host) is None
