@@ -13,7 +13,8 @@ from simulator.courier.transport import FakeTransport
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
 from simulator.resources import webhooks
-from simulator.resources.webhooks import Outcome, sign
+from simulator.resources.webhooks import Outcome
+from simulator.resources.webhooks.keys import sign
 from simulator.wire.operation import Probe
 from tests.resources.webhooks.house import call, happen, house, register, status_of, take
 

@@ -16,7 +16,8 @@ from simulator.courier import transport as module
 from simulator.courier.courier import Courier
 from simulator.courier.transport import MAX_BODY_BYTES, AiohttpTransport, describe
 from simulator.resources import webhooks
-from simulator.resources.webhooks import Outcome, sign
+from simulator.resources.webhooks import Outcome
+from simulator.resources.webhooks.keys import sign
 from tests.courier.test_courier import Owner
 from tests.resources.webhooks.house import happen, house, register
 

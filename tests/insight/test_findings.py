@@ -13,8 +13,8 @@ from simulator.insight.advice import MOST_EVIDENCE
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.world import World
-from simulator.resources.webhooks import Delivery, Webhook
-from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS
+from simulator.resources.webhooks import Delivery
+from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
 from simulator.wire.json import dumps
 
 BLUEPRINT = Blueprint("default", 1)

@@ -14,13 +14,7 @@ from simulator.resources.auth.actions import (
     set_up,
     token_holder,
 )
-from simulator.resources.auth.records import (
-    KEY_PAIRS,
-    PERMISSIONS,
-    TOKENS,
-    KeyPair,
-    key_pairs,
-)
+from simulator.resources.auth.records import KEY_PAIRS, TOKENS, key_pairs
 from simulator.resources.auth.routes import ACTIONS, OPERATIONS
 from simulator.resources.auth.shapes import render_key_pair
 from simulator.resources.auth.states import KEY_PAIR
@@ -49,10 +43,7 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
-    "PERMISSIONS",
     "ROOM",
-    "KeyPair",
     "credentials",
     "forget",
     "key_pair",

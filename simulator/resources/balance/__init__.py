@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from simulator.resources.balance import assets, settlement
 from simulator.resources.balance.bodies import (
-    DESTINATIONS,
     AddressDestination,
     AnyDestination,
     LightningDestination,
@@ -16,15 +15,13 @@ from simulator.resources.balance.bodies import (
 )
 from simulator.resources.balance.destinations import (
     TRANSFER_PRODUCTS,
-    Recipient,
     check_destination,
     find_user,
     parse_destination,
     resolve_destination,
 )
 from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, named_asset, require_asset
-from simulator.resources.balance.pricing import Pricing, SendPricing, price_send, require_balance
-from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
+from simulator.resources.balance.records import QUOTE_TABLES
 from simulator.resources.balance.routes import OPERATIONS
 from simulator.resources.balance.send import create_send
 from simulator.resources.balance.shapes import (
@@ -45,7 +42,7 @@ from simulator.resources.balance.shapes import (
     render_withdraw_quote,
 )
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
-from simulator.resources.balance.withdraw import estimate_withdraw, execute_withdraw, quote_withdraw
+from simulator.resources.balance.withdraw import execute_withdraw, quote_withdraw
 from simulator.resources.transactions import quote_kind, transaction_kind
 from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
@@ -120,44 +117,27 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
-    "BUY",
-    "DESTINATIONS",
-    "QUOTE_TABLES",
     "ROOM",
-    "SEND",
-    "SWAP",
     "TRANSFER_PRODUCTS",
-    "WITHDRAW",
     "WITHDRAWABLE",
     "AddressDestination",
     "AnyDestination",
     "BuyPaymentInstructions",
-    "BuyQuoteShape",
     "BuyTransaction",
     "LightningDestination",
-    "Pricing",
-    "Recipient",
-    "SendPricing",
     "SendTransaction",
-    "SwapQuoteShape",
     "SwapTransaction",
     "UserDestination",
-    "WalletQuote",
-    "WithdrawQuoteShape",
     "WithdrawTransaction",
     "check_decimals",
     "check_destination",
     "create_send",
     "destination_type",
-    "estimate_withdraw",
     "execute_withdraw",
     "find_user",
     "named_asset",
     "parse_destination",
-    "price_send",
     "quote_withdraw",
     "require_asset",
-    "require_balance",
     "resolve_destination",
 ]

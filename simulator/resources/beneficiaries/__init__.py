@@ -2,13 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.beneficiaries.records import (
-    BENEFICIARIES,
-    Beneficiary,
-    any_beneficiary,
-    beneficiaries,
-    beneficiary,
-)
+from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, any_beneficiary, beneficiary
 from simulator.resources.beneficiaries.routes import OPERATIONS
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
@@ -52,14 +46,4 @@ ASSUMPTIONS = assume(
     ("beneficiary-memo", "A memo is kept as given on every network."),
 )
 
-__all__ = [
-    "ASSUMPTIONS",
-    "BENEFICIARY",
-    "ROOM",
-    "Beneficiary",
-    "BeneficiaryShape",
-    "any_beneficiary",
-    "beneficiaries",
-    "beneficiary",
-    "render_beneficiary",
-]
+__all__ = ["ROOM", "Beneficiary", "any_beneficiary", "beneficiary"]

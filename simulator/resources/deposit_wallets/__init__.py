@@ -17,7 +17,6 @@ from simulator.resources.deposit_wallets.records import (
     DEPOSITS,
     LIGHTNING,
     WALLETS,
-    Deposit,
     Invoice,
     LightningAddress,
     LightningEntry,
@@ -27,9 +26,7 @@ from simulator.resources.deposit_wallets.routes import ACTIONS, OPERATIONS
 from simulator.resources.deposit_wallets.shapes import (
     DepositShape,
     InvoiceObject,
-    InvoiceShape,
     LightningAddressObject,
-    LightningAddressShape,
     WalletShape,
     entry_in_events,
     render_deposit,
@@ -155,23 +152,14 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
     "ROOM",
     "DecodedInvoice",
-    "Deposit",
-    "DepositShape",
     "Invoice",
-    "InvoiceObject",
-    "InvoiceShape",
     "LightningAddress",
-    "LightningAddressObject",
-    "LightningAddressShape",
     "LightningEntry",
     "Wallet",
-    "WalletShape",
     "decode_invoice",
     "default_wallet",
     "is_lightning_address",
     "is_payable",
-    "render_deposit",
 ]

@@ -5,20 +5,10 @@ Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 
 from __future__ import annotations
 
-from simulator.resources.fees.catalogue import find_product, product_of, products
+from simulator.resources.fees.catalogue import find_product
 from simulator.resources.fees.currencies import LIST_CURRENCIES
-from simulator.resources.fees.pricing import (
-    Breakdown,
-    Priced,
-    breakdown,
-    check_limits,
-    formula,
-    match,
-    price,
-    require_in_force,
-    solve_source,
-)
-from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, Limits, NetworkFee, no_fee
+from simulator.resources.fees.pricing import Priced, check_limits, formula, match, price, require_in_force, solve_source
+from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, no_fee
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import AppFee, ProcessingFee, render_product, show_app_fee, show_processing_fee
 from simulator.resources.fees.states import FEE_PRODUCT
@@ -100,26 +90,17 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
-    "FEE_PRODUCT",
-    "MACHINES",
     "ROOM",
     "AppFee",
-    "Breakdown",
     "Fee",
     "FeeProduct",
-    "Limits",
-    "NetworkFee",
     "Priced",
     "ProcessingFee",
-    "breakdown",
     "check_limits",
     "formula",
     "match",
     "no_fee",
     "price",
-    "product_of",
-    "products",
     "require_in_force",
     "show_app_fee",
     "show_processing_fee",

@@ -5,9 +5,7 @@ Chapters "Orders and transactions" and "Order" of the specification, decisions L
 
 from __future__ import annotations
 
-from simulator.resources.history.records import ORDER_STATUSES
 from simulator.resources.history.routes import OPERATIONS
-from simulator.resources.history.shapes import AnyTransaction, Order, OrderLeg
 from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
@@ -44,4 +42,4 @@ ASSUMPTIONS = assume(
     ("history-lists", "type and order_type take comma-separated lists; min_amount above max_amount finds nothing."),
 )
 
-__all__ = ["ASSUMPTIONS", "ORDER_STATUSES", "ROOM", "AnyTransaction", "Order", "OrderLeg"]
+__all__ = ["ROOM"]

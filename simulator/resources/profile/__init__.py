@@ -21,7 +21,6 @@ from simulator.resources.profile.records import (
     PLATFORM_USERS,
     PROFILES,
     PlatformUser,
-    Profile,
     is_oneself,
     kyc,
     platform_user,
@@ -89,12 +88,9 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
     "ROOM",
-    "KycDetail",
     "LimitCharge",
     "PlatformUser",
-    "Profile",
     "charge_limits",
     "check_amount",
     "check_limits_left",
@@ -106,7 +102,5 @@ __all__ = [
     "require_active",
     "require_kyc",
     "require_production_access",
-    "show_kyc",
-    "show_profile",
     "would_exceed_monthly",
 ]

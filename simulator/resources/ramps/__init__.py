@@ -6,7 +6,7 @@ from simulator.kernel.world import TimerRow
 from simulator.resources.ramps.actions import DEADLINE
 from simulator.resources.ramps.bodies import FailureParameters, PaymentParameters, TxHashParameters
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
-from simulator.resources.ramps.records import QUOTES, RampQuote
+from simulator.resources.ramps.records import QUOTES
 from simulator.resources.ramps.routes import OPERATIONS
 from simulator.resources.ramps.settlement import ACTIONS, check_hash, check_payment, lapse, receive
 from simulator.resources.ramps.shapes import (
@@ -50,14 +50,11 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
     "ROOM",
     "FailureCode",
     "FailureParameters",
     "PaymentParameters",
     "RampPaymentInstructions",
-    "RampQuote",
-    "RampQuoteShape",
     "RampTransaction",
     "TxHashParameters",
     "bank_instructions",

@@ -75,13 +75,4 @@ ASSUMPTIONS = assume(
     ("recurring-sort", "Recurring payments also sort by amount, whatever its currency."),
 )
 
-__all__ = [
-    "ASSUMPTIONS",
-    "NOTICE",
-    "RECURRING_PAYMENT",
-    "ROOM",
-    "RUN",
-    "RecurringPayment",
-    "RecurringPaymentShape",
-    "RecurringRunObject",
-]
+__all__ = ["NOTICE", "ROOM", "RUN", "RecurringPayment"]

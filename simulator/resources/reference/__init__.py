@@ -26,14 +26,7 @@ from simulator.resources.reference.networks import (
     standing_network,
 )
 from simulator.resources.reference.phones import is_phone
-from simulator.resources.reference.rates import (
-    RATES,
-    convert_mid,
-    mid_rate,
-    ramp_rate,
-    swap_rate,
-    usd_price,
-)
+from simulator.resources.reference.rates import RATES, convert_mid, ramp_rate, swap_rate, usd_price
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -48,15 +41,11 @@ from simulator.resources.reference.records import (
     PROVIDERS,
     RAMP_ASSETS,
     RAMP_NETWORKS,
-    Bank,
     CurrencyListing,
-    Provider,
     asset,
-    bank,
     currency_of,
     fiat,
     has_method,
-    is_account_number,
     listing,
     provider,
 )
@@ -120,7 +109,6 @@ ASSUMPTIONS = assume(
 __all__ = [
     "ASSETS",
     "ASSET_CODES",
-    "ASSUMPTIONS",
     "BANKS",
     "COUNTRIES",
     "COUNTRY_OF",
@@ -134,13 +122,9 @@ __all__ = [
     "RAMP_NETWORKS",
     "ROOM",
     "AllRates",
-    "Bank",
     "CurrencyListing",
-    "NetworkObject",
-    "Provider",
     "all_rates",
     "asset",
-    "bank",
     "check_tx_hash",
     "checksummed",
     "convert_mid",
@@ -149,12 +133,10 @@ __all__ = [
     "encode_stellar",
     "fiat",
     "has_method",
-    "is_account_number",
     "is_address",
     "is_phone",
     "is_tx_hash",
     "listing",
-    "mid_rate",
     "network",
     "network_status",
     "new_address",

@@ -13,7 +13,6 @@ from simulator.resources.transactions.actions import (
     move_released,
     pay_over_lightning,
     payment_of,
-    transaction_of,
     transactions,
 )
 from simulator.resources.transactions.kinds import quote_kind, transaction_kind
@@ -34,8 +33,6 @@ from simulator.resources.transactions.quotes import (
 from simulator.resources.transactions.records import (
     LIGHTNING_PAYMENTS,
     ORDERS,
-    RAMP_TYPES,
-    TRANSACTIONS,
     TYPES,
     NewOrderFields,
     PaymentInstructions,
@@ -70,13 +67,10 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
     "IN_FLIGHT",
     "QUOTE",
-    "RAMP_TYPES",
     "ROOM",
     "STATUSES",
-    "TRANSACTIONS",
     "TYPES",
     "DepositTransaction",
     "NewOrderFields",
@@ -105,7 +99,6 @@ __all__ = [
     "require_usable",
     "searched",
     "transaction_kind",
-    "transaction_of",
     "transactions",
     "use_quote",
 ]

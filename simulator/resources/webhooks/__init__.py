@@ -12,18 +12,16 @@ from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
 from simulator.resources.webhooks.emails import EmailEntry, emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
-from simulator.resources.webhooks.faults import deliver_plan
 from simulator.resources.webhooks.keys import (
     KEYS,
     prepare,
     sending_time_ms,
     set_up_keys,
-    sign,
     signed_headers,
     url_policy,
     webhook_key,
 )
-from simulator.resources.webhooks.queue import RETRY_DELAYS_MS, in_flight, may_take, put_back, report, resend, take
+from simulator.resources.webhooks.queue import in_flight, may_take, put_back, report, resend, take
 from simulator.resources.webhooks.records import (
     DELIVERIES,
     EMAILS,
@@ -37,8 +35,6 @@ from simulator.resources.webhooks.records import (
     Attempt,
     Delivery,
     Outcome,
-    SignedRequest,
-    Webhook,
 )
 from simulator.resources.webhooks.routes import OPERATIONS
 from simulator.resources.webhooks.shapes import (
@@ -120,22 +116,15 @@ ASSUMPTIONS = assume(
 )
 
 __all__ = [
-    "ASSUMPTIONS",
-    "RETRY_DELAYS_MS",
     "ROOM",
-    "WEBHOOK",
     "Attempt",
     "Delivery",
     "EmailEntry",
     "Outcome",
     "RecordedDelivery",
-    "SignedRequest",
-    "Webhook",
-    "WebhookEndpoint",
     "all_deliveries",
     "check_address",
     "check_url",
-    "deliver_plan",
     "deliveries_about",
     "emails",
     "in_flight",
@@ -149,7 +138,6 @@ __all__ = [
     "resend",
     "sending_time_ms",
     "set_up_keys",
-    "sign",
     "signed_headers",
     "take",
     "url_policy",

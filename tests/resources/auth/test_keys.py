@@ -11,6 +11,7 @@ from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 from simulator.resources import auth, profile, reference
 from simulator.resources.auth import credentials, token_holder
+from simulator.resources.auth.records import PERMISSIONS
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, move, render
@@ -55,7 +56,7 @@ def test_a_new_key_shows_its_secret_label_permissions_and_moment(world: World) -
 
 
 def test_a_new_key_may_do_everything_by_default_and_nothing_with_no_permissions(world: World) -> None:
-    assert created(world)["permissions"] == list(auth.PERMISSIONS)
+    assert created(world)["permissions"] == list(PERMISSIONS)
     assert created(world, permissions=[])["permissions"] == []
 
 
@@ -103,7 +104,7 @@ def test_a_revoked_key_is_shown_without_its_secret(world: World) -> None:
     assert done.resource == {
         "public_key": "pk_test_simulator",
         "label": "Default",
-        "permissions": list(auth.PERMISSIONS),
+        "permissions": list(PERMISSIONS),
         "status": "revoked",
         "created_at": "2026-01-05T08:00:00.000Z",
     }

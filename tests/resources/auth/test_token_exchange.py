@@ -12,7 +12,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import auth, profile, reference
 from simulator.resources.auth import credentials, permits, require_access, token_holder
-from simulator.resources.auth.records import TOKENS
+from simulator.resources.auth.records import PERMISSIONS, TOKENS
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
 from simulator.wire.records import INDEX
@@ -212,7 +212,7 @@ def test_a_token_from_before_a_reset_is_never_issued_again() -> None:
 @pytest.mark.parametrize(
     ("permissions", "group", "reads", "allowed"),
     [
-        (auth.PERMISSIONS, "wallet", False, True),
+        (PERMISSIONS, "wallet", False, True),
         (("read",), "wallet", True, True),
         (("read",), "wallet", False, False),
         (("wallet",), "wallet", False, True),

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.resources import fees
+from simulator.resources.fees.catalogue import products
 from simulator.resources.profile import platform_user, profile_of
 from simulator.resources.transactions import transactions
 from simulator.wire.records import find
@@ -368,7 +368,7 @@ def test_a_bitcoin_send_has_a_hash_of_64_digits() -> None:
 
 def product_of(house: House, product: str) -> str:
     """The id of the fee product for CUSD on celo."""
-    table = fees.products(house.world, house.environment).values()
+    table = products(house.world, house.environment).values()
     return next(row.id for row in table if row.product == product and row.asset == "CUSD")
 
 

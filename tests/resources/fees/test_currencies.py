@@ -9,6 +9,7 @@ import pytest
 
 from simulator.kernel.world import World
 from simulator.resources import fees, reference
+from simulator.resources.fees.catalogue import products
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from tests.support import find_operation, invoke, make_world, push
@@ -129,7 +130,7 @@ def test_m13_the_least_send_costs_less_than_it_sends(world: World, symbol: str, 
 
 
 def product_id(world: World, product: str, *, asset: str = "", fiat_currency: str = "") -> str:
-    table = fees.products(world, "sandbox").values()
+    table = products(world, "sandbox").values()
     return next(
         row.id
         for row in table

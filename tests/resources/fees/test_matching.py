@@ -8,6 +8,7 @@ import pytest
 
 from simulator.kernel.world import World
 from simulator.resources import fees, reference
+from simulator.resources.fees.catalogue import product_of
 from simulator.wire.errors import ApiError
 from tests.resources.fees.support import calculate, change, fresh
 
@@ -121,7 +122,7 @@ def test_a_swap_to_the_very_same_asset_has_no_price() -> None:
     ("amount", "code"), [("0", "amount_too_low"), ("1000000.01", "amount_too_high"), ("1000000", None)]
 )
 def test_limits_can_be_checked_without_a_fee_and_name_the_given_field(amount: str, code: str | None) -> None:
-    product = fees.product_of(fresh(), "sandbox", "fee_deposit_usdc")
+    product = product_of(fresh(), "sandbox", "fee_deposit_usdc")
     assert product is not None
     if code is None:
         fees.check_limits(product, Decimal(amount), "source.amount")

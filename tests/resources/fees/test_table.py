@@ -10,7 +10,7 @@ import pytest
 
 from simulator.kernel.money import Currency
 from simulator.resources import fees, reference
-from simulator.resources.fees.catalogue import base
+from simulator.resources.fees.catalogue import base, products
 from simulator.resources.fees.records import IN_FIAT, WITH_FIAT, WITH_NETWORK_FEE, FeeProduct
 from tests.resources.fees.support import fresh, listed
 
@@ -130,7 +130,7 @@ def test_every_wallet_operation_is_priced(asset: Currency) -> None:
 
 def test_everything_listed_can_be_calculated_and_is_the_product_that_is_found() -> None:
     world = fresh()
-    for product in fees.products(world, "sandbox").values():
+    for product in products(world, "sandbox").values():
         if product.status == "active":
             found = fees.match(
                 world,

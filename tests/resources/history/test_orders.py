@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.resources.history import Order, OrderLeg
+from simulator.resources.history.shapes import Order, OrderLeg
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from tests.resources.history.deals import buy, credited, everything, offramp, onramp, send, swap, withdraw

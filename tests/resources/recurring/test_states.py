@@ -9,7 +9,7 @@ import pytest
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
-from simulator.resources.recurring import RECURRING_PAYMENT
+from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.records import find, move, remove
 from tests.resources.recurring.world import active, draft, events, fresh
 

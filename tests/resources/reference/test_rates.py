@@ -12,17 +12,8 @@ from hypothesis import strategies as st
 
 from simulator.kernel.money import inverse_of, rate_of
 from simulator.kernel.world import World
-from simulator.resources.reference import (
-    ASSET_CODES,
-    ASSETS,
-    FIATS,
-    ROOM,
-    all_rates,
-    convert_mid,
-    mid_rate,
-    ramp_rate,
-    swap_rate,
-)
+from simulator.resources.reference import ASSET_CODES, ASSETS, FIATS, ROOM, all_rates, convert_mid, ramp_rate, swap_rate
+from simulator.resources.reference.rates import mid_rate
 from simulator.wire.errors import ApiError, ControlError
 from tests.support import START, advance, event_types, find_operation, invoke, make_world, push
 

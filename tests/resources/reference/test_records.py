@@ -17,16 +17,15 @@ from simulator.resources.reference import (
     PROVIDERS,
     RAMP_ASSETS,
     asset,
-    bank,
     currency_of,
     fiat,
     has_method,
-    is_account_number,
     listing,
     provider,
     reference_data,
 )
 from simulator.resources.reference.rates import FIXED
+from simulator.resources.reference.records import bank, is_account_number
 
 
 def test_countries_and_their_currencies() -> None:

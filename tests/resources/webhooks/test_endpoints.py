@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.resources import webhooks
-from simulator.resources.webhooks import WebhookEndpoint, webhook_key
+from simulator.resources.webhooks import webhook_key
+from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
 from simulator.wire.operation import Probe

@@ -10,8 +10,9 @@ import pytest
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.resources.webhooks import Attempt, SignedRequest, prepare, sign, webhook_key
-from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES
+from simulator.resources.webhooks import Attempt, prepare, webhook_key
+from simulator.resources.webhooks.keys import sign
+from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
 from tests.resources.webhooks.house import BROKEN, ROOMS, add_fault, happen, house, register, report, take
 from tests.support import push
 

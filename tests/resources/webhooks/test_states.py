@@ -6,7 +6,7 @@ import pytest
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
-from simulator.resources.webhooks import WEBHOOK
+from simulator.resources.webhooks.states import WEBHOOK
 from simulator.wire.records import find, move
 from tests.resources.webhooks.house import house, register
 
