@@ -17,13 +17,7 @@ from simulator.resources.deposit_wallets.bodies import (
     WalletChanges,
 )
 from simulator.resources.deposit_wallets.lightning import open_address
-from simulator.resources.deposit_wallets.records import (
-    Deposit,
-    Wallet,
-    deposits,
-    entries,
-    wallets,
-)
+from simulator.resources.deposit_wallets.records import Deposit, Wallet, deposits, entries, wallets
 from simulator.resources.deposit_wallets.shapes import (
     DepositShape,
     LightningShape,

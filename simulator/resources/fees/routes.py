@@ -15,13 +15,7 @@ from simulator.resources.fees.bodies import (
     CalculateSwapFee,
     SetFeeProduct,
 )
-from simulator.resources.fees.records import (
-    METHODS,
-    PRODUCTS,
-    WITH_FIAT,
-    WITH_NETWORK_FEE,
-    FeeProduct,
-)
+from simulator.resources.fees.records import METHODS, PRODUCTS, WITH_FIAT, WITH_NETWORK_FEE, FeeProduct
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.actions import Action
 from simulator.wire.listing import Filter, Listing, by_field

@@ -8,13 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.resources.profile import actions, shapes
-from simulator.resources.profile.bodies import (
-    PatchProfile,
-    SetKyc,
-    SetLimits,
-    SetProductionAccess,
-    SetProfile,
-)
+from simulator.resources.profile.bodies import PatchProfile, SetKyc, SetLimits, SetProductionAccess, SetProfile
 from simulator.resources.profile.records import RequiredAction, profile_of
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.errors import ControlError, invalid

@@ -11,10 +11,7 @@ from simulator.resources.ramps.bodies import (
     QuoteBody,
 )
 from simulator.resources.ramps.records import RampQuote
-from simulator.resources.ramps.shapes import (
-    RampQuoteShape,
-    RampTransaction,
-)
+from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction
 from simulator.wire.operation import Call, Operation
 
 TAG = "Ramp quotes and ramps"

@@ -21,12 +21,7 @@ from simulator.resources.ramps.bodies import (
     TxHashParameters,
 )
 from simulator.resources.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
-from simulator.resources.transactions import (
-    Transaction,
-    given_amount,
-    given_tx_hash,
-    move_released,
-)
+from simulator.resources.transactions import Transaction, given_amount, given_tx_hash, move_released
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.advice import advise
 from simulator.wire.arrivals import deliver

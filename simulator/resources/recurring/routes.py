@@ -7,11 +7,7 @@ from typing import get_args
 
 from typing_extensions import TypedDict
 
-from simulator.resources.balance import (
-    SendTransaction,
-    WithdrawTransaction,
-    destination_type,
-)
+from simulator.resources.balance import SendTransaction, WithdrawTransaction, destination_type
 from simulator.resources.recurring import actions
 from simulator.resources.recurring.bodies import (
     CreateRecurring,
@@ -29,12 +25,7 @@ from simulator.resources.recurring.bodies import (
     WeeklySchedule,
 )
 from simulator.resources.recurring.records import PaymentType
-from simulator.resources.recurring.shapes import (
-    Activation,
-    Pause,
-    RecurringPaymentShape,
-    Review,
-)
+from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review
 from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import amount_of, searched

@@ -7,13 +7,7 @@ that of balances.
 from __future__ import annotations
 
 from simulator.resources.reference import actions
-from simulator.resources.reference.bodies import (
-    NetworkStatsQuery,
-    NetworkStatus,
-    PinnedRate,
-    RateMove,
-    RateQuery,
-)
+from simulator.resources.reference.bodies import NetworkStatsQuery, NetworkStatus, PinnedRate, RateMove, RateQuery
 from simulator.resources.reference.shapes import NetworkStats, RateAnswer
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
