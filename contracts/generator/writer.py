@@ -7,13 +7,12 @@ from pathlib import Path
 
 import orjson
 
-from contracts.generator import assumptions, control, diagrams, events, openapi
+from contracts.generator import assumptions, control, diagrams, events, openapi, scenario_schema
 from contracts.generator.evidence import collect
 from contracts.generator.examples import Examples
 from simulator.assembly import ROOMS, Simulator
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
-from simulator.scenario.schema import json_schema
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.yaml_text import yaml_text
 
@@ -70,7 +69,7 @@ def generate() -> dict[str, bytes]:
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
         "openapi.json": pretty(document),
         "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
-        "scenario.schema.json": pretty(json_schema(actions)),
+        "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
         "assumptions.md": assumptions.page().encode(),
     }
     for name, event in EVENT_TYPES.items():

@@ -33,7 +33,8 @@ def scenario() -> None:
 def validate(files: tuple[Path, ...]) -> None:
     """Check scenario files; every problem is printed as FILE:LINE:COLUMN: what is wrong."""
     from simulator.assembly import Simulator
-    from simulator.scenario.loader import Library, Loader, ScenarioError, shipped_directory
+    from simulator.scenario.loader import Loader, ScenarioError, shipped_directory
+    from simulator.scenario.schema import Library
 
     loader = Loader(Simulator(library=Library()).actions)
     known = _names_in([*sorted(shipped_directory().glob("*.yaml")), *files])

@@ -2,7 +2,7 @@
 
 The engine decides and keeps no state of its own: what is active, bound, counted and pending lies in the world's store
 and on its agenda as plain data, so that it is part of snapshots and repeats exactly. `activation` sets scenarios up,
-`rules` says which rule takes an event and what it plans, `steps` carries out what is due, `progress` shows it.
+`rules` says which rule takes an event and what it plans, `steps` carries out what is due.
 """
 
 from __future__ import annotations
@@ -12,19 +12,18 @@ from functools import partial
 from typing import Any
 
 from simulator.kernel.agenda import Timer
+from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World
 from simulator.resources.reference import network_status
-from simulator.scenario import activation, holding, rules, slowing, steps
+from simulator.scenario import activation, holding, rules, slowing, steps, stops
 from simulator.scenario.activation import ACTIVE, BINDINGS, COUNTS
-from simulator.scenario.answers import Answer
-from simulator.scenario.catalogue import UPLOADED, Catalogue, Context
+from simulator.scenario.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
 from simulator.scenario.holding import HELD, NetworkStatus
-from simulator.scenario.logbook import LOG
-from simulator.scenario.pending import STEP, TIMELINE, drop_beyond
-from simulator.scenario.progress import progress, summary
-from simulator.scenario.rules import Happening
+from simulator.scenario.logbook import LOG, notes
+from simulator.scenario.pending import STEP, TIMELINE, PendingStep, described, drop_beyond, steps_of
+from simulator.scenario.rules import Answer, Happening
 from simulator.scenario.schema import CREATED, Library, ScenarioFile
 from simulator.scenario.shapes import ScenarioEntry
 from simulator.scenario.stops import FAILURES, INSTANTS, STOPPED
@@ -122,11 +121,53 @@ class Engine:
 
     def summary(self, world: World, name: str) -> ScenarioEntry:
         """{name, description, source, active, stopped (why, or null)}; UnknownScenario."""
-        return summary(self._catalogue, world, name)
+        file = self.file(world, name)
+        return {
+            "name": name,
+            "description": file.scenario.description,
+            "source": file.source,
+            "active": name in self.active(world),
+            "stopped": stops.why_stopped(world, name),
+        }
 
     def progress(self, world: World, name: str) -> JsonObject:
-        """Rules fired, steps done, skipped, failed, pending, and each time that it was stopped; UnknownScenario."""
-        return progress(self._catalogue, world, name)
+        """What the logbook has (the newest of each kind), and what is pending, in firing order; UnknownScenario.
+
+        Rules fired, steps done, skipped and failed, and each time that it was stopped. At the end of what is pending
+        stand the steps that wait for a network, without due time (decision S22).
+        """
+        if not self.knows(world, name):
+            raise UnknownScenario(name)
+        timers = world.agenda.in_firing_order(timer.key for timer in steps_of(world, name))
+        pending: list[JsonObject] = [
+            {
+                "due_at": format_timestamp(timer.due_at_ms),
+                "part": step.part,
+                "place": step.place,
+                "object": step.target,
+                "action": step.does,
+            }
+            for timer, step in ((timer, PendingStep.of(timer)) for timer in timers)
+        ]
+        pending += [
+            {
+                "due_at": None,
+                "waiting_for": list(held.networks),
+                "part": held.part,
+                "place": held.place,
+                "object": held.target,
+                "action": described(held.action, held.hand_to),
+            }
+            for held in holding.held_steps(world, scenario=name)
+        ]
+        return {
+            "rules_fired": notes(world, name, "fired"),
+            "steps_done": notes(world, name, "done"),
+            "skipped": notes(world, name, "skipped"),
+            "failed": notes(world, name, "failed"),
+            "stopped": notes(world, name, "stopped"),
+            "pending": pending,
+        }
 
     def describe(self, world: World, name: str) -> JsonObject:
         """The scenario as written, and what it has done so far; UnknownScenario."""

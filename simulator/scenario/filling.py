@@ -9,7 +9,7 @@ from typing import Any
 from simulator.scenario.matching import ABSENT, dig
 from simulator.scenario.schema import RuleStep
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
+PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
 
 class NoValue(Exception):
@@ -48,10 +48,10 @@ def fill(value: Any, answers: Mapping[str, Any]) -> Any:
         return [fill(item, answers) for item in value]
     if not isinstance(value, str):
         return value
-    whole = _PLACEHOLDER.fullmatch(value)
+    whole = PLACEHOLDER.fullmatch(value)
     if whole is not None:
         return value_at(whole[1], answers)
-    return _PLACEHOLDER.sub(lambda found: str(value_at(found[1], answers)), value)
+    return PLACEHOLDER.sub(lambda found: str(value_at(found[1], answers)), value)
 
 
 def value_at(path: str, answers: Mapping[str, Any]) -> Any:

@@ -6,7 +6,6 @@ models report it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from difflib import get_close_matches
@@ -16,6 +15,7 @@ from pydantic import ValidationError
 from simulator.client import CONTROL_BASE
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
+from simulator.scenario.filling import PLACEHOLDER
 from simulator.scenario.objects import fields_of, is_path_glob, kinds_of, methods_at, operations, paths
 from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
@@ -26,7 +26,6 @@ from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.faults import InterfaceFault, WebhookFault, wrongs_of_fault
 
-_PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
 _TIMELINE_FIELDS = ("at", "action", "target", "environment")
 _DRIVE_FIELDS = ("action", "target", "environment")
@@ -57,7 +56,7 @@ def _below_base(path: str) -> str | None:
 def _placeholders(value: object, path: Path = ()) -> Iterable[tuple[Path, str]]:
     """The names inside `${…}` anywhere in a value, with the place of the text they stand in."""
     if isinstance(value, str):
-        for used in _PLACEHOLDER.findall(value):
+        for used in PLACEHOLDER.findall(value):
             yield path, used
     elif isinstance(value, dict):
         for key, item in value.items():
@@ -236,7 +235,7 @@ class ScenarioJudge:
             if name not in _STEP_FIELDS:
                 report_unknown(self._document, (*path, name), _STEP_FIELDS, "field")
         successor = step["scenario"]
-        if not (isinstance(successor, str) and _PLACEHOLDER.search(successor)):
+        if not (isinstance(successor, str) and PLACEHOLDER.search(successor)):
             self._scenario((*path, "scenario"), successor)
 
     def _scenario(self, path: Path, name: object) -> None:

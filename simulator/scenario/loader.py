@@ -215,6 +215,3 @@ def shipped_directory() -> FilePath:
 def shipped_library(actions: ActionTable) -> Library:
     """The scenarios that ship, by name; ScenarioError when one is broken."""
     return Loader(actions).load_directory(shipped_directory())
-
-
-__all__ = ["Library", "Loader", "ScenarioError", "ScenarioFile", "shipped_directory", "shipped_library"]

@@ -60,10 +60,6 @@ class Span:
     high_ms: int = 0
 
 
-def _duration(value: object) -> int:
-    return parse_duration(value)
-
-
 def _span(value: object) -> Span:
     if not isinstance(value, dict):
         span_ms = parse_duration(value)
@@ -110,7 +106,7 @@ def _scalar(value: object) -> Any:
     return value
 
 
-DurationMs = Annotated[int, PlainValidator(_duration), WithJsonSchema(DURATION_SCHEMA)]
+DurationMs = Annotated[int, PlainValidator(parse_duration), WithJsonSchema(DURATION_SCHEMA)]
 SpanOf = Annotated[Span, PlainValidator(_span), WithJsonSchema(_SPAN_SCHEMA)]
 Regex = Annotated[str, AfterValidator(_regex)]
 Bound = Annotated[Decimal, PlainValidator(_bound), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]

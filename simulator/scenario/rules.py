@@ -14,7 +14,6 @@ from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop
-from simulator.scenario.answers import Answer, answer_of
 from simulator.scenario.catalogue import Context
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.logbook import note
@@ -22,6 +21,7 @@ from simulator.scenario.matching import holds
 from simulator.scenario.pending import PendingStep, plan, steps_on
 from simulator.scenario.schema import CREATED, REQUEST, Rule, ScenarioFile
 from simulator.scenario.view import View, with_ancestors
+from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import Shown
 from simulator.wire.records import Record, find, origin_of, render
 
@@ -37,6 +37,17 @@ class Happening:
     subject: Shown
     object_id: str
     chain: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a rule answers a request with; `place` is the rule's file and line."""
+
+    status: int
+    code: str
+    message: str
+    param: str | None
+    place: str
 
 
 def dispatch(context: Context, world: World, happening: Happening) -> None:
@@ -115,8 +126,17 @@ def answer_for(
             part = f"rules[{asked.index}]"
             place = ready.file.place(part)
             note(world, name, "fired", part, place, event=REQUEST, request=f"{method} {path}")
-            return answer_of(name, asked.rule, place)
+            return _answer_of(name, asked.rule, place)
     return None
+
+
+def _answer_of(name: str, rule: Rule, place: str) -> Answer | None:
+    """The answer of a rule of a scenario; None when it lets the call pass."""
+    if rule.answer is None:
+        return None
+    row = CATALOGUE[rule.answer.code]
+    message = rule.answer.message or f"{row.cause[:1].upper()}{row.cause[1:]} (scenario {name}, {place})."
+    return Answer(rule.answer.status or row.status, row.code, message, rule.answer.param, place)
 
 
 def _take(

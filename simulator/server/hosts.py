@@ -30,12 +30,6 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def is_name(text: str) -> bool:
-    """Whether a text is a host name or address without a port."""
-    found = _HOST.fullmatch(text)
-    return found is not None and found["port"] is None
-
-
 def host_name(header: str) -> str | None:
     """The name in a `Host` header in lower case, IPv6 addresses in brackets; None for anything but name[:port]."""
     found = _HOST.fullmatch(header)
