@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test check lint format types imports contract contracts judges wheel wheel-check hostile lock clean
+.PHONY: help run test quick long check lint format types imports contract contracts judges wheel wheel-check hostile lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -20,7 +20,13 @@ run: $(VENV)/.run  ## Serve the simulator; ARGS="--port 9000 --clock manual" for
 	@exec $(BIN)/python -m simulator serve $(ARGS)
 
 test: $(VENV)/.dev  ## Run all tests with their coverage; PYTEST_ARGS for pytest
-	$(BIN)/python -m pytest -n 2 --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
+
+quick: $(VENV)/.dev  ## The tests that take less than a quarter of a second each
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not judges and not slow" $(PYTEST_ARGS)
+
+long: $(VENV)/.dev  ## The campaigns in their whole length that `make test` runs in a short form; see also hostile
+	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
 check: lint types imports judges wheel-check test  ## All that CI runs
 
@@ -39,7 +45,7 @@ imports: $(VENV)/.dev  ## Who may import whom
 	$(BIN)/lint-imports
 
 contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, a generated client
-	$(BIN)/python -m pytest -n 2 -m "judges or not judges" \
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "judges or not judges" \
 	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
 
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"

@@ -7,6 +7,9 @@ from functools import cache
 
 from contracts.generator.evidence import Evidence, ObservedCall, collect
 
+GROUP = "scenarios that ship"
+"""The tests that look at them run in one process, so that the scenarios run once: `xdist_group`."""
+
 
 @cache
 def shown() -> Mapping[str, Evidence]:

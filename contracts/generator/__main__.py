@@ -34,7 +34,7 @@ def write(directory: Path | None) -> None:
 @_DIRECTORY
 def check(directory: Path | None) -> None:
     """Exit with 1 when a file differs from what the code says."""
-    lines = writer.differences(directory or contracts_directory())
+    lines = writer.differences(directory or contracts_directory(), writer.generate())
     click.echo("\n".join(lines) or "up to date")
     raise SystemExit(1 if lines else 0)
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import orjson
 
 from contracts.generator import assumptions, control, diagrams, events, openapi, scenario_schema
-from contracts.generator.evidence import collect
+from contracts.generator.evidence import Evidence, collect
 from contracts.generator.examples import Examples
 from simulator.assembly import ROOMS, Simulator
 from simulator.contract.serving import CONTRACT_ROWS
@@ -59,9 +59,9 @@ ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 """Made by another command, which also says what no scenario shows; and written by hand."""
 
 
-def generate() -> dict[str, bytes]:
-    """Every file by its path below `contracts/`."""
-    document = openapi.build(Examples(collect().values()))
+def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
+    """Every file by its path below `contracts/`; `evidence`: what the scenarios showed that ship, if they were run."""
+    document = openapi.build(Examples(collect().values() if evidence is None else evidence))
     actions = Simulator().actions
     components = openapi.make_components(openapi.operations())
     files: dict[str, bytes] = {
@@ -89,12 +89,8 @@ def _files(directory: Path) -> list[str]:
     return sorted(path.as_posix() for path in found if path.parts[0] != GENERATOR)
 
 
-def differences(directory: Path) -> list[str]:
-    """What is missing, differs or does not belong in a directory, one line each."""
-    return _differences(directory, generate())
-
-
-def _differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:
+def differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:
+    """What is missing, differs or does not belong in a directory that is to have these files, one line each."""
     found = set(_files(directory))
     lines = [f"missing: {name}" for name in wanted if name not in found]
     lines += [f"does not belong: {name}" for name in sorted(found - wanted.keys() - ELSEWHERE)]
@@ -109,7 +105,7 @@ def _differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:
 def write(directory: Path) -> list[str]:
     """Bring a directory up to date; returns what was not."""
     wanted = generate()
-    changed = _differences(directory, wanted) if directory.is_dir() else []
+    changed = differences(directory, wanted) if directory.is_dir() else []
     for name in _files(directory):
         if name not in wanted.keys() | ELSEWHERE:
             (directory / name).unlink()

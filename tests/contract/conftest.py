@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -12,13 +13,21 @@ from contracts.generator import writer
 from contracts.generator.evidence import ObservedCall
 from simulator.wire.json import JsonObject
 from tests.contract_judge import ContractJudge
-from tests.shipped import observed_calls, shown
+from tests.shipped import GROUP, observed_calls, shown
+
+HERE = Path(__file__).parent
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if HERE in item.path.parents:
+            item.add_marker(pytest.mark.xdist_group(GROUP))
 
 
 @pytest.fixture(scope="session")
 def files() -> dict[str, bytes]:
     """All contract files as the code says."""
-    return writer.generate()
+    return writer.generate(shown().values())
 
 
 @pytest.fixture(scope="session")

@@ -18,8 +18,10 @@ from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.loader import Loader, shipped_directory
 from simulator.server.app import Application
-from tests.shipped import shown
+from tests.shipped import GROUP, shown
 from tests.support import advance
+
+pytestmark = pytest.mark.xdist_group(GROUP)
 
 NAMES = [path.stem for path in sorted(shipped_directory().glob("*.yaml"))]
 EVM = "0x52908400098527886E0F7030069857D2E4169EE7"

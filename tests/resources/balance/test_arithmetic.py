@@ -10,6 +10,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.errors import ApiError
 from simulator.wire.records import find
 from tests.resources.balance.house import CELO_ADDRESS, PAYER, TO_AMINA, House
+from tests.support import whole
 
 DECIMALS = {"USDC STELLAR": 7, "XLM STELLAR": 7, "CELO CELO": 6, "CUSD CELO": 6, "USDC CELO": 6, "USDT CELO": 6}
 DECIMALS["BTC BITCOIN"] = 8
@@ -29,7 +31,7 @@ BANKS = {
     "ZAR": ("ZA", "250655", "12345678"),
     "ZMW": ("ZM", "01", "1234567890"),
 }
-MANY = settings(max_examples=1500, deadline=None, derandomize=True, database=None)
+MANY = settings(max_examples=whole(1500, short=200), deadline=None, derandomize=True, database=None)
 
 assets = st.sampled_from(sorted(DECIMALS))
 dollars = st.sampled_from(["USDC STELLAR", "CUSD CELO", "USDC CELO", "USDT CELO"])
@@ -112,6 +114,7 @@ def check_conversion(
     assert less is None or floor(max(paid - unit - less, Fraction(0)) * factor, decimals) < received
 
 
+@pytest.mark.long
 @MANY
 @given(st.data(), assets, assets, st.booleans())
 def test_swaps(data: st.DataObject, source: str, target: str, backwards: bool) -> None:
@@ -148,6 +151,7 @@ def test_swaps(data: st.DataObject, source: str, target: str, backwards: bool) -
     assert Fraction(made["minimum_received"]) == floor(minimum, DECIMALS[target])
 
 
+@pytest.mark.long
 @MANY
 @given(st.data(), assets, fiats, st.booleans())
 def test_buys(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> None:
@@ -179,6 +183,7 @@ def test_buys(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> No
     )
 
 
+@pytest.mark.long
 @MANY
 @given(st.data(), dollars, fiats, st.booleans())
 def test_withdrawals(data: st.DataObject, asset: str, fiat: str, backwards: bool) -> None:
@@ -222,6 +227,7 @@ ADDRESSES = {
 }
 
 
+@pytest.mark.long
 @MANY
 @given(st.data(), assets)
 def test_sends(data: st.DataObject, asset: str) -> None:
