@@ -47,7 +47,8 @@ from simulator.wire.arrivals import RECEIVERS
 from simulator.wire.faults import FAULTS
 from simulator.wire.operation import Operation
 from simulator.wire.records import INDEX, ORIGINS
-from simulator.wire.room import Room, by_name, wiring_of
+from simulator.wire.room import Room, wiring_of
+from simulator.wire.rows import by_name
 from simulator.wire.settings import (
     MANUAL_START,
     SETTINGS,

@@ -31,7 +31,7 @@ from simulator.wire.codec import Codec, StateError, checker, classes_in
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
-from simulator.wire.room import by_name
+from simulator.wire.rows import by_name
 from simulator.wire.saved import hold_against
 from simulator.wire.settings import SETTINGS, Settings, shown
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from simulator.control import (
     actions,
     advance,
@@ -25,6 +23,7 @@ from simulator.control import (
 from simulator.control.inbox import Inboxes
 from simulator.control.operation import ControlOperation
 from simulator.control.stream import Streams
+from simulator.wire.rows import by_name
 
 
 def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOperation, ...]:
@@ -53,7 +52,4 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *Inboxes().rows(),
         *extra,
     )
-    twice = [name for name, count in Counter(row.name for row in rows).items() if count > 1]
-    if twice:
-        raise ValueError(f"two control calls are called {twice[0]}")
-    return rows
+    return tuple(by_name("control calls", rows, lambda row: row.name).values())

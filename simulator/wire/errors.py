@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from simulator.wire.json import JsonObject
+from simulator.wire.rows import by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +64,7 @@ _ROWS = (
     ErrorCode("invalid_state", 409, "the operation is not possible in the present status", "H19"),
 )
 
-CATALOGUE = {row.code: row for row in _ROWS}
+CATALOGUE = by_name("errors", _ROWS, lambda row: row.code)
 
 
 @dataclass

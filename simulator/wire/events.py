@@ -11,6 +11,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
 from simulator.wire.json import JsonObject, Shown, dumps
+from simulator.wire.rows import by_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ _ROWS = (
     ),
 )
 
-EVENT_TYPES = {row.name: row for row in _ROWS}
+EVENT_TYPES = by_name("events", _ROWS, lambda row: row.name)
 
 
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
+from simulator.wire.rows import by_name
 
 
 @dataclass(frozen=True)
@@ -34,20 +35,6 @@ class Room:
     def all_tables(self) -> tuple[TableKey[Any], ...]:
         """Every table that it owns or whose rows it has kinds of, each once."""
         return tuple(dict.fromkeys((*(kind.table for kind in self.kinds), *self.tables)))
-
-
-Row = TypeVar("Row")
-
-
-def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
-    """Rows by their names, in their order; ValueError for two of one name, of which one would never be heard of."""
-    found: dict[str, Row] = {}
-    for row in rows:
-        name = name_of(row)
-        if name in found:
-            raise ValueError(f"there are two {what} of the name {name!r}")
-        found[name] = row
-    return found
 
 
 def kinds_in_order(rooms: Iterable[Room]) -> list[Kind]:

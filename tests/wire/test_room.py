@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from simulator.assembly import ROOMS, Simulator
+from simulator.control.rows import control_rows
 from simulator.kernel.world import TimerRow
 from simulator.scenario.schema import Library
+from simulator.wire import errors, events
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.operation import Operation
 from simulator.wire.room import Room, wiring_of
@@ -43,3 +46,20 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
 def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         Simulator((*ROOMS, room), Library())
+
+
+@pytest.mark.parametrize(
+    ("module", "row"),
+    [(events, 'EventType("quote.expired", "again", "quote")'), (errors, 'ErrorCode("rate_limited", 429, "again")')],
+    ids=["events", "errors"],
+)
+def test_two_rows_of_one_name_in_a_catalogue_are_refused(module: Any, row: str) -> None:
+    source, before = Path(module.__file__).read_text("utf-8"), "_ROWS = (\n"
+    assert before in source
+    with pytest.raises(ValueError, match="of the name"):
+        exec(source.replace(before, f"{before}    {row},\n"), {"__name__": module.__name__})
+
+
+def test_two_control_calls_of_one_name_are_refused() -> None:
+    with pytest.raises(ValueError, match="two control calls of the name 'list_faults'"):
+        control_rows(tuple(row for row in control_rows() if row.name == "list_faults"))
