@@ -61,15 +61,13 @@ def _types(schema: Mapping[str, Any], name: str) -> set[str]:
     for one in schema.get("anyOf") or [schema]:
         part = one.get("properties", {}).get(name)
         if part is not None:
-            found |= _types_of(part, one.get("$defs", {}))
+            found |= _types_of(part)
     return found
 
 
-def _types_of(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> set[str]:
-    if "$ref" in part:
-        return _types_of(definitions.get(part["$ref"].rpartition("/")[2], {}), definitions)
+def _types_of(part: Mapping[str, Any]) -> set[str]:
     if "anyOf" in part or "oneOf" in part:
-        return {kind for one in (part.get("anyOf") or part["oneOf"]) for kind in _types_of(one, definitions)}
+        return {kind for one in (part.get("anyOf") or part["oneOf"]) for kind in _types_of(one)}
     if "enum" in part or "const" in part:
         return {_name_of(value) for value in part.get("enum", [part.get("const")])}
     declared = part.get("type", ())

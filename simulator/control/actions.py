@@ -18,6 +18,7 @@ from simulator.resources.profile import profile_of
 from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ControlError
+from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
 from simulator.wire.records import INDEX, find, render
 from simulator.wire.shapes import Timestamp
@@ -64,16 +65,35 @@ async def list_actions(call: ControlCall) -> ActionList:
                 "name": name,
                 "does": rows[0].does,
                 "targets": table.kinds(name),
-                "parameters": _schema([_closed(row.parameters.model_json_schema()) for row in rows]),
+                "parameters": _schema([_closed(row.parameters) for row in rows]),
             }
             for name, rows in newest(list(table.rows.items()), call.limit())
         ]
     }
 
 
-def _closed(schema: JsonObject) -> JsonObject:
-    """An action refuses parameters that it does not know."""
-    return schema | {"additionalProperties": False}
+def _closed(model: type[Body]) -> JsonObject:
+    """The schema of an action's parameters; those that it does not know are refused."""
+    schema = model.model_json_schema()
+    own = _inlined({name: part for name, part in schema.items() if name != "$defs"}, schema.get("$defs", {}))
+    return {**own, "additionalProperties": False}
+
+
+def _inlined(part: Any, definitions: JsonObject) -> Any:
+    """A schema with what it refers to in place of the references, and without titles: both are names of our classes.
+
+    Among several schemas (`anyOf`) a reference to definitions of one of them would lead nowhere, too.
+    """
+    if isinstance(part, list):
+        return [_inlined(one, definitions) for one in part]
+    if not isinstance(part, dict):
+        return part
+    if "$ref" in part:
+        return _inlined(definitions[part["$ref"].rpartition("/")[2]], definitions)
+    named = part.get("title")  # where it is an object, it is a property of this name
+    return {
+        name: _inlined(one, definitions) for name, one in part.items() if name != "title" or not isinstance(named, str)
+    }
 
 
 def _schema(schemas: list[JsonObject]) -> JsonObject:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -84,6 +85,21 @@ def test_every_list_takes_a_limit(world: Remote, row: ControlOperation) -> None:
 def test_a_limit_gives_the_newest_oldest_first(world: Remote) -> None:
     names = [row["name"] for row in world.control("GET", "/actions").body["data"]]
     assert [row["name"] for row in world.control("GET", "/actions?limit=2").body["data"]] == names[-2:]
+
+
+def _objects(value: object) -> Iterator[dict[str, Any]]:
+    if isinstance(value, dict):
+        yield value
+    for part in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from _objects(part)
+
+
+def test_the_parameters_of_actions_show_no_names_of_classes(world: Remote) -> None:
+    actions = {row["name"]: row["parameters"] for row in world.control("GET", "/actions").body["data"]}
+    for part in _objects(actions):
+        assert not {"$defs", "$ref"} & part.keys()
+        assert not isinstance(part.get("title"), str)
+    assert actions["set_rate"]["properties"]["from"]["anyOf"][0]["required"] == ["symbol", "network"]
 
 
 @pytest.mark.parametrize("path", ["/events", "/rates", "/resources", "/clock"])

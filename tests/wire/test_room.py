@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from simulator.assembly import ROOMS, Simulator
-from simulator.control.rows import control_rows
 from simulator.kernel.world import TimerRow
 from simulator.scenario.schema import Library
 from simulator.wire import errors, events
@@ -58,8 +57,3 @@ def test_two_rows_of_one_name_in_a_catalogue_are_refused(module: Any, row: str) 
     assert before in source
     with pytest.raises(ValueError, match="of the name"):
         exec(source.replace(before, f"{before}    {row},\n"), {"__name__": module.__name__})
-
-
-def test_two_control_calls_of_one_name_are_refused() -> None:
-    with pytest.raises(ValueError, match="two control calls of the name 'list_faults'"):
-        control_rows(tuple(row for row in control_rows() if row.name == "list_faults"))
