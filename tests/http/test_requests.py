@@ -272,15 +272,18 @@ def test_what_is_refused_after_the_key_was_looked_at_is_replayed(world: Remote, 
     assert (first.status, again.raw, again.headers["idempotent-replayed"]) == (status, first.raw, "true")
 
 
-def test_a_call_that_was_limited_does_not_bind_its_key(world: Remote) -> None:
+@pytest.mark.parametrize("by", ["the limit", "a scenario"])
+def test_a_call_that_was_limited_does_not_bind_its_key(world: Remote, by: str) -> None:
     """Decision H14: 429 does not bind the key."""
+    rule = {"on": "request", "where": {"path": "/quotes"}, "times": 1, "answer": {"code": "rate_limited"}}
+    limited = world.another(seed=1, scenarios=[{"name": "busy", "rules": [rule]}] if by == "a scenario" else [])
     key = {"Idempotency-Key": "f"}
-    world.token()
-    world.control("PATCH", "/settings", {"rate_limit": "1/10"})
-    assert world.api("GET", "/profile").status == 200
-    assert world.api("POST", "/quotes", json=QUOTE, headers=key).status == 429
-    world.advance(by="10s")
-    assert world.api("POST", "/quotes", json=QUOTE | {"amount": "6000"}, headers=key).status == 201
+    if by == "the limit":
+        limited.control("PATCH", "/settings", {"rate_limit": "1/10"})
+        assert limited.api("GET", "/profile").status == 200
+    assert limited.api("POST", "/quotes", json=QUOTE, headers=key).status == 429
+    limited.advance(by="10s")
+    assert limited.api("POST", "/quotes", json=QUOTE | {"amount": "6000"}, headers=key).status == 201
 
 
 def test_an_unavailable_network_does_not_bind_the_key(world: Remote) -> None:
