@@ -66,6 +66,41 @@ def spoil(world: Remote) -> None:
         world.api("DELETE", f"/beneficiaries/{row['id']}")
 
 
+def test_h2_of_many_mistakes_each_is_told_when_those_before_it_are_mended(world: Remote) -> None:
+    wallets = {name: world.api("POST", "/wallets", {"network": name}).body["id"] for name in ("celo", "bitcoin")}
+    world.api("PATCH", f"/wallets/{wallets['bitcoin']}", {"status": "disabled"})
+    world.api("POST", "/wallets", {"network": "celo"}, {"Idempotency-Key": "used"})
+    pair = world.act("create_key", permissions=["read"]).body["resource"]
+    keys = {name: pair[name] for name in ("public_key", "secret_key")}
+    reader = world.call("POST", f"{world.base()}/auth/token", json=keys).body["access_token"]
+
+    def told(path: str, body: bytes, token: str | None = None, key: str = "used", method: str = "POST") -> Any:
+        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
+        if token is not None:
+            headers["Authorization"] = f"Bearer {token}"
+        answer = world.call(method, world.base() + path, headers=headers, content=body)
+        return answer.refusal
+
+    missing, malformed, good = (
+        b'{"type":"invoice"}',
+        b'{"type":"invoice","amount_sats":0}',
+        b'{"type":"lightning_address"}',
+    )
+    celo, bitcoin = (f"/wallets/{wallets[name]}/lightning" for name in ("celo", "bitcoin"))
+    token = world.token()
+    assert told("/nowhere", b"[]", method="PUT") == (404, "not_found", None)
+    assert told("/wallets/x/lightning", b"[]", method="PUT") == (405, "invalid_request", None)
+    assert told("/wallets/x/lightning", b"[]") == (401, "unauthorized", None)
+    assert told("/wallets/x/lightning", b"[]", reader) == (403, "forbidden", None)
+    assert told("/wallets/x/lightning", b"[]", token) == (404, "not_found", None)
+    assert told(celo, b"[]", token) == (400, "invalid_request", None)
+    assert told(celo, missing, token) == (400, "missing_parameter", "amount_sats")
+    assert told(celo, malformed, token) == (400, "invalid_parameter", "amount_sats")
+    assert told(celo, good, token) == (409, "idempotency_conflict", None)
+    assert told(celo, good, token, "fresh") == (422, "unsupported_network", None)
+    assert told(bitcoin, good, token, "other") == (409, "wallet_disabled", None)
+
+
 @pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])
 def test_h2_a_used_quote_says_so_whatever_else_has_changed(world: Remote, kind: str) -> None:
     quote_id = quote(world, kind)

@@ -260,6 +260,18 @@ def test_refusals_of_business_rules_are_stored_and_malformed_ones_are_not(world:
     assert world.api("POST", "/quotes", json=QUOTE, headers=key).code == "idempotency_conflict"
 
 
+def test_a_key_holds_for_the_account_and_the_environment(world: Remote) -> None:
+    """Decision H14: all key pairs of an account share their keys, its two environments do not."""
+    key = {"Idempotency-Key": "g"}
+    first = world.api("POST", "/quotes", json=QUOTE, headers=key)
+    live = world.api("POST", "/quotes", json=QUOTE, headers=key, environment="production")
+    assert (live.status, "idempotent-replayed" in live.headers) == (201, False)
+    pair = world.act("create_key").body["resource"]
+    keys = {name: pair[name] for name in ("public_key", "secret_key")}
+    world.tokens["sandbox"] = world.call("POST", world.base() + "/auth/token", json=keys).body["access_token"]
+    assert world.api("POST", "/quotes", json=QUOTE, headers=key).raw == first.raw
+
+
 @pytest.mark.parametrize(("quote_id", "status"), [("sq_unknown", 404), ("used", 409)])
 def test_what_is_refused_after_the_key_was_looked_at_is_replayed(world: Remote, quote_id: str, status: int) -> None:
     """Decision H14: 404 and 409 of a POST are stored like its success."""
