@@ -17,6 +17,7 @@ from simulator.contract.serving import PAGE_ROWS as REFERENCE_PAGE_ROWS
 from simulator.control.app import ControlInterface
 from simulator.control.insight import PAGE_ROWS as COVERAGE_PAGE_ROWS
 from simulator.control.rows import control_rows
+from simulator.courier.courier import wall_clock_ms
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.dashboard import PATH as DASHBOARD_PATH
 from simulator.kernel.clock import format_timestamp
@@ -25,7 +26,6 @@ from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.server.app import Application, Limits
-from simulator.server.driver import wall_now_ms
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
@@ -43,7 +43,7 @@ def create_app(config: Config | None = None) -> Application:
     simulator = Simulator()
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
-    start_ms = inherited.start_ms(config.clock, wall_now_ms())
+    start_ms = inherited.start_ms(config.clock, wall_clock_ms())
     blueprint = Blueprint(
         id=DEFAULT_WORLD,
         seed=config.seed,

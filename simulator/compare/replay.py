@@ -24,7 +24,7 @@ from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.drive import DriveAction
 from simulator.scenario.paths import paths_where
 from simulator.server.app import Application
-from simulator.server.endpoint import BASES
+from simulator.server.endpoint import base_of
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find
@@ -120,8 +120,8 @@ class _Replay:
         if "authorization" in entry.headers:
             scheme, _, token = entry.headers["authorization"].partition(" ")
             headers["authorization"] = f"{scheme} {await self._token(token, entry.status)}"
-        base = next(base for base, environment in BASES.items() if environment == self._environment)
-        reply = await self._client.send(entry.method, base + path + (f"?{query}" if query else ""), body, headers)
+        path = base_of(self._environment) + path + (f"?{query}" if query else "")
+        reply = await self._client.send(entry.method, path, body, headers)
         self.result.replayed += 1
         return reply
 
@@ -139,10 +139,8 @@ class _Replay:
         if status == 401:
             return recorded
         if recorded not in self._tokens:
-            base = next(base for base, environment in BASES.items() if environment == self._environment)
-            reply = await self._client.request(
-                "POST", f"{base}/auth/token", credentials(self._world)[self._environment]
-            )
+            keys = credentials(self._world)[self._environment]
+            reply = await self._client.request("POST", f"{base_of(self._environment)}/auth/token", keys)
             self._tokens[recorded] = reply.body["access_token"]
         return self._tokens[recorded]
 

@@ -8,23 +8,11 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import Field, WithJsonSchema
 from typing_extensions import TypedDict
 
-from simulator.control.operation import (
-    WAIT,
-    ControlCall,
-    ControlOperation,
-    wrong,
-)
-from simulator.kernel.clock import (
-    FASTEST,
-    LAST_MS,
-    SLOWEST,
-    format_timestamp,
-    parse_timestamp,
-)
+from simulator.control.operation import WAIT, ControlCall, ControlOperation, wrong
+from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.world import World
 from simulator.scenario.holding import held_steps
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
-from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.shapes import Count, Number, Timestamp
 
@@ -126,8 +114,7 @@ async def put_clock(call: ControlCall) -> ClockState:
     target = None if body.now is None else moment("now", body.now)
     if target is not None and target < world.now_ms:
         raise wrong("now", "the clock never moves back")
-    if driver.is_busy(world):
-        raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
+    call.require_idle(world)
     if target is not None:
         await call.advance(world, target)
     if body.mode is not None:

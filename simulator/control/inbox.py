@@ -25,10 +25,10 @@ from simulator.control.operation import (
     wrong,
 )
 from simulator.control.queries import wait_seconds
+from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
-from simulator.server.driver import wall_now_ms
 from simulator.server.messages import WITHOUT_BODY
 from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
@@ -201,7 +201,7 @@ class Inboxes(Watcher):
         headers = masker.headers(call.headers)
         body = masker.raw(call.raw).decode("utf-8", "replace")
         shown: InboxMessage = {
-            "at": format_timestamp(wall_now_ms()),
+            "at": format_timestamp(wall_clock_ms()),
             "headers": headers,
             "body": body,
             "status": status,

@@ -6,7 +6,6 @@ newest ones; never what makes, freezes or replaces whole worlds, and never a sec
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 from weakref import WeakKeyDictionary
 
@@ -170,11 +169,8 @@ def _last_request(world: World) -> list[Any]:
     if not requests:
         return ["", 0]
     last = requests[-1].id
-    return [last, sum(row.id == last for row in requests) if "Idempotent-Replayed" in _answered(requests[-1]) else 1]
-
-
-def _answered(row: Any) -> Mapping[str, str]:
-    return dict(getattr(row, "answer_headers", ()))
+    is_replay = "Idempotent-Replayed" in dict(requests[-1].answer_headers)
+    return [last, sum(row.id == last for row in requests) if is_replay else 1]
 
 
 def _readable(raw: Any) -> Any:

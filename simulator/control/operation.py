@@ -133,6 +133,11 @@ class ControlCall:
         if self.environment not in ENVIRONMENTS:
             raise wrong("X-Simulator-Environment", "it is sandbox or production")
 
+    def require_idle(self, world: World) -> None:
+        """409 clock_busy while the clock of a world is being advanced."""
+        if self.runtime.driver.is_busy(world):
+            raise _clock_busy()
+
     async def advance(
         self, world: World, to: Target, reached: Callable[[], bool] | None = None, horizon_ms: int = LAST_MS
     ) -> Receipt:
@@ -145,8 +150,7 @@ class ControlCall:
             with self._leaving(lambda: driver.call_off(world, "its caller has gone")):
                 return await driver.advance(world, to, reached, horizon_ms=horizon_ms, patience=self.patience())
         except ClockBusy:
-            message = "The clock of this world is being advanced; wait for that call to end."
-            raise ControlError(409, "clock_busy", message) from None
+            raise _clock_busy() from None
         except Unanswered as error:
             raise _unanswered(error) from None
         except AdvanceCancelled as error:
@@ -356,6 +360,10 @@ def show_receipt(receipt: Receipt, *, reached: bool) -> AdvanceReceipt:
         "deliveries": receipt.deliveries,
         "reached": reached,
     }
+
+
+def _clock_busy() -> ControlError:
+    return ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
 
 
 def _unanswered(error: Unanswered) -> ControlError:

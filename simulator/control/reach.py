@@ -163,8 +163,8 @@ class _Way:
         """Make the steps up to the next wait, all or none; what is left from that wait on, which is tried first."""
         group = list(takewhile(lambda step: not isinstance(step, Until), steps))
         rest = steps[len(group) :]
-        if rest and self._runtime.driver.is_busy(self._world):
-            raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for its end.")
+        if rest:
+            self._call.require_idle(self._world)
         made, doing = len(self._done), ""
         try:
             with self._world.change(self._cause), self._world.store.attempt():

@@ -10,7 +10,6 @@ from typing_extensions import TypedDict
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.journal import Cause, newest
 from simulator.scenario.document import UPLOAD
-from simulator.scenario.engine import Engine
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
@@ -76,17 +75,13 @@ class ActiveScenarios(Body):
     names: list[Text]
 
 
-def _engine(call: ControlCall) -> Engine:
-    return call.simulator.engine
-
-
 async def listing(call: ControlCall) -> ScenarioList:
-    return {"data": newest(_engine(call).listing(call.world), call.limit())}
+    return {"data": newest(call.simulator.engine.listing(call.world), call.limit())}
 
 
 async def upload(call: ControlCall) -> ScenarioUploaded:
     """Keep a scenario in the world; 400 invalid_scenario with every problem."""
-    engine = _engine(call)
+    engine = call.simulator.engine
     loader = Loader(call.simulator.actions)
     try:
         # Beside the loop: a large file takes a while, and the other worlds go on.
@@ -105,14 +100,14 @@ async def activate(call: ControlCall) -> ActiveNames:
     """Choose the active scenarios, later ones winning; 404 for an unknown name, 400 for one that cannot be active."""
     world = call.world
     with world.change(_CAUSE):
-        names = _engine(call).activate(world, call.body.names)
+        names = call.simulator.engine.activate(world, call.body.names)
     await call.runtime.follow_up(world)
     return {"names": names, **call.stopped_scenarios(world)}
 
 
 async def describe(call: ControlCall) -> Annotated[JsonObject, ScenarioProgress]:
     """A scenario as written, and what it has done in this world; 404 for an unknown name."""
-    return _engine(call).describe(call.world, call.path["name"])
+    return call.simulator.engine.describe(call.world, call.path["name"])
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -15,7 +15,6 @@ from simulator.control.worlds import WorldObject, show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
-from simulator.server.runtime import Runtime
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, FreeText
@@ -108,18 +107,13 @@ class SnapshotBody(Body):
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
     """The state of the world once nothing is in flight; 409 clock_busy while its clock is being advanced."""
-    runtime, world = call.runtime, call.world
-    _require_idle(runtime, world)
+    world = call.world
+    call.require_idle(world)
     await call.settle(world)
     if call.world is not world:
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
-    _require_idle(runtime, world)
-    return world, runtime.simulator.state_of(world)
-
-
-def _require_idle(runtime: Runtime, world: World) -> None:
-    if runtime.driver.is_busy(world):
-        raise ControlError(409, "clock_busy", "The clock of this world is being advanced; wait for that call to end.")
+    call.require_idle(world)
+    return world, call.simulator.state_of(world)
 
 
 def _show(snapshot: Snapshot) -> SnapshotEntry:

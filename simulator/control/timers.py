@@ -6,14 +6,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from simulator.control.operation import (
-    LIMIT,
-    ControlCall,
-    ControlOperation,
-)
-from simulator.kernel.clock import (
-    format_timestamp,
-)
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.kernel.clock import format_timestamp
 from simulator.scenario.holding import held_steps
 from simulator.wire.shapes import Timestamp
 

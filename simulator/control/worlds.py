@@ -13,7 +13,9 @@ from typing_extensions import TypedDict
 from simulator.assembly import Blueprint, WorldExists
 from simulator.control.clock import ClockBody, ClockState, moment, rate_of, show_clock
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
+from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
@@ -21,8 +23,7 @@ from simulator.resources.webhooks import webhook_key
 from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
-from simulator.server.driver import wall_now_ms
-from simulator.server.endpoint import BASES
+from simulator.server.endpoint import base_of
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
@@ -134,7 +135,7 @@ def _key_set(call: ControlCall, world: World, environment: str) -> KeySet:
         "public_key": pair["public_key"],
         "secret_key": pair["secret_key"],
         "webhook_key": webhook_key(world, environment),
-        "base_url": call.origin + next(base for base, name in BASES.items() if name == environment),
+        "base_url": call.origin + base_of(environment),
     }
 
 
@@ -153,7 +154,7 @@ async def create_world(call: ControlCall) -> WorldObject:
         id=body.id if body.id is not None else simulator.draw_world_id(),
         seed=body.seed if body.seed is not None else simulator.draw_seed(),
         mode=mode,
-        now_ms=inherited.start_ms(mode, wall_now_ms()) if clock.now is None else moment("clock.now", clock.now),
+        now_ms=inherited.start_ms(mode, wall_clock_ms()) if clock.now is None else moment("clock.now", clock.now),
         rate=inherited.rate if clock.rate is None else rate_of(clock.rate),
         scenarios=inherited.scenarios if chosen is None else chosen.names,
         settings={**inherited.settings, **_given(body.settings)},
@@ -273,29 +274,19 @@ async def _fork(call: ControlCall) -> WorldObject:
 
 
 async def list_worlds(call: ControlCall) -> WorldList:
-    worlds = list(call.simulator.worlds.values())
-    limit = call.limit()
-    return {
-        "data": [show_world(call, world) for world in (worlds if limit is None else worlds[-limit or len(worlds) :])]
-    }
-
-
-def _named(call: ControlCall) -> World:
-    world = call.simulator.worlds.get(call.path["id"])
-    if world is None:
-        raise ControlError(404, "not_found", f"There is no world {call.path['id']!r}.")
-    return world
+    worlds = newest(list(call.simulator.worlds.values()), call.limit())
+    return {"data": [show_world(call, world) for world in worlds]}
 
 
 async def get_world(call: ControlCall) -> WorldObject:
     """One world, brought up to date; 404."""
-    await call.runtime.driver.bring_up_to_date(_named(call))
-    return show_world(call, _named(call))
+    await call.runtime.driver.bring_up_to_date(call.world_called(call.path["id"]))
+    return show_world(call, call.world_called(call.path["id"]))
 
 
 async def delete_world(call: ControlCall) -> None:
     """End a world with its snapshots; 409 for the world default."""
-    world = _named(call)
+    world = call.world_called(call.path["id"])
     if world.id == DEFAULT_WORLD:
         raise ControlError(409, "invalid_state", "The world default stays; reset it instead.")
     call.simulator.delete_world(world.id)
@@ -303,7 +294,7 @@ async def delete_world(call: ControlCall) -> None:
 
 async def reset(call: ControlCall) -> WorldObject:
     """Make the world of the header again as its creation call made it."""
-    world = call.simulator.reset_world(call.world.id, wall_now_ms())
+    world = call.simulator.reset_world(call.world.id, wall_clock_ms())
     return show_world(call, world)
 
 

@@ -359,8 +359,3 @@ class Driver:
                 f"such an advance emits at most {events} events and fires at most {timers} timers; "
                 "advance in shorter spans"
             )
-
-
-def wall_now_ms() -> int:
-    """The wall clock in milliseconds: where a real clock starts."""
-    return time.time_ns() // 1_000_000

@@ -13,17 +13,16 @@ from time import perf_counter
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
+from simulator.courier.courier import wall_clock_ms
 from simulator.insight import count_entry
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
 from simulator.resources.auth import token_holder
 from simulator.server import faults, idempotency
-from simulator.server.driver import wall_now_ms
 from simulator.server.gates import check_gates
-from simulator.server.messages import Incoming, Outgoing
+from simulator.server.messages import Incoming, Outgoing, body_of, public_key_of, token_of
 from simulator.server.ratelimit import count_call
-from simulator.server.reading import body_of, public_key_of, token_of
 from simulator.server.router import Router
 from simulator.server.runtime import Runtime
 from simulator.wire import pipeline
@@ -35,6 +34,7 @@ from simulator.wire.settings import settings_of
 
 T = TypeVar("T")
 BASES = {"/v1": "sandbox", "/production/v1": "production"}
+"""Under which path each environment lies."""
 SCENARIO_HEADER = "x-simulator-scenario"
 
 DEFECT = (
@@ -172,13 +172,13 @@ class Endpoint:
                 headers={"Allow": ", ".join(allowed)},
             )
         request.operation = operation
-        wall_ms = wall_now_ms() if world.clock.mode == "scaled" else 0
+        wall_ms = wall_clock_ms() if world.clock.mode == "scaled" else 0
         call = Call(world, request.environment, variables, trace=method != "HEAD", wall_ms=wall_ms)
         if operation.token:
             self._authenticate(request, call)
         with world.change(_BOOKKEEPING):
             if request.public_key is not None:
-                count_call(world, request.public_key, wall_now_ms)  # first: it refuses, and a drawn id would be lost
+                count_call(world, request.public_key, wall_clock_ms)  # first: it refuses, and a drawn id would be lost
             interference = faults.choose(world, method, request.path, request.public_key)
             request.request_id = _draw_id(world)
         if interference is not None:
@@ -377,6 +377,11 @@ class Endpoint:
 
 def _draw_id(world: World) -> str:
     return world.streams.identifier("req_", "ids.request")
+
+
+def base_of(environment: str) -> str:
+    """The path under which an environment lies."""
+    return next(base for base, name in BASES.items() if name == environment)
 
 
 def _split(path: str) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""HTTP messages as the shells pass them on: read from ASGI, and written to it.
+"""HTTP messages as the shells pass them on: read from ASGI, what a request says, and written to ASGI.
 
 The head of a request comes first, so that whoever may not call is refused before a byte of the body is kept.
 """
@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from simulator.server.slices import Content, send_in_pieces
+from simulator.wire.errors import ApiError
+from simulator.wire.json import MAX_BYTES, JsonObject, loads
 
 CUT = "simulator.cut"
 """The ASGI extension by which the HTTP server offers to drop the connection."""
@@ -53,6 +56,42 @@ def head_of(scope: Scope) -> Incoming:
     """The request without its body."""
     headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
     return Incoming(scope["method"], route_path(scope), scope["query_string"], headers)
+
+
+def token_of(incoming: Incoming) -> str | None:
+    """The Bearer token of a request, None where it sends none."""
+    scheme, _, token = incoming.headers.get("authorization", "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def public_key_of(incoming: Incoming) -> str | None:
+    """The public key in the body of a token exchange: it alone ties even a refused call to a world (decision S26)."""
+    if not incoming.body:
+        return None
+    try:
+        body: Any = loads(incoming.body)
+    except ValueError:
+        return None
+    key = body.get("public_key") if isinstance(body, dict) else None
+    return key if isinstance(key, str) else None
+
+
+def body_of(incoming: Incoming) -> JsonObject:
+    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13)."""
+    if incoming.body is None:
+        raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
+    if not incoming.body:
+        return {}
+    kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
+        raise ApiError("invalid_request", "Send the body with Content-Type: application/json.")
+    try:
+        body: Any = loads(incoming.body)
+    except ValueError as error:
+        raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
+    if not isinstance(body, dict):
+        raise ApiError("invalid_request", "The body must be a JSON object.")
+    return body
 
 
 def route_path(scope: Scope) -> str:

@@ -18,7 +18,7 @@ WINDOWS = TableKey("rate_windows", tuple[int, int])
 """When the present window of a key pair was opened (milliseconds), and the calls in it."""
 
 
-def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) -> None:
+def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
     """Count one call, inside a change; 429 rate_limited with Retry-After when the window is full.
 
     Windows lapse by comparison.
@@ -28,7 +28,7 @@ def count_call(world: World, public_key: str, wall_now_ms: Callable[[], int]) ->
     if limit is None:
         return
     on_the_wall = settings["rate_limit_clock"] == "wall"
-    now_ms = wall_now_ms() if on_the_wall else world.now_ms
+    now_ms = wall_clock_ms() if on_the_wall else world.now_ms
     calls, seconds = (int(part) for part in limit.split("/"))
     table, window = world.store[WINDOWS], f"wall:{public_key}" if on_the_wall else public_key
     opened_ms, count = table.get(window) or (now_ms, 0)
