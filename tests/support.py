@@ -54,7 +54,7 @@ def find_operation(rooms: tuple[Room, ...], method: str, path: str) -> Operation
     return next(op for room in rooms for op in room.operations if (op.method, op.path) == (method, path))
 
 
-def push(
+def act(
     world: World,
     rooms: tuple[Room, ...],
     action: str,

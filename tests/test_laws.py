@@ -1,4 +1,4 @@
-"""The laws of the house, held against the source itself (`simulator/ARCHITECTURE.md`)."""
+"""The rules of the architecture, held against the source itself (`simulator/ARCHITECTURE.md`)."""
 
 from __future__ import annotations
 

@@ -269,7 +269,7 @@ class RandomWalk(RuleBasedStateMachine):
             return
         before = self.fingerprint()
         try:
-            support.push(self.world, ROOMS, action, target, **self.parameters(action, record, False))
+            support.act(self.world, ROOMS, action, target, **self.parameters(action, record, False))
         except ControlError as refused:
             self.was_refused(refused, before, legal=refused.status in (400, 409))
         else:
@@ -289,7 +289,7 @@ class RandomWalk(RuleBasedStateMachine):
     def perform(self, action: str, target: str | None, **parameters: Any) -> None:
         before = self.fingerprint()
         try:
-            done = support.push(self.world, ROOMS, action, target, **parameters)
+            done = support.act(self.world, ROOMS, action, target, **parameters)
         except ControlError as refused:
             self.was_refused(refused, before, legal=refused.status in (400, 409))
             return

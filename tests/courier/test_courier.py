@@ -16,7 +16,7 @@ from simulator.resources import webhooks
 from simulator.resources.webhooks import Outcome
 from simulator.resources.webhooks.keys import sign
 from simulator.wire.operation import Probe
-from tests.resources.webhooks.house import call, happen, house, register, status_of, take
+from tests.resources.webhooks.support import call, happen, register, status_of, take, webhook_world
 
 WALL_MS = 1_800_000_000_000
 
@@ -48,7 +48,7 @@ def courier_with(*script: int | Outcome | BaseException, owner: Owner | None = N
 
 
 def open_world(count: int = 1) -> World:
-    world = house()
+    world = webhook_world()
     register(world)
     for _ in range(count):
         happen(world)
@@ -262,7 +262,7 @@ def test_attempts_of_a_restored_world_that_nobody_carries_are_made() -> None:
         world = open_world(2)
         take(world)
         snapshot = world.store.tables()
-        restored = house()
+        restored = webhook_world()
         restored.store.replace(snapshot)
         courier, transport = courier_with()
         assert await courier.settle(restored) == 2
@@ -273,7 +273,7 @@ def test_attempts_of_a_restored_world_that_nobody_carries_are_made() -> None:
 
 def test_a_world_restored_while_an_attempt_is_on_its_way_ignores_its_answer() -> None:
     async def scenario() -> None:
-        world = house()
+        world = webhook_world()
         endpoint = register(world)
         before = world.store.tables()
         happen(world)
@@ -301,7 +301,7 @@ def test_a_probe_is_signed_and_answers_what_came_back(
     answer: int | Outcome, status: int | None, error: str | None
 ) -> None:
     async def scenario() -> None:
-        world = house()
+        world = webhook_world()
         probe = call(world, "POST", "/webhooks", {"url": "https://receiver.example.com/", "events": ["*"]})
         assert isinstance(probe, Probe)
         courier, transport = courier_with(answer)

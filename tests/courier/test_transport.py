@@ -19,7 +19,7 @@ from simulator.resources import webhooks
 from simulator.resources.webhooks import Outcome
 from simulator.resources.webhooks.keys import sign
 from tests.courier.test_courier import Owner
-from tests.resources.webhooks.house import happen, house, register
+from tests.resources.webhooks.support import happen, register, webhook_world
 
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 HEADERS = (("Content-Type", "application/json"), ("X-Timestamp", "1"))
@@ -350,7 +350,7 @@ def test_sessions_of_an_ended_loop_are_replaced() -> None:
 def test_a_courier_delivers_to_a_real_receiver_with_a_signature_that_verifies() -> None:
     async def scenario() -> None:
         async with receiver(http("200 OK", b"ok")) as mine:
-            world = house()
+            world = webhook_world()
             register(world, f"http://localhost:{mine.port}/hooks")
             event = happen(world)
             courier = Courier(Owner())

@@ -8,7 +8,6 @@ from functools import cache
 from random import Random
 from typing import Any
 
-from tests.hostile.house import Answer, House, Request
 from tests.hostile.mutations import (
     HEADERS,
     METHODS,
@@ -22,6 +21,7 @@ from tests.hostile.mutations import (
     mutated_bytes,
     mutated_text,
 )
+from tests.hostile.server_under_test import Answer, Request, ServerUnderTest
 from tests.shipped import observed_calls
 
 BASES = {"sandbox": "/v1", "production": "/production/v1"}
@@ -89,8 +89,8 @@ ID_ACTIONS: tuple[tuple[str, dict[str, Any]], ...] = (
 class Actor:
     """One world, what is known of it, and calls to it."""
 
-    def __init__(self, house: House, rng: Random, world: str, strangers: list[str] | None = None) -> None:
-        self.house = house
+    def __init__(self, subject: ServerUnderTest, rng: Random, world: str, strangers: list[str] | None = None) -> None:
+        self.subject = subject
         self.rng = rng
         self.world = world
         self.info: dict[str, Any] = {}
@@ -107,9 +107,11 @@ class Actor:
         """
         settings = {"rate_limit": "1000000/1", "webhook_urls": "any", "timers_per_instant": 2_000}
         settings |= body.pop("settings", {})
-        made = await self.house.control("default", "POST", "/worlds", {"id": self.world, "settings": settings, **body})
+        made = await self.subject.control(
+            "default", "POST", "/worlds", {"id": self.world, "settings": settings, **body}
+        )
         if made.status != 201:
-            self.house.fail(
+            self.subject.fail(
                 "no world",
                 f"a world could not be made: {made.status} {made.code}",
                 f"{body}",
@@ -120,7 +122,7 @@ class Actor:
 
     async def look(self) -> bool:
         """Learn the world's keys and sign in anew."""
-        shown = await self.house.control("default", "GET", f"/worlds/{self.world}")
+        shown = await self.subject.control("default", "GET", f"/worlds/{self.world}")
         if shown.status != 200:
             return False
         self.info = shown.body
@@ -130,7 +132,7 @@ class Actor:
         return True
 
     async def move_out(self) -> None:
-        await self.house.control("default", "DELETE", f"/worlds/{self.world}")
+        await self.subject.control("default", "DELETE", f"/worlds/{self.world}")
 
     async def sign_in(self, environment: str) -> None:
         if not self.info:
@@ -138,7 +140,7 @@ class Actor:
         keys = self.info["credentials"][environment]
         body = dumps({name: keys[name] for name in ("public_key", "secret_key")})
         headers = [("host", "127.0.0.1"), ("content-type", "application/json")]
-        got = await self.house.ask(Request("POST", f"{BASES[environment]}/auth/token", "", headers, body))
+        got = await self.subject.ask(Request("POST", f"{BASES[environment]}/auth/token", "", headers, body))
         token = got.body.get("access_token") if isinstance(got.body, dict) else None
         self.tokens[environment] = token if isinstance(token, str) else "none"
 
@@ -190,7 +192,7 @@ class Actor:
         environment = environment or ("sandbox" if rng.random() < 0.85 else "production")
         body = self._enlivened(body)
         if isinstance(body, dict) and operation == "create_webhook" and isinstance(body.get("url"), str):
-            body["url"] = f"{self.house.origin}/_simulator/inbox/{self.world}"
+            body["url"] = f"{self.subject.origin}/_simulator/inbox/{self.world}"
         headers = [("host", "127.0.0.1"), ("authorization", f"Bearer {self.tokens.get(environment, 'none')}")]
         if body is not None:
             headers.append(("content-type", "application/json"))
@@ -254,7 +256,7 @@ class Actor:
 
     async def call(self, request: Request) -> Answer:
         """Send a call; sign in anew when the token has lapsed."""
-        answer = await self.house.ask(request)
+        answer = await self.subject.ask(request)
         self.harvest(answer)
         if answer.status == 401 and self.rng.random() < 0.3:
             for environment in BASES:
@@ -293,7 +295,7 @@ class Actor:
             name, parameters = rng.choice(ID_ACTIONS)
             body = {"target": target, **parameters}
             if rng.random() < 0.6:
-                story = await self.house.control(self.world, "GET", f"/resources/{target}")
+                story = await self.subject.control(self.world, "GET", f"/resources/{target}")
                 allowed = story.body.get("allowed") if isinstance(story.body, dict) else None
                 if allowed:
                     name = rng.choice(allowed)
@@ -301,24 +303,24 @@ class Actor:
                     body = {"target": target, **(rng.choice(fitting) if fitting else {})}
         if rng.random() < 0.1:
             body = mutated(rng, body, 1, (self.known_id(), rng.choice(ODD)))
-        answer = await self.house.control(self.world, "POST", f"/actions/{name}", body)
+        answer = await self.subject.control(self.world, "POST", f"/actions/{name}", body)
         self.harvest(answer)
         return answer
 
     async def record(self) -> None:
         """What was done by hand is a valid scenario, whatever it was."""
-        house, headers = self.house, [("host", "127.0.0.1"), ("x-simulator-world", self.world)]
-        shown = await house.control(self.world, "GET", "/recording")
+        subject, headers = self.subject, [("host", "127.0.0.1"), ("x-simulator-world", self.world)]
+        shown = await subject.control(self.world, "GET", "/recording")
         if shown.status != 200:
             return
-        kept = await house.ask(Request("POST", "/_simulator/scenarios", "", headers, shown.raw))
+        kept = await subject.ask(Request("POST", "/_simulator/scenarios", "", headers, shown.raw))
         if kept.status != 201:
-            house.fail(
-                "recording", f"a recording is no valid scenario: {kept.status}", house.place, kept.raw[:1500].decode()
+            subject.fail(
+                "recording", f"a recording is no valid scenario: {kept.status}", subject.place, kept.raw[:1500].decode()
             )
 
     async def pass_time(self) -> Answer:
         rng = self.rng
         span = rng.choice(("1ms", "10s", "45s", "5m", "31m", "3h", "1d", "9d", 0, 1.5))
         how: dict[str, Any] = {"by": span} if rng.random() < 0.9 else {"to_next_timer": True}
-        return await self.house.control(self.world, "POST", "/clock/advance", how)
+        return await self.subject.control(self.world, "POST", "/clock/advance", how)

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 
 from tests.hostile.findings import Findings
-from tests.hostile.house import last_frame
 from tests.hostile.progress import Progress
+from tests.hostile.server_under_test import last_frame
 
 ROOT = Path(__file__).parents[2]
 

@@ -36,8 +36,8 @@ class Reply:
 class Client:
     """A client of one world."""
 
-    def __init__(self, house: Apart, session: aiohttp.ClientSession) -> None:
-        self.house = house
+    def __init__(self, subject: Apart, session: aiohttp.ClientSession) -> None:
+        self.subject = subject
         self.session = session
         self.world: dict[str, Any] = {}
         self.token = ""
@@ -59,11 +59,11 @@ class Client:
         data = body if isinstance(body, bytes) or body is None else orjson.dumps(body)
         if data is not None:
             sent["Content-Type"] = "application/json"
-        watch, told = Stopwatch(self.house.server.pid), f"{method} {path} {(data or b'')[:500]!r}"
+        watch, told = Stopwatch(self.subject.server.pid), f"{method} {path} {(data or b'')[:500]!r}"
         try:
             async with self.session.request(
                 method,
-                self.house.origin + path,
+                self.subject.origin + path,
                 data=data,
                 headers=sent | (headers or {}),
                 timeout=aiohttp.ClientTimeout(total=timeout),
@@ -74,11 +74,11 @@ class Client:
             return Reply(0, repr(error), {}, watch.seconds)
         seconds = watch.seconds
         if status == 500:
-            self.house.fail("500", f"{method} {path.partition('?')[0]}", told, raw[:600].decode("utf-8", "replace"))
+            self.subject.fail("500", f"{method} {path.partition('?')[0]}", told, raw[:600].decode("utf-8", "replace"))
         if seconds > limit:
-            self.house.fail("slow", f"{method} {path.partition('?')[0]}", told, f"{seconds:.2f} s")
+            self.subject.fail("slow", f"{method} {path.partition('?')[0]}", told, f"{seconds:.2f} s")
         elif limit < WORK_SECONDS:
-            self.house.slowest = max(self.house.slowest, seconds)
+            self.subject.slowest = max(self.subject.slowest, seconds)
         try:
             parsed = orjson.loads(raw) if raw else None
         except ValueError:
@@ -101,10 +101,10 @@ class Client:
 
 
 @asynccontextmanager
-async def client_of(house: Apart, **body: Any) -> AsyncIterator[Client]:
+async def client_of(subject: Apart, **body: Any) -> AsyncIterator[Client]:
     """A client with a fresh world of its own, signed in."""
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
-        client = Client(house, session)
+        client = Client(subject, session)
         made = await client.call("POST", "/_simulator/worlds", {"seed": 1, "scenarios": [], **body})
         client.world = made.body
         keys = made.body["credentials"]["sandbox"]

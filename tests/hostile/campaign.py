@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 Episode = Callable[[Any, Random, int], Awaitable[int]]
-"""Gets the house, its chance and its number; answers how many inputs it tried."""
+"""Gets the subject, its chance and its number; answers how many inputs it tried."""
 
 
 @dataclass(frozen=True)

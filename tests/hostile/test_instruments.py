@@ -17,24 +17,24 @@ from simulator.server.app import Application
 from simulator.server.runtime import Runtime
 from tests.hostile.campaigns.yaml_texts import scenario_text
 from tests.hostile.findings import Findings
-from tests.hostile.house import Answer, House, Request, last_frame
 from tests.hostile.mutations import ODD, dumps, leaves, mutated
 from tests.hostile.progress import Progress
+from tests.hostile.server_under_test import Answer, Request, ServerUnderTest, last_frame
 
 GET = Request("GET", "/v1/rates", "", [("host", "127.0.0.1")])
 
 
-def house_with(tmp_path: Path, answer: Any) -> House:
-    """A house whose application is `answer`."""
+def house_with(tmp_path: Path, answer: Any) -> ServerUnderTest:
+    """A subject whose application is `answer`."""
     simulator = Simulator(library=Library())
     simulator.create_world(Blueprint("default", 1))
     odd = type("Odd", (Application,), {"__call__": answer})
-    return House(Findings(), Progress(tmp_path / "progress"), odd(Runtime(simulator)))
+    return ServerUnderTest(Findings(), Progress(tmp_path / "progress"), odd(Runtime(simulator)))
 
 
-def kinds(house: House, request: Request = GET, **more: Any) -> dict[str, int]:
-    asyncio.run(house.ask(request, **more))
-    return house.findings.by_kind()
+def kinds(subject: ServerUnderTest, request: Request = GET, **more: Any) -> dict[str, int]:
+    asyncio.run(subject.ask(request, **more))
+    return subject.findings.by_kind()
 
 
 def answering(status: int, body: bytes) -> Any:
@@ -67,9 +67,9 @@ def test_answers_are_judged(tmp_path: Path, status: int, body: bytes, found: dic
     ("status", "body", "found"), [(200, b'{"surprise":[]}', {"contract"}), (418, b"{}", {"contract", "envelope"})]
 )
 def test_answers_are_held_against_the_contract(tmp_path: Path, status: int, body: bytes, found: set[str]) -> None:
-    house = house_with(tmp_path, answering(status, body))
-    house.by_contract = True
-    assert kinds(house, Request("GET", "/v1/network/stats", "", [("host", "127.0.0.1")])).keys() == found
+    subject = house_with(tmp_path, answering(status, body))
+    subject.by_contract = True
+    assert kinds(subject, Request("GET", "/v1/network/stats", "", [("host", "127.0.0.1")])).keys() == found
 
 
 def test_what_raises_and_what_never_answers_is_found(tmp_path: Path) -> None:
@@ -94,10 +94,10 @@ def test_a_refused_call_that_changes_something_is_found(tmp_path: Path) -> None:
             world.store[WALLETS.of("sandbox")].put("wal_1", "half a wallet")
         await refusal(self, scope, receive, send)
 
-    house = house_with(tmp_path, half)
-    house.calls = 4  # the fifth is looked at closely
-    assert kinds(house) == {"half-applied": 1}
-    assert "default: sandbox:wallets.wal_1" in next(iter(house.findings.groups.values())).examples[0]["detail"]
+    subject = house_with(tmp_path, half)
+    subject.calls = 4  # the fifth is looked at closely
+    assert kinds(subject) == {"half-applied": 1}
+    assert "default: sandbox:wallets.wal_1" in next(iter(subject.findings.groups.values())).examples[0]["detail"]
 
 
 def test_equal_failures_are_counted_together() -> None:

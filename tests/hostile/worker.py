@@ -21,8 +21,8 @@ from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns import CAMPAIGNS
 from tests.hostile.contract import judges
 from tests.hostile.findings import Findings
-from tests.hostile.house import House
 from tests.hostile.progress import Progress
+from tests.hostile.server_under_test import ServerUnderTest
 from tests.hostile.stopwatch import resident_bytes
 
 
@@ -36,16 +36,16 @@ _OUT = os.dup(1)
 async def run(campaign: Campaign, seed: int, first: int, last: int, progress: Progress) -> None:
     findings = Findings(lambda failure: tell(failure=failure))
     if campaign.apart:
-        house: Any = Apart(findings, progress)
+        subject: Any = Apart(findings, progress)
         try:
-            await _episodes(house, campaign, seed, first, last)
+            await _episodes(subject, campaign, seed, first, last)
             await _until_heard()
         finally:
-            house.server.forget()
+            subject.server.forget()
         return
-    async with House(findings, progress).open() as house:
-        house.by_contract = campaign.contract
-        await _episodes(house, campaign, seed, first, last)
+    async with ServerUnderTest(findings, progress).open() as subject:
+        subject.by_contract = campaign.contract
+        await _episodes(subject, campaign, seed, first, last)
         await _until_heard()
 
 
@@ -55,25 +55,25 @@ async def _until_heard() -> None:
     await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
 
 
-async def _episodes(house: Any, campaign: Campaign, seed: int, first: int, last: int) -> None:
-    pid = house.server.pid if campaign.apart else os.getpid()
-    tell(ready=house.origin, pid=pid)
+async def _episodes(subject: Any, campaign: Campaign, seed: int, first: int, last: int) -> None:
+    pid = subject.server.pid if campaign.apart else os.getpid()
+    tell(ready=subject.origin, pid=pid)
     for number in range(first, last):
-        house.place = f"seed {seed} episode {number}"
+        subject.place = f"seed {seed} episode {number}"
         began, inputs = perf_counter(), 0
-        house.begin("begins")
+        subject.begin("begins")
         try:
-            inputs = await campaign.episode(house, Random(f"{seed}:{campaign.name}:{number}"), number)
+            inputs = await campaign.episode(subject, Random(f"{seed}:{campaign.name}:{number}"), number)
         except Exception as error:  # the instrument itself failed: that is to be seen too
             import traceback
 
-            house.fail(
-                "instrument", f"{type(error).__name__}: {error}", house.progress.present[1], traceback.format_exc()
+            subject.fail(
+                "instrument", f"{type(error).__name__}: {error}", subject.progress.present[1], traceback.format_exc()
             )
         gc.collect()
         tell(
-            episode=number, inputs=inputs, seconds=round(perf_counter() - began, 3), slowest=house.slowest,
-            memory=resident_bytes(house.server.pid if campaign.apart else pid),
+            episode=number, inputs=inputs, seconds=round(perf_counter() - began, 3), slowest=subject.slowest,
+            memory=resident_bytes(subject.server.pid if campaign.apart else pid),
         )  # fmt: skip
 
 

@@ -150,6 +150,6 @@ def world(origin: str, http: httpx.Client) -> Remote:
 
 
 @pytest.fixture
-def sunny(origin: str, http: httpx.Client) -> Remote:
+def autopilot_world(origin: str, http: httpx.Client) -> Remote:
     """A fresh world in which the autopilot and the test values are active."""
     return Remote(origin, http).another(seed=1)

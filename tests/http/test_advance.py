@@ -128,13 +128,13 @@ def test_waiting_for_a_receiver_is_called_off_too(world: Remote) -> None:
         leave.set()
 
 
-def test_while_one_world_advances_far_everybody_else_is_answered_soon(world: Remote, sunny: Remote) -> None:
+def test_while_one_world_advances_far_everybody_else_is_answered_soon(world: Remote, autopilot_world: Remote) -> None:
     endless(world)
     waits: list[float] = []
     with beside(world) as other, ThreadPoolExecutor(1) as pool:
         advancing = pool.submit(other.control, "POST", "/clock/advance", {**NEVER, "horizon": "2000000d"})
         for _ in range(30):
-            for ask in (lambda: sunny.api("GET", "/fees"), lambda: world.control("GET", "/clock")):
+            for ask in (lambda: autopilot_world.api("GET", "/fees"), lambda: world.control("GET", "/clock")):
                 began = time.monotonic()
                 assert ask().status == 200
                 waits.append(time.monotonic() - began)

@@ -395,11 +395,11 @@ def test_a_fault_that_was_never_hit(world: Remote) -> None:
     assert (finding["evidence"], finding["severity"], finding["last_at"]) == ([identifier], "info", None)
 
 
-def test_a_step_of_a_scenario_that_was_skipped(sunny: Remote) -> None:
-    transaction = confirmed(sunny)
-    sunny.act("payment_declined", transaction["id"])
-    sunny.advance(by="10m")
-    skipped = [row for row in advice(sunny) if row["kind"] == "step_skipped"]
+def test_a_step_of_a_scenario_that_was_skipped(autopilot_world: Remote) -> None:
+    transaction = confirmed(autopilot_world)
+    autopilot_world.act("payment_declined", transaction["id"])
+    autopilot_world.advance(by="10m")
+    skipped = [row for row in advice(autopilot_world) if row["kind"] == "step_skipped"]
     assert skipped
     assert all(row["evidence"] == [transaction["id"]] for row in skipped)
 

@@ -263,11 +263,11 @@ def test_a_scaled_clock_fires_its_timers_by_itself(world: Remote) -> None:
     assert world.control("PUT", "/clock", {"mode": "manual"}).body["mode"] == "manual"
 
 
-def test_under_the_autopilot_an_onramp_completes_by_itself(sunny: Remote) -> None:
-    ramp = onramp(sunny)
-    receipt = sunny.advance(until={"resource": ramp["id"], "status": "completed"})
+def test_under_the_autopilot_an_onramp_completes_by_itself(autopilot_world: Remote) -> None:
+    ramp = onramp(autopilot_world)
+    receipt = autopilot_world.advance(until={"resource": ramp["id"], "status": "completed"})
     assert receipt["reached"] is True
-    assert sunny.event_types(object_id=ramp["id"]) == [
+    assert autopilot_world.event_types(object_id=ramp["id"]) == [
         "transaction.created",
         "transaction.awaiting_payment",
         "transaction.processing",

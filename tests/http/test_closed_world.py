@@ -62,22 +62,22 @@ def test_s9_a_send_to_a_deposit_wallet_of_the_world_is_detected_there(
     assert [row["type"] for row in world.api("GET", "/transactions").body["data"]] == ["deposit", "send"]
 
 
-def test_s9_the_autopilot_takes_a_send_to_an_own_wallet_all_the_way(sunny: Remote) -> None:
-    own = wallet(sunny, "celo")
-    send(sunny, "CUSD", "CELO", "25", to(own["address"].lower()))
-    sunny.advance(by="5m")
-    assert [row["status"] for row in deposits(sunny, own["id"])] == ["confirmed"]
-    assert balance(sunny, "CUSD", "CELO") == "999.99"
+def test_s9_the_autopilot_takes_a_send_to_an_own_wallet_all_the_way(autopilot_world: Remote) -> None:
+    own = wallet(autopilot_world, "celo")
+    send(autopilot_world, "CUSD", "CELO", "25", to(own["address"].lower()))
+    autopilot_world.advance(by="5m")
+    assert [row["status"] for row in deposits(autopilot_world, own["id"])] == ["confirmed"]
+    assert balance(autopilot_world, "CUSD", "CELO") == "999.99"
 
 
-def test_s9_an_onramp_to_a_deposit_wallet_arrives_there(sunny: Remote) -> None:
-    own = wallet(sunny, "stellar")
+def test_s9_an_onramp_to_a_deposit_wallet_arrives_there(autopilot_world: Remote) -> None:
+    own = wallet(autopilot_world, "stellar")
     quote = {"type": "onramp", "network": "stellar", "asset": "USDC", "fiat_currency": "KES", "amount": "5000"}
-    made = sunny.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "mobile_money"}).body
+    made = autopilot_world.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "mobile_money"}).body
     body = {"wallet_address": own["address"], "memo": own["memo"], "payer": {"phone_number": "+254712345678"}}
-    assert sunny.api("POST", f"/quotes/{made['id']}/confirm", body).status == 201
-    sunny.advance(by="5m")
-    (deposit,) = deposits(sunny, own["id"])
+    assert autopilot_world.api("POST", f"/quotes/{made['id']}/confirm", body).status == 201
+    autopilot_world.advance(by="5m")
+    (deposit,) = deposits(autopilot_world, own["id"])
     assert (deposit["status"], deposit["amount"]) == ("confirmed", made["destination_amount"])
 
 
@@ -127,14 +127,14 @@ def test_s9_a_send_of_the_wrong_asset_or_without_the_memo_is_no_deposit(world: R
     assert "deposit_not_matched" in {finding["kind"] for finding in findings}
 
 
-def test_s9_the_autopilot_does_not_deposit_again_what_was_sent(sunny: Remote) -> None:
-    ramp = offramp(sunny, "celo")
-    sent = send(sunny, "USDC", "CELO", "30.01", to(ramp["deposit"]["address"])).body
-    settle(sunny, sent["id"])
-    sunny.advance(by="5m")
-    assert status(sunny, ramp["id"]) == "completed"
-    shown = sunny.api("GET", f"/transactions/{ramp['id']}").body
-    assert shown["tx_hash"] == sunny.api("GET", f"/transactions/{sent['id']}").body["tx_hash"]
+def test_s9_the_autopilot_does_not_deposit_again_what_was_sent(autopilot_world: Remote) -> None:
+    ramp = offramp(autopilot_world, "celo")
+    sent = send(autopilot_world, "USDC", "CELO", "30.01", to(ramp["deposit"]["address"])).body
+    settle(autopilot_world, sent["id"])
+    autopilot_world.advance(by="5m")
+    assert status(autopilot_world, ramp["id"]) == "completed"
+    shown = autopilot_world.api("GET", f"/transactions/{ramp['id']}").body
+    assert shown["tx_hash"] == autopilot_world.api("GET", f"/transactions/{sent['id']}").body["tx_hash"]
 
 
 def test_s9_a_deposit_that_is_sent_too_late_is_reported(world: Remote) -> None:

@@ -97,14 +97,19 @@ def test_a_fault_acts_after_authentication(world: Remote) -> None:
     assert anonymous.status == 401
 
 
-def test_the_journal_of_deliveries_has_the_order_of_the_wire(sunny: Remote) -> None:
-    inbox = f"/inbox/wire-{sunny.world['id']}"
-    hook = {"url": f"{sunny.origin}/_simulator{inbox}", "events": ["transaction.processing", "transaction.completed"]}
-    assert sunny.api("POST", "/webhooks", hook).status == 201
-    sunny.control("POST", "/faults", {"webhook": {"event": "transaction.processing"}, "deliver": {"reorder": True}})
-    sunny.control("POST", "/trigger", {"event": "transaction.completed"})
-    sunny.control("POST", "/settle")
-    received = [message["body"] for message in sunny.control("GET", inbox).body["data"][1:]]
-    deliveries = sunny.control("GET", "/deliveries").body["data"]
+def test_the_journal_of_deliveries_has_the_order_of_the_wire(autopilot_world: Remote) -> None:
+    inbox = f"/inbox/wire-{autopilot_world.world['id']}"
+    hook = {
+        "url": f"{autopilot_world.origin}/_simulator{inbox}",
+        "events": ["transaction.processing", "transaction.completed"],
+    }
+    assert autopilot_world.api("POST", "/webhooks", hook).status == 201
+    autopilot_world.control(
+        "POST", "/faults", {"webhook": {"event": "transaction.processing"}, "deliver": {"reorder": True}}
+    )
+    autopilot_world.control("POST", "/trigger", {"event": "transaction.completed"})
+    autopilot_world.control("POST", "/settle")
+    received = [message["body"] for message in autopilot_world.control("GET", inbox).body["data"][1:]]
+    deliveries = autopilot_world.control("GET", "/deliveries").body["data"]
     assert [row["event_type"] for row in deliveries] == ["transaction.completed", "transaction.processing"]
     assert [row["request_body"] for row in deliveries] == received

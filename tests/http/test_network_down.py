@@ -38,104 +38,106 @@ def swap(world: Remote, target: dict[str, str]) -> str:
     return made
 
 
-def test_s22_a_send_waits_while_its_network_is_down_and_goes_on_by_its_delays(sunny: Remote) -> None:
-    sent = send(sunny)
-    sunny.advance(by="2s")
-    network(sunny, "down")
-    sunny.advance(by="50m")
-    assert status(sunny, sent) == "pending"
-    network(sunny, "operational")
-    assert status(sunny, sent) == "pending"
-    sunny.advance(by="3s")
-    assert status(sunny, sent) == "processing"
-    sunny.advance(by="15s")
-    assert status(sunny, sent) == "completed"
+def test_s22_a_send_waits_while_its_network_is_down_and_goes_on_by_its_delays(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    autopilot_world.advance(by="2s")
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="50m")
+    assert status(autopilot_world, sent) == "pending"
+    network(autopilot_world, "operational")
+    assert status(autopilot_world, sent) == "pending"
+    autopilot_world.advance(by="3s")
+    assert status(autopilot_world, sent) == "processing"
+    autopilot_world.advance(by="15s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_a_send_that_is_broadcast_waits_for_its_confirmation(sunny: Remote) -> None:
-    sent = send(sunny)
-    sunny.advance(by="5s")
-    network(sunny, "down")
-    sunny.advance(by="50m")
-    assert status(sunny, sent) == "processing"
-    network(sunny, "operational")
-    sunny.advance(by="15s")
-    assert status(sunny, sent) == "completed"
+def test_s22_a_send_that_is_broadcast_waits_for_its_confirmation(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    autopilot_world.advance(by="5s")
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="50m")
+    assert status(autopilot_world, sent) == "processing"
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="15s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_a_step_that_waited_goes_on_slowly_when_the_network_comes_back_slow(sunny: Remote) -> None:
-    sent = send(sunny)
-    sunny.advance(by="5s")
-    network(sunny, "down")
-    sunny.advance(by="50m")
-    network(sunny, "degraded")
-    sunny.advance(by="74s")
-    assert status(sunny, sent) == "processing"
-    sunny.advance(by="1s")
-    assert status(sunny, sent) == "completed"
+def test_s22_a_step_that_waited_goes_on_slowly_when_the_network_comes_back_slow(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    autopilot_world.advance(by="5s")
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="50m")
+    network(autopilot_world, "degraded")
+    autopilot_world.advance(by="74s")
+    assert status(autopilot_world, sent) == "processing"
+    autopilot_world.advance(by="1s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_what_is_left_of_a_delay_is_stretched_when_the_network_gets_slow_meanwhile(sunny: Remote) -> None:
-    sent = send(sunny)
-    sunny.advance(by="3s")
-    network(sunny, "degraded")
-    sunny.advance(by="9s")
-    assert status(sunny, sent) == "pending"
-    sunny.advance(by="1s")
-    assert status(sunny, sent) == "processing"
-    sunny.advance(by="74s")
-    assert status(sunny, sent) == "processing"
-    sunny.advance(by="1s")
-    assert status(sunny, sent) == "completed"
+def test_s22_what_is_left_of_a_delay_is_stretched_when_the_network_gets_slow_meanwhile(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    autopilot_world.advance(by="3s")
+    network(autopilot_world, "degraded")
+    autopilot_world.advance(by="9s")
+    assert status(autopilot_world, sent) == "pending"
+    autopilot_world.advance(by="1s")
+    assert status(autopilot_world, sent) == "processing"
+    autopilot_world.advance(by="74s")
+    assert status(autopilot_world, sent) == "processing"
+    autopilot_world.advance(by="1s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_what_is_left_of_a_delay_goes_at_normal_speed_when_the_network_recovers(sunny: Remote) -> None:
-    network(sunny, "degraded")
-    sent = send(sunny)
-    sunny.advance(by="15s")
-    network(sunny, "operational")
-    sunny.advance(by="1s")
-    assert status(sunny, sent) == "pending"
-    sunny.advance(by="1s")
-    assert status(sunny, sent) == "processing"
-    sunny.advance(by="15s")
-    assert status(sunny, sent) == "completed"
+def test_s22_what_is_left_of_a_delay_goes_at_normal_speed_when_the_network_recovers(autopilot_world: Remote) -> None:
+    network(autopilot_world, "degraded")
+    sent = send(autopilot_world)
+    autopilot_world.advance(by="15s")
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="1s")
+    assert status(autopilot_world, sent) == "pending"
+    autopilot_world.advance(by="1s")
+    assert status(autopilot_world, sent) == "processing"
+    autopilot_world.advance(by="15s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_a_network_that_fails_while_it_is_slow_and_recovers_wholly_leaves_nothing_stretched(sunny: Remote) -> None:
-    network(sunny, "degraded")
-    sent = send(sunny)
-    network(sunny, "down")
-    sunny.advance(by="50m")
-    network(sunny, "operational")
-    sunny.advance(by="20s")
-    assert status(sunny, sent) == "completed"
+def test_s22_a_network_that_fails_while_it_is_slow_and_recovers_wholly_leaves_nothing_stretched(
+    autopilot_world: Remote,
+) -> None:
+    network(autopilot_world, "degraded")
+    sent = send(autopilot_world)
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="50m")
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="20s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_the_slowness_of_another_network_stretches_nothing(sunny: Remote) -> None:
-    sent = send(sunny)
-    network(sunny, "degraded", "stellar")
-    sunny.act("set_network", environment="production", network="celo", status="degraded")
-    sunny.advance(by="20s")
-    assert status(sunny, sent) == "completed"
+def test_s22_the_slowness_of_another_network_stretches_nothing(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    network(autopilot_world, "degraded", "stellar")
+    autopilot_world.act("set_network", environment="production", network="celo", status="degraded")
+    autopilot_world.advance(by="20s")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_a_held_step_is_a_timer_without_due_time_wherever_timers_are_shown(sunny: Remote) -> None:
-    sent = send(sunny)
-    before = sunny.control("GET", "/clock").body["timers"]
-    network(sunny, "down")
-    timers = sunny.control("GET", "/timers").body["data"]
+def test_s22_a_held_step_is_a_timer_without_due_time_wherever_timers_are_shown(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    before = autopilot_world.control("GET", "/clock").body["timers"]
+    network(autopilot_world, "down")
+    timers = autopilot_world.control("GET", "/timers").body["data"]
     waiting = {"due_at": None, "kind": "scenario.step", "target": sent, "waiting_for": ["celo"]}
     assert timers[-2:] == [waiting, waiting]
-    clock = sunny.control("GET", "/clock").body
+    clock = autopilot_world.control("GET", "/clock").body
     assert clock["timers"] == before == len(timers)
     assert clock["next_timer_at"] is None
-    told = sunny.control("GET", f"/resources/{sent}").body["timers"]
+    told = autopilot_world.control("GET", f"/resources/{sent}").body["timers"]
     assert [(timer["action"], timer["due_at"], timer["waiting_for"]) for timer in told] == [
         ("broadcast", None, ["celo"]),
         ("complete", None, ["celo"]),
     ]
-    assert len(sunny.control("GET", "/timers", params={"limit": "1"}).body["data"]) == 1
+    assert len(autopilot_world.control("GET", "/timers", params={"limit": "1"}).body["data"]) == 1
 
 
 def test_s22_a_step_that_waited_until_it_lies_beyond_the_end_of_time_is_skipped(world: Remote) -> None:
@@ -153,31 +155,31 @@ def test_s22_a_step_that_waited_until_it_lies_beyond_the_end_of_time_is_skipped(
     assert [row["action"] for row in world.control("GET", "/scenarios/late").body["skipped"]] == ["deposit_arrives"]
 
 
-def test_s22_actions_by_hand_still_act_while_the_network_is_down(sunny: Remote) -> None:
-    sent = send(sunny)
-    network(sunny, "down")
-    assert sunny.act("broadcast", sent).status == 200
-    assert sunny.act("complete", sent).status == 200
-    network(sunny, "operational")
-    sunny.advance(by="1m")
-    assert status(sunny, sent) == "completed"
+def test_s22_actions_by_hand_still_act_while_the_network_is_down(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    network(autopilot_world, "down")
+    assert autopilot_world.act("broadcast", sent).status == 200
+    assert autopilot_world.act("complete", sent).status == 200
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="1m")
+    assert status(autopilot_world, sent) == "completed"
 
 
-def test_s22_a_swap_waits_for_both_its_networks(sunny: Remote) -> None:
+def test_s22_a_swap_waits_for_both_its_networks(autopilot_world: Remote) -> None:
     across, inside = (
-        swap(sunny, {"symbol": "CUSD", "network": "CELO"}),
-        swap(sunny, {"symbol": "XLM", "network": "STELLAR"}),
+        swap(autopilot_world, {"symbol": "CUSD", "network": "CELO"}),
+        swap(autopilot_world, {"symbol": "XLM", "network": "STELLAR"}),
     )
-    network(sunny, "down")
-    sunny.advance(by="1m")
-    assert (status(sunny, across), status(sunny, inside)) == ("pending", "completed")
-    network(sunny, "down", "stellar")
-    network(sunny, "operational")
-    sunny.advance(by="1m")
-    assert status(sunny, across) == "pending"
-    network(sunny, "operational", "stellar")
-    sunny.advance(by="5s")
-    assert status(sunny, across) == "completed"
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="1m")
+    assert (status(autopilot_world, across), status(autopilot_world, inside)) == ("pending", "completed")
+    network(autopilot_world, "down", "stellar")
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="1m")
+    assert status(autopilot_world, across) == "pending"
+    network(autopilot_world, "operational", "stellar")
+    autopilot_world.advance(by="5s")
+    assert status(autopilot_world, across) == "completed"
 
 
 def onramp(world: Remote) -> str:
@@ -208,62 +210,64 @@ def offramp(world: Remote) -> str:
     return ramp
 
 
-def test_s22_the_payer_pays_an_onramp_and_the_crypto_waits(sunny: Remote) -> None:
-    ramp = onramp(sunny)
-    network(sunny, "down")
-    sunny.advance(by="10m")
-    assert status(sunny, ramp) == "processing"
-    network(sunny, "operational")
-    sunny.advance(by="30s")
-    assert status(sunny, ramp) == "completed"
+def test_s22_the_payer_pays_an_onramp_and_the_crypto_waits(autopilot_world: Remote) -> None:
+    ramp = onramp(autopilot_world)
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="10m")
+    assert status(autopilot_world, ramp) == "processing"
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="30s")
+    assert status(autopilot_world, ramp) == "completed"
 
 
-def test_s22_an_offramps_deposit_waits_and_its_payout_does_not(sunny: Remote) -> None:
-    waiting, paid = offramp(sunny), offramp(sunny)
-    sunny.act("deposit_arrives", paid)
-    network(sunny, "down")
-    sunny.advance(by="10m")
-    assert (status(sunny, waiting), status(sunny, paid)) == ("awaiting_deposit", "completed")
-    network(sunny, "operational")
-    sunny.advance(by="20s")
-    assert status(sunny, waiting) == "processing"
+def test_s22_an_offramps_deposit_waits_and_its_payout_does_not(autopilot_world: Remote) -> None:
+    waiting, paid = offramp(autopilot_world), offramp(autopilot_world)
+    autopilot_world.act("deposit_arrives", paid)
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="10m")
+    assert (status(autopilot_world, waiting), status(autopilot_world, paid)) == ("awaiting_deposit", "completed")
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="20s")
+    assert status(autopilot_world, waiting) == "processing"
 
 
-def test_s22_the_deadline_of_a_deposit_is_law_and_waits_for_no_network(sunny: Remote) -> None:
-    ramp = offramp(sunny)
-    network(sunny, "down")
-    sunny.advance(by="30m")
-    assert status(sunny, ramp) == "expired"
-    network(sunny, "operational")
-    sunny.advance(by="1m")
-    assert status(sunny, ramp) == "expired"
+def test_s22_the_deadline_of_a_deposit_is_law_and_waits_for_no_network(autopilot_world: Remote) -> None:
+    ramp = offramp(autopilot_world)
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="30m")
+    assert status(autopilot_world, ramp) == "expired"
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="1m")
+    assert status(autopilot_world, ramp) == "expired"
 
 
-def test_s22_a_deposit_is_confirmed_when_its_network_is_up_again(sunny: Remote) -> None:
-    wallet = sunny.api("POST", "/wallets", {"network": "celo"}).body
-    network(sunny, "down")
-    deposit = sunny.act("deposit_arrives", wallet["id"], asset="USDC", amount="20").body["resource"]["id"]
-    sunny.advance(by="10m")
-    assert sunny.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "detected"
-    network(sunny, "operational")
-    sunny.advance(by="10s")
-    assert sunny.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "confirmed"
+def test_s22_a_deposit_is_confirmed_when_its_network_is_up_again(autopilot_world: Remote) -> None:
+    wallet = autopilot_world.api("POST", "/wallets", {"network": "celo"}).body
+    network(autopilot_world, "down")
+    deposit = autopilot_world.act("deposit_arrives", wallet["id"], asset="USDC", amount="20").body["resource"]["id"]
+    autopilot_world.advance(by="10m")
+    assert autopilot_world.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "detected"
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="10s")
+    assert autopilot_world.control("GET", f"/resources/{deposit}").body["resource"]["status"] == "confirmed"
 
 
-def test_s22_a_withdrawal_is_paid_out_in_fiat_whatever_its_network_does(sunny: Remote) -> None:
+def test_s22_a_withdrawal_is_paid_out_in_fiat_whatever_its_network_does(autopilot_world: Remote) -> None:
     asset = {"symbol": "CUSD", "network": "CELO", "fiat_currency": "KES", "amount": "20", "amount_currency": "CUSD"}
-    quote = sunny.api("POST", "/wallet/withdraw/quote", {**asset, "beneficiary_id": beneficiary(sunny)}).body
-    made = sunny.api("POST", "/wallet/withdraw", {"quote_id": quote["id"]}).body["id"]
-    network(sunny, "down")
-    sunny.advance(by="1m")
-    assert status(sunny, made) == "completed"
+    quote = autopilot_world.api(
+        "POST", "/wallet/withdraw/quote", {**asset, "beneficiary_id": beneficiary(autopilot_world)}
+    ).body
+    made = autopilot_world.api("POST", "/wallet/withdraw", {"quote_id": quote["id"]}).body["id"]
+    network(autopilot_world, "down")
+    autopilot_world.advance(by="1m")
+    assert status(autopilot_world, made) == "completed"
 
 
-def test_s22_one_environment_does_not_hold_the_other(sunny: Remote) -> None:
-    sent = send(sunny)
-    sunny.act("set_network", environment="production", network="celo", status="down")
-    sunny.advance(by="20s")
-    assert status(sunny, sent) == "completed"
+def test_s22_one_environment_does_not_hold_the_other(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    autopilot_world.act("set_network", environment="production", network="celo", status="down")
+    autopilot_world.advance(by="20s")
+    assert status(autopilot_world, sent) == "completed"
 
 
 def test_s22_a_rule_that_goes_on_after_a_held_step_waits_with_it(world: Remote) -> None:
@@ -278,35 +282,35 @@ def test_s22_a_rule_that_goes_on_after_a_held_step_waits_with_it(world: Remote) 
     assert status(world, ramp) == "completed"
 
 
-def test_s22_held_steps_are_told_and_go_with_their_scenario_and_with_a_snapshot(sunny: Remote) -> None:
-    sent = send(sunny)
-    network(sunny, "down")
+def test_s22_held_steps_are_told_and_go_with_their_scenario_and_with_a_snapshot(autopilot_world: Remote) -> None:
+    sent = send(autopilot_world)
+    network(autopilot_world, "down")
 
     def held() -> list[dict[str, Any]]:
-        pending = sunny.control("GET", "/scenarios/autopilot").body["pending"]
+        pending = autopilot_world.control("GET", "/scenarios/autopilot").body["pending"]
         return [step for step in pending if step["object"] == sent]
 
     assert [(step["action"], step["due_at"], step["waiting_for"]) for step in held()] == [
         ("broadcast", None, ["celo"]),
         ("complete", None, ["celo"]),
     ]
-    snapshot = sunny.control("POST", "/snapshots").body["id"]
-    state = sunny.control("GET", f"/snapshots/{snapshot}").body
-    network(sunny, "operational")
+    snapshot = autopilot_world.control("POST", "/snapshots").body["id"]
+    state = autopilot_world.control("GET", f"/snapshots/{snapshot}").body
+    network(autopilot_world, "operational")
     assert all(step["due_at"] for step in held())
-    assert sunny.control("PUT", "/state", state).status == 200
+    assert autopilot_world.control("PUT", "/state", state).status == 200
     assert len(held()) == 2
-    network(sunny, "operational")
-    sunny.advance(by="20s")
-    sunny.tokens.clear()
-    assert status(sunny, sent) == "completed"
-    another = send(sunny)
-    network(sunny, "down")
-    sunny.control("PUT", "/scenarios/active", {"names": []})
-    network(sunny, "operational")
-    sunny.advance(by="1h")
-    sunny.tokens.clear()
-    assert status(sunny, another) == "pending"
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="20s")
+    autopilot_world.tokens.clear()
+    assert status(autopilot_world, sent) == "completed"
+    another = send(autopilot_world)
+    network(autopilot_world, "down")
+    autopilot_world.control("PUT", "/scenarios/active", {"names": []})
+    network(autopilot_world, "operational")
+    autopilot_world.advance(by="1h")
+    autopilot_world.tokens.clear()
+    assert status(autopilot_world, another) == "pending"
 
 
 def listed(world: Remote, **query: str) -> dict[str, str]:

@@ -137,11 +137,11 @@ def test_h2_a_used_quote_tells_its_state_before_a_beneficiary_or_address_is_look
 
 
 @pytest.mark.parametrize("kind", ["ramp", "buy"])
-def test_h2_the_answer_of_a_scenario_comes_after_the_state_of_the_quote(sunny: Remote, kind: str) -> None:
-    quote_id = quote(sunny, kind)
-    assert use(sunny, kind, quote_id, phone="+254712340009").code == "payment_failed"
-    assert use(sunny, kind, quote_id).status == 201
-    assert use(sunny, kind, quote_id, phone="+254712340009").code == "quote_already_used"
+def test_h2_the_answer_of_a_scenario_comes_after_the_state_of_the_quote(autopilot_world: Remote, kind: str) -> None:
+    quote_id = quote(autopilot_world, kind)
+    assert use(autopilot_world, kind, quote_id, phone="+254712340009").code == "payment_failed"
+    assert use(autopilot_world, kind, quote_id).status == 201
+    assert use(autopilot_world, kind, quote_id, phone="+254712340009").code == "quote_already_used"
 
 
 @pytest.mark.parametrize("kind", ["ramp", "buy", "swap", "withdraw"])

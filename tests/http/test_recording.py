@@ -95,13 +95,13 @@ def test_calls_actions_and_time_come_back_in_their_order(world: Remote) -> None:
     assert len(result.checks) == 1 + len(expected)
 
 
-def test_weather_that_was_active_is_active_again(sunny: Remote) -> None:
-    onramp(sunny)
-    sunny.advance(by="10m")
-    text = recorded(sunny)
+def test_weather_that_was_active_is_active_again(autopilot_world: Remote) -> None:
+    onramp(autopilot_world)
+    autopilot_world.advance(by="10m")
+    text = recorded(autopilot_world)
     assert loaded(text).scenario.beneath == ["autopilot", "test-values"]
     assert {"event": "transaction.completed", "times": 1} in loaded(text).document["expect"]
-    replayed(sunny, text)
+    replayed(autopilot_world, text)
 
 
 def test_refusals_keep_their_status_and_code(world: Remote) -> None:

@@ -142,18 +142,18 @@ def test_a_scenario_that_is_not_there_is_no_wrong_parameter_of_a_path(world: Rem
     assert world.control("PUT", "/scenarios/active", {"names": ["nope"]}).refusal == (404, "not_found", "names")
 
 
-def test_an_object_that_chose_its_scenario_goes_on_under_it_when_none_is_active(sunny: Remote) -> None:
-    assert sunny.control("PUT", "/scenarios/active", {"names": []}).status == 200
+def test_an_object_that_chose_its_scenario_goes_on_under_it_when_none_is_active(autopilot_world: Remote) -> None:
+    assert autopilot_world.control("PUT", "/scenarios/active", {"names": []}).status == 200
     body = {
         "symbol": "CUSD",
         "network": "CELO",
         "amount": "20",
         "destination": {"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"},
     }
-    chosen = sunny.api("POST", "/wallet/send", body, {"X-Simulator-Scenario": "autopilot"}).body["id"]
-    other = sunny.api("POST", "/wallet/send", body).body["id"]
-    sunny.advance(by="20s")
-    assert [sunny.api("GET", f"/transactions/{one}").body["status"] for one in (chosen, other)] == [
+    chosen = autopilot_world.api("POST", "/wallet/send", body, {"X-Simulator-Scenario": "autopilot"}).body["id"]
+    other = autopilot_world.api("POST", "/wallet/send", body).body["id"]
+    autopilot_world.advance(by="20s")
+    assert [autopilot_world.api("GET", f"/transactions/{one}").body["status"] for one in (chosen, other)] == [
         "completed",
         "pending",
     ]

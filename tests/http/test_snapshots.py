@@ -92,36 +92,36 @@ def test_a_snapshot_is_named_listed_and_read(world: Remote) -> None:
     assert world.control("GET", "/snapshots").body == {"data": [second]}
 
 
-def test_the_document_of_a_snapshot_is_the_state_of_that_moment(sunny: Remote) -> None:
-    onramp(sunny)
-    taken, then = snapshot(sunny), state(sunny)
-    sunny.advance(by="50m")
-    assert sunny.control("GET", f"/snapshots/{taken['id']}").body == then
-    assert state(sunny) != then
+def test_the_document_of_a_snapshot_is_the_state_of_that_moment(autopilot_world: Remote) -> None:
+    onramp(autopilot_world)
+    taken, then = snapshot(autopilot_world), state(autopilot_world)
+    autopilot_world.advance(by="50m")
+    assert autopilot_world.control("GET", f"/snapshots/{taken['id']}").body == then
+    assert state(autopilot_world) != then
 
 
-def test_restoring_brings_everything_back(sunny: Remote) -> None:
-    made = onramp(sunny)
-    taken, before = snapshot(sunny), state(sunny)
-    sunny.advance(by="50m")
-    assert sunny.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
-    world = restore(sunny, taken["id"])
+def test_restoring_brings_everything_back(autopilot_world: Remote) -> None:
+    made = onramp(autopilot_world)
+    taken, before = snapshot(autopilot_world), state(autopilot_world)
+    autopilot_world.advance(by="50m")
+    assert autopilot_world.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
+    world = restore(autopilot_world, taken["id"])
     assert world["clock"]["now"] == taken["at"]
-    assert state(sunny) == before
-    assert sunny.api("GET", f"/transactions/{made['id']}").body["status"] == "awaiting_payment"
-    sunny.advance(by="50m")
-    assert sunny.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
+    assert state(autopilot_world) == before
+    assert autopilot_world.api("GET", f"/transactions/{made['id']}").body["status"] == "awaiting_payment"
+    autopilot_world.advance(by="50m")
+    assert autopilot_world.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
 
 
-def test_what_happens_after_restoring_is_what_happened_before(sunny: Remote) -> None:
+def test_what_happens_after_restoring_is_what_happened_before(autopilot_world: Remote) -> None:
     def go_on() -> list[Any]:
-        answers = [onramp(sunny), send(sunny, FRIEND), sunny.advance(by="50m")]
-        return [*answers, sunny.control("GET", "/events").raw, sunny.api("GET", "/orders").raw]
+        answers = [onramp(autopilot_world), send(autopilot_world, FRIEND), autopilot_world.advance(by="50m")]
+        return [*answers, autopilot_world.control("GET", "/events").raw, autopilot_world.api("GET", "/orders").raw]
 
-    onramp(sunny)
-    taken = snapshot(sunny)
+    onramp(autopilot_world)
+    taken = snapshot(autopilot_world)
     first = go_on()
-    restore(sunny, taken["id"])
+    restore(autopilot_world, taken["id"])
     assert go_on() == first
 
 
@@ -159,10 +159,10 @@ def test_snapshots_stay_on_reset_and_go_with_their_world(server: Remote, world: 
     assert forked.refusal == (404, "not_found", "from_snapshot")
 
 
-def test_a_snapshot_is_unknown_in_another_world(world: Remote, sunny: Remote) -> None:
+def test_a_snapshot_is_unknown_in_another_world(world: Remote, autopilot_world: Remote) -> None:
     taken = snapshot(world)
     for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/restore")):
-        assert sunny.control(method, f"/snapshots/{taken['id']}{path}").code == "not_found"
+        assert autopilot_world.control(method, f"/snapshots/{taken['id']}{path}").code == "not_found"
     assert world.control("POST", "/snapshots/snap_999999/restore").status == 404
     without_header = world.call("POST", f"{world.origin}/_simulator/snapshots/{taken['id']}/restore")
     assert without_header.body["id"] == world.world["id"]
@@ -230,38 +230,40 @@ def slow_receiver(world: Remote) -> Iterator[Gate]:
 # --- forks --------------------------------------------------------------------------------------------------------
 
 
-def test_a_fork_begins_where_the_snapshot_is_with_keys_of_its_own(sunny: Remote) -> None:
-    made = onramp(sunny)
-    token = sunny.token()
-    taken = snapshot(sunny)
-    sunny.advance(by="50m")
-    fork = sunny.another(from_snapshot=taken["id"])
-    assert fork.world["id"] != sunny.world["id"]
-    assert fork.world["seed"] == sunny.world["seed"]
+def test_a_fork_begins_where_the_snapshot_is_with_keys_of_its_own(autopilot_world: Remote) -> None:
+    made = onramp(autopilot_world)
+    token = autopilot_world.token()
+    taken = snapshot(autopilot_world)
+    autopilot_world.advance(by="50m")
+    fork = autopilot_world.another(from_snapshot=taken["id"])
+    assert fork.world["id"] != autopilot_world.world["id"]
+    assert fork.world["seed"] == autopilot_world.world["seed"]
     assert fork.world["clock"]["now"] == taken["at"]
     for environment in ("sandbox", "production"):
         for name in ("public_key", "secret_key", "webhook_key"):
-            assert fork.world["credentials"][environment][name] != sunny.world["credentials"][environment][name]
+            assert (
+                fork.world["credentials"][environment][name] != autopilot_world.world["credentials"][environment][name]
+            )
     assert fork.api("GET", f"/transactions/{made['id']}").body["status"] == "awaiting_payment"
-    assert sunny.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
-    theirs = sunny.call(
-        "GET", f"{sunny.base()}/transactions/{made['id']}", headers={"Authorization": f"Bearer {token}"}
+    assert autopilot_world.api("GET", f"/transactions/{made['id']}").body["status"] == "completed"
+    theirs = autopilot_world.call(
+        "GET", f"{autopilot_world.base()}/transactions/{made['id']}", headers={"Authorization": f"Bearer {token}"}
     )
     assert theirs.body["status"] == "completed"
     tokens = [name for name in state(fork)["tables"] if name.endswith(":tokens")]
     assert len(tokens) == 1, "only the one that was just asked for"
 
 
-def test_a_fork_goes_on_as_the_original_would(sunny: Remote) -> None:
-    onramp(sunny)
-    fork = sunny.another(from_snapshot=snapshot(sunny)["id"])
+def test_a_fork_goes_on_as_the_original_would(autopilot_world: Remote) -> None:
+    onramp(autopilot_world)
+    fork = autopilot_world.another(from_snapshot=snapshot(autopilot_world)["id"])
 
     def go_on(world: Remote) -> list[Any]:
         receipt = world.advance(by="50m")
         return [receipt, onramp(world)["id"], world.control("GET", "/events").raw, world.control("GET", "/timers").body]
 
-    sunny.tokens.clear()
-    assert go_on(fork) == go_on(sunny)
+    autopilot_world.tokens.clear()
+    assert go_on(fork) == go_on(autopilot_world)
 
 
 def test_a_fork_and_its_original_are_independent(world: Remote) -> None:
@@ -274,10 +276,10 @@ def test_a_fork_and_its_original_are_independent(world: Remote) -> None:
     send(fork, FRIEND)
 
 
-def test_a_fork_takes_what_the_call_says(sunny: Remote) -> None:
-    onramp(sunny)
-    taken = snapshot(sunny)
-    fork = sunny.another(
+def test_a_fork_takes_what_the_call_says(autopilot_world: Remote) -> None:
+    onramp(autopilot_world)
+    taken = snapshot(autopilot_world)
+    fork = autopilot_world.another(
         from_snapshot=taken["id"],
         seed=99,
         clock={"mode": "scaled", "rate": 0.001, "now": "2026-01-05T09:00:00.000Z"},
@@ -334,27 +336,27 @@ def test_a_fork_of_a_fork_has_keys_of_its_own_again(world: Remote) -> None:
 # --- documents ----------------------------------------------------------------------------------------------------
 
 
-def test_a_world_is_replaced_by_its_own_document(sunny: Remote) -> None:
-    onramp(sunny)
-    document = state(sunny)
-    sunny.advance(by="50m")
-    assert ok(sunny.control("PUT", "/state", document))["id"] == sunny.world["id"]
-    assert state(sunny) == document
-    assert sunny.api("GET", "/orders").status == 200, "the tokens of the document live"
+def test_a_world_is_replaced_by_its_own_document(autopilot_world: Remote) -> None:
+    onramp(autopilot_world)
+    document = state(autopilot_world)
+    autopilot_world.advance(by="50m")
+    assert ok(autopilot_world.control("PUT", "/state", document))["id"] == autopilot_world.world["id"]
+    assert state(autopilot_world) == document
+    assert autopilot_world.api("GET", "/orders").status == 200, "the tokens of the document live"
 
 
-def test_a_document_whose_keys_another_world_holds_is_refused(world: Remote, sunny: Remote) -> None:
-    document, before = state(world), state(sunny)
-    refused = sunny.control("PUT", "/state", document)
+def test_a_document_whose_keys_another_world_holds_is_refused(world: Remote, autopilot_world: Remote) -> None:
+    document, before = state(world), state(autopilot_world)
+    refused = autopilot_world.control("PUT", "/state", document)
     assert (refused.status, refused.code) == (409, "already_exists")
-    assert state(sunny) == before
+    assert state(autopilot_world) == before
     assert world.control("DELETE", f"/worlds/{world.world['id']}").status == 204
-    moved = ok(sunny.control("PUT", "/state", document))
-    assert moved["id"] == sunny.world["id"]
+    moved = ok(autopilot_world.control("PUT", "/state", document))
+    assert moved["id"] == autopilot_world.world["id"]
     assert moved["seed"] == world.world["seed"]
     assert moved["credentials"] == world.world["credentials"]
-    old = {name: sunny.world["credentials"]["sandbox"][name] for name in ("public_key", "secret_key")}
-    assert sunny.call("POST", f"{sunny.base()}/auth/token", json=old).code == "invalid_credentials"
+    old = {name: autopilot_world.world["credentials"]["sandbox"][name] for name in ("public_key", "secret_key")}
+    assert autopilot_world.call("POST", f"{autopilot_world.base()}/auth/token", json=old).code == "invalid_credentials"
 
 
 def test_an_imported_world_is_reset_to_its_own_beginning(world: Remote) -> None:
@@ -380,36 +382,44 @@ def test_keys_that_live_on_in_an_imported_world_are_not_made_twice(world: Remote
     ok(world.control("POST", "/worlds", {"id": f"{world.world['id']}-twice", "seed": 6}))
 
 
-def test_a_document_that_is_refused_changes_nothing(sunny: Remote) -> None:
-    onramp(sunny)
-    before = state(sunny)
+def test_a_document_that_is_refused_changes_nothing(autopilot_world: Remote) -> None:
+    onramp(autopilot_world)
+    before = state(autopilot_world)
     for spoil in (
         lambda d: d.pop("format"),
         lambda d: d["tables"]["timers"][0][1].update({"$": "World"}),
         lambda d: d["tables"]["timers"][0][1].update({"due_at_ms": "soon"}),
     ):
-        document = state(sunny)
+        document = state(autopilot_world)
         spoil(document)
-        refused = sunny.control("PUT", "/state", document)
+        refused = autopilot_world.control("PUT", "/state", document)
         assert (refused.status, refused.code) == (400, "invalid_parameter")
         assert refused.param
-        assert state(sunny) == before
-    assert sunny.call("PUT", f"{sunny.origin}/_simulator/state", content=b"{").status == 400
-    assert state(sunny) == before
-    assert sunny.call("PUT", f"{sunny.origin}/_simulator/state", headers={"X-Simulator-World": "none"}).status == 404
+        assert state(autopilot_world) == before
+    assert autopilot_world.call("PUT", f"{autopilot_world.origin}/_simulator/state", content=b"{").status == 400
+    assert state(autopilot_world) == before
+    assert (
+        autopilot_world.call(
+            "PUT", f"{autopilot_world.origin}/_simulator/state", headers={"X-Simulator-World": "none"}
+        ).status
+        == 404
+    )
 
 
-def test_a_fresh_process_goes_on_exactly_as_the_first(sunny: Remote, http: httpx.Client) -> None:
-    busy_morning(sunny, *inboxes(sunny))
-    document = state(sunny)
+def test_a_fresh_process_goes_on_exactly_as_the_first(autopilot_world: Remote, http: httpx.Client) -> None:
+    busy_morning(autopilot_world, *inboxes(autopilot_world))
+    document = state(autopilot_world)
     with another_process(http) as second:
         imported = ok(second.control("PUT", "/state", document))
-        assert imported["credentials"]["sandbox"]["public_key"] == sunny.world["credentials"]["sandbox"]["public_key"]
+        assert (
+            imported["credentials"]["sandbox"]["public_key"]
+            == autopilot_world.world["credentials"]["sandbox"]["public_key"]
+        )
         exported = state(second)
         assert exported.pop("world") == "default"
         assert exported == {name: value for name, value in document.items() if name != "world"}
-        second.world, second.tokens = imported, dict(sunny.tokens)
-        assert afternoon(second) == afternoon(sunny)
+        second.world, second.tokens = imported, dict(autopilot_world.tokens)
+        assert afternoon(second) == afternoon(autopilot_world)
 
 
 # --- many worlds --------------------------------------------------------------------------------------------------

@@ -130,10 +130,10 @@ def test_steps_beyond_the_end_of_time_leave_the_world_readable(world: Remote) ->
     assert "end of the year 9998" in skipped["reason"]
 
 
-def test_what_is_planned_at_the_very_end_of_time_breaks_nothing(sunny: Remote) -> None:
+def test_what_is_planned_at_the_very_end_of_time_breaks_nothing(autopilot_world: Remote) -> None:
     from tests.http.busy import onramp
 
-    late = sunny.another(seed=1, clock={"mode": "manual", "now": "9998-12-31T23:59:00Z"})
+    late = autopilot_world.another(seed=1, clock={"mode": "manual", "now": "9998-12-31T23:59:00Z"})
     bitcoin = late.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body["id"]
     assert late.api("POST", f"/wallets/{bitcoin}/lightning", {"type": "invoice", "amount_sats": 1500}).status == 201
     assert onramp(late)["status"] == "awaiting_payment"

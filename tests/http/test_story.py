@@ -17,24 +17,24 @@ def story(world: Remote, identifier: str) -> dict[str, Any]:
     return told
 
 
-def test_every_move_tells_its_cause(sunny: Remote) -> None:
-    mine = onramp(sunny)
-    sunny.advance(by="15s")
-    sunny.act("fail", mine["id"])
-    told = story(sunny, mine["id"])
+def test_every_move_tells_its_cause(autopilot_world: Remote) -> None:
+    mine = onramp(autopilot_world)
+    autopilot_world.advance(by="15s")
+    autopilot_world.act("fail", mine["id"])
+    told = story(autopilot_world, mine["id"])
     assert [{name: step[name] for name in ("state", "at", "trigger")} for step in told["history"]] == [
         {"state": "awaiting_payment", "at": "2026-01-05T08:00:00.000Z", "trigger": "confirm"},
         {"state": "processing", "at": "2026-01-05T08:00:15.000Z", "trigger": "payment_arrives"},
         {"state": "failed", "at": "2026-01-05T08:00:15.000Z", "trigger": "fail"},
     ]
     request, rule, action = (step["cause"] for step in told["history"])
-    journal = sunny.control("GET", "/requests", params={"path": "*/confirm"}).body["data"][0]
+    journal = autopilot_world.control("GET", "/requests", params={"path": "*/confirm"}).body["data"][0]
     assert (request["kind"], request["reference"]) == ("request", journal["id"])
     assert request["request"]["path"] == f"/v1/quotes/{mine['quote_id']}/confirm"
     assert (rule["kind"], rule["name"], rule["file"]) == ("rule", "autopilot", "scenarios/autopilot.yaml")
     assert rule["line"] > 1
     assert (action["kind"], action["control"]["path"]) == ("action", "/actions/fail")
-    controls = sunny.control("GET", "/controls").body["data"]
+    controls = autopilot_world.control("GET", "/controls").body["data"]
     assert action["reference"] in [row["id"] for row in controls]
 
 
@@ -48,8 +48,8 @@ def test_a_law_is_a_cause_too(world: Remote) -> None:
     assert told["events"][-1]["cause"] == told["history"][-1]["cause"]
 
 
-def test_pending_timers_are_laws_and_steps_with_their_place(sunny: Remote) -> None:
-    timers = story(sunny, onramp(sunny)["id"])["timers"]
+def test_pending_timers_are_laws_and_steps_with_their_place(autopilot_world: Remote) -> None:
+    timers = story(autopilot_world, onramp(autopilot_world)["id"])["timers"]
     step, law = timers
     assert (step["kind"], step["scenario"], step["action"], step["part"]) == (
         "scenario.step",
@@ -136,27 +136,27 @@ def test_deliveries_are_those_of_its_own_events(world: Remote, origin: str) -> N
     assert story(world, endpoint["id"])["kind"] == "webhook"
 
 
-def test_every_kind_of_resource_has_a_story(sunny: Remote) -> None:
-    wallet = sunny.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body
-    sunny.api("POST", f"/wallets/{wallet['id']}/lightning", {"type": "invoice", "amount_sats": 500})
-    saved = sunny.api("POST", "/beneficiaries", BENEFICIARY).body
-    assert sunny.api("DELETE", f"/beneficiaries/{saved['id']}").status == 204
-    recurring(sunny)
+def test_every_kind_of_resource_has_a_story(autopilot_world: Remote) -> None:
+    wallet = autopilot_world.api("POST", "/wallets", {"network": "bitcoin", "lightning": True}).body
+    autopilot_world.api("POST", f"/wallets/{wallet['id']}/lightning", {"type": "invoice", "amount_sats": 500})
+    saved = autopilot_world.api("POST", "/beneficiaries", BENEFICIARY).body
+    assert autopilot_world.api("DELETE", f"/beneficiaries/{saved['id']}").status == 204
+    recurring(autopilot_world)
     for event in ("recurring_payment.run_succeeded", "recurring_payment.deleted", "deposit.confirmed", "quote.expired"):
-        assert trigger(sunny, event).status == 200
-    rows = sunny.control("GET", "/resources").body["data"]
-    fee = sunny.api("GET", "/fees", params={"size": "1"}).body["data"][0]
+        assert trigger(autopilot_world, event).status == 200
+    rows = autopilot_world.control("GET", "/resources").body["data"]
+    fee = autopilot_world.api("GET", "/fees", params={"size": "1"}).body["data"][0]
     ids = [row["id"] for row in rows] + [fee["id"], "network_sandbox_bitcoin"]
     kinds = set()
     for identifier in ids:
-        told = story(sunny, identifier)
+        told = story(autopilot_world, identifier)
         assert (told["resource"].get("id"), bool(told["state"])) in ((identifier, True), (None, True))
         kinds.add(told["kind"])
     assert {"wallet", "lightning_address", "invoice", "recurring_payment", "fee_product", "network"} <= kinds
-    assert story(sunny, saved["id"])["deleted"] is True
-    amina = sunny.world["platform_users"][0]["user_id"]
-    received = sunny.control("GET", "/resources", params={"user_id": amina}).body["data"][0]
-    assert story(sunny, received["id"])["user_id"] == amina
+    assert story(autopilot_world, saved["id"])["deleted"] is True
+    amina = autopilot_world.world["platform_users"][0]["user_id"]
+    received = autopilot_world.control("GET", "/resources", params={"user_id": amina}).body["data"][0]
+    assert story(autopilot_world, received["id"])["user_id"] == amina
 
 
 def test_the_story_goes_on_after_a_snapshot_is_restored(world: Remote) -> None:

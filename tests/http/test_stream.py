@@ -109,10 +109,10 @@ def test_a_call_its_moves_its_events_and_its_deliveries_are_told_in_their_order(
     assert {row["status"] for row in deliveries} == {"succeeded"}
 
 
-def test_the_clock_is_told_before_what_happens_at_that_time(sunny: Remote) -> None:
-    made = onramp(sunny)
-    with listening(sunny) as stream:
-        sunny.advance(by="50m")
+def test_the_clock_is_told_before_what_happens_at_that_time(autopilot_world: Remote) -> None:
+    made = onramp(autopilot_world)
+    with listening(autopilot_world) as stream:
+        autopilot_world.advance(by="50m")
         told = stream.until("clock", now="2026-01-05T08:50:00.000Z")
     now = None
     for message in told:
@@ -158,9 +158,9 @@ def test_no_secret_is_ever_told(world: Remote) -> None:
     assert "create_token" in text
 
 
-def test_a_world_is_told_of_alone(world: Remote, sunny: Remote) -> None:
+def test_a_world_is_told_of_alone(world: Remote, autopilot_world: Remote) -> None:
     with listening(world) as stream:
-        sunny.api("GET", "/profile")
+        autopilot_world.api("GET", "/profile")
         world.api("GET", "/fees")
         told = stream.until("request", path="/v1/fees")
     assert "/v1/profile" not in [message.data.get("path") for message in told]

@@ -62,67 +62,67 @@ def outcome(world: Remote, answer: Answer) -> list[tuple[str, str | None]]:
     return [(event["type"].partition(".")[2], event["data"]["object"].get("failure_code")) for event in events]
 
 
-def test_a_number_without_a_suffix_succeeds(sunny: Remote) -> None:
-    assert outcome(sunny, confirm(sunny, "+254712345678"))[-1] == ("completed", None)
+def test_a_number_without_a_suffix_succeeds(autopilot_world: Remote) -> None:
+    assert outcome(autopilot_world, confirm(autopilot_world, "+254712345678"))[-1] == ("completed", None)
 
 
-def test_payer_0001_is_declined(sunny: Remote) -> None:
-    assert outcome(sunny, confirm(sunny, "+254712340001"))[-1] == ("failed", "payment_failed")
-    sunny.tokens.clear()
-    assert outcome(sunny, buy(sunny, "+254712340001")) == [("failed", "payment_failed")]
+def test_payer_0001_is_declined(autopilot_world: Remote) -> None:
+    assert outcome(autopilot_world, confirm(autopilot_world, "+254712340001"))[-1] == ("failed", "payment_failed")
+    autopilot_world.tokens.clear()
+    assert outcome(autopilot_world, buy(autopilot_world, "+254712340001")) == [("failed", "payment_failed")]
 
 
-def test_payer_0002_never_pays(sunny: Remote) -> None:
-    assert outcome(sunny, confirm(sunny, "+254712340002"))[-1] == ("expired", None)
-    sunny.tokens.clear()
-    bought = buy(sunny, "+254712340002")
-    assert outcome(sunny, bought) == []
-    sunny.tokens.clear()
-    assert sunny.api("GET", f"/transactions/{bought.body['id']}").body["status"] == "pending"
+def test_payer_0002_never_pays(autopilot_world: Remote) -> None:
+    assert outcome(autopilot_world, confirm(autopilot_world, "+254712340002"))[-1] == ("expired", None)
+    autopilot_world.tokens.clear()
+    bought = buy(autopilot_world, "+254712340002")
+    assert outcome(autopilot_world, bought) == []
+    autopilot_world.tokens.clear()
+    assert autopilot_world.api("GET", f"/transactions/{bought.body['id']}").body["status"] == "pending"
 
 
-def test_payer_0003_has_too_low_a_balance_for_a_buy(sunny: Remote) -> None:
-    assert buy(sunny, "+254712340003").refusal[:2] == (422, "insufficient_balance")
-    assert outcome(sunny, confirm(sunny, "+254712340003"))[-1] == ("completed", None)
+def test_payer_0003_has_too_low_a_balance_for_a_buy(autopilot_world: Remote) -> None:
+    assert buy(autopilot_world, "+254712340003").refusal[:2] == (422, "insufficient_balance")
+    assert outcome(autopilot_world, confirm(autopilot_world, "+254712340003"))[-1] == ("completed", None)
 
 
-def test_payer_0009_fails_at_once_and_leaves_the_quote_usable(sunny: Remote) -> None:
-    quote = sunny.api("POST", "/quotes", json=QUOTE).body["id"]
+def test_payer_0009_fails_at_once_and_leaves_the_quote_usable(autopilot_world: Remote) -> None:
+    quote = autopilot_world.api("POST", "/quotes", json=QUOTE).body["id"]
     body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712340009"}}
-    refused = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
+    refused = autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
     assert (refused.status, refused.code) == (422, "payment_failed")
-    again = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
+    again = autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
     assert (again.raw, again.headers["idempotent-replayed"]) == (refused.raw, "true")
     body["payer"] = {"phone_number": "+254712345678"}
-    assert sunny.api("POST", f"/quotes/{quote}/confirm", json=body).status == 201
+    assert autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body).status == 201
 
 
 @pytest.mark.parametrize("kind", ["phone_number", "bank_account"])
-def test_beneficiary_0001_is_refused_the_payout_and_refunded(sunny: Remote, kind: str) -> None:
-    assert outcome(sunny, offramp(sunny, "0001", kind))[-3:] == [
+def test_beneficiary_0001_is_refused_the_payout_and_refunded(autopilot_world: Remote, kind: str) -> None:
+    assert outcome(autopilot_world, offramp(autopilot_world, "0001", kind))[-3:] == [
         ("processing", None),
         ("failed", "payout_failed"),
         ("refunded", "payout_failed"),
     ]
 
 
-def test_a_withdrawal_follows_its_beneficiarys_ending(sunny: Remote) -> None:
-    assert outcome(sunny, withdraw(sunny, "0001"))[-1] == ("refunded", "payout_failed")
-    sunny.tokens.clear()
-    assert outcome(sunny, withdraw(sunny, "0003"))[-1] == ("refunded", "network_unavailable")
-    sunny.tokens.clear()
-    assert outcome(sunny, withdraw(sunny, "0000"))[-1] == ("completed", None)
+def test_a_withdrawal_follows_its_beneficiarys_ending(autopilot_world: Remote) -> None:
+    assert outcome(autopilot_world, withdraw(autopilot_world, "0001"))[-1] == ("refunded", "payout_failed")
+    autopilot_world.tokens.clear()
+    assert outcome(autopilot_world, withdraw(autopilot_world, "0003"))[-1] == ("refunded", "network_unavailable")
+    autopilot_world.tokens.clear()
+    assert outcome(autopilot_world, withdraw(autopilot_world, "0000"))[-1] == ("completed", None)
 
 
-def test_beneficiary_0002_stays_processing_for_an_hour(sunny: Remote) -> None:
-    ramp = offramp(sunny, "0002").body
-    sunny.advance(until={"resource": ramp["id"], "status": "processing"})
-    sunny.advance(by="59m59s")
-    sunny.tokens.clear()
-    assert sunny.api("GET", f"/transactions/{ramp['id']}").body["status"] == "processing"
-    sunny.advance(by="1s")
-    sunny.tokens.clear()
-    assert sunny.api("GET", f"/transactions/{ramp['id']}").body["status"] == "completed"
+def test_beneficiary_0002_stays_processing_for_an_hour(autopilot_world: Remote) -> None:
+    ramp = offramp(autopilot_world, "0002").body
+    autopilot_world.advance(until={"resource": ramp["id"], "status": "processing"})
+    autopilot_world.advance(by="59m59s")
+    autopilot_world.tokens.clear()
+    assert autopilot_world.api("GET", f"/transactions/{ramp['id']}").body["status"] == "processing"
+    autopilot_world.advance(by="1s")
+    autopilot_world.tokens.clear()
+    assert autopilot_world.api("GET", f"/transactions/{ramp['id']}").body["status"] == "completed"
 
 
 def by_bank(world: Remote, ending: str, kind: str, **more: Any) -> Answer:
@@ -150,44 +150,48 @@ def by_bank(world: Remote, ending: str, kind: str, **more: Any) -> Answer:
     ],
 )
 def test_r5_a_payer_by_bank_transfer_chooses_by_the_account_number(
-    sunny: Remote, kind: str, ending: str, last: list[Any]
+    autopilot_world: Remote, kind: str, ending: str, last: list[Any]
 ) -> None:
-    assert outcome(sunny, by_bank(sunny, ending, kind))[-1:] == last
+    assert outcome(autopilot_world, by_bank(autopilot_world, ending, kind))[-1:] == last
 
 
 @pytest.mark.parametrize(
     ("kind", "ending", "code"),
     [("onramp", "0009", "payment_failed"), ("buy", "0009", "payment_failed"), ("buy", "0003", "insufficient_balance")],
 )
-def test_r5_a_payer_by_bank_transfer_can_be_refused_at_once(sunny: Remote, kind: str, ending: str, code: str) -> None:
-    assert by_bank(sunny, ending, kind).refusal[:2] == (422, code)
+def test_r5_a_payer_by_bank_transfer_can_be_refused_at_once(
+    autopilot_world: Remote, kind: str, ending: str, code: str
+) -> None:
+    assert by_bank(autopilot_world, ending, kind).refusal[:2] == (422, code)
 
 
-def test_account_9999_is_unknown_to_its_bank(sunny: Remote) -> None:
-    refused = beneficiary(sunny, "9999", "bank_account")
+def test_account_9999_is_unknown_to_its_bank(autopilot_world: Remote) -> None:
+    refused = beneficiary(autopilot_world, "9999", "bank_account")
     assert refused.refusal[:2] == (422, "invalid_bank_account")
-    assert beneficiary(sunny, "9998", "bank_account").status == 201
+    assert beneficiary(autopilot_world, "9998", "bank_account").status == 201
 
 
-def test_a_reference_names_a_scenario(sunny: Remote) -> None:
+def test_a_reference_names_a_scenario(autopilot_world: Remote) -> None:
     """Decision simulator: a `reference` of simulator:NAME puts the object under that scenario."""
-    stuck = confirm(sunny, "+254712345678", reference="simulator:payer-never-pays")
-    assert outcome(sunny, stuck)[-1] == ("expired", None)
-    sunny.tokens.clear()
-    unknown = confirm(sunny, "+254712345678", reference="simulator:no-such-weather")
+    stuck = confirm(autopilot_world, "+254712345678", reference="simulator:payer-never-pays")
+    assert outcome(autopilot_world, stuck)[-1] == ("expired", None)
+    autopilot_world.tokens.clear()
+    unknown = confirm(autopilot_world, "+254712345678", reference="simulator:no-such-weather")
     assert unknown.refusal == (400, "invalid_parameter", "reference")
 
 
 @pytest.mark.parametrize(
     ("network", "arrives"), [("stellar", "USDC 25.00"), ("celo", "USDC 25.00"), ("bitcoin", "BTC 0.001")]
 )
-def test_a_wallet_named_so_receives_a_deposit_without_a_control_call(sunny: Remote, network: str, arrives: str) -> None:
+def test_a_wallet_named_so_receives_a_deposit_without_a_control_call(
+    autopilot_world: Remote, network: str, arrives: str
+) -> None:
     named = {"network": network, "reference": "simulator:deposit-arrives"}
-    wallet, other = (sunny.api("POST", "/wallets", body).body for body in (named, {"network": network}))
-    sunny.advance(by="30s")
-    (deposit,) = sunny.api("GET", f"/wallets/{wallet['id']}/deposits").body["data"]
+    wallet, other = (autopilot_world.api("POST", "/wallets", body).body for body in (named, {"network": network}))
+    autopilot_world.advance(by="30s")
+    (deposit,) = autopilot_world.api("GET", f"/wallets/{wallet['id']}/deposits").body["data"]
     assert (f"{deposit['asset']} {deposit['amount']}", deposit["status"]) == (arrives, "confirmed")
-    assert sunny.api("GET", f"/wallets/{other['id']}/deposits").body["data"] == []
+    assert autopilot_world.api("GET", f"/wallets/{other['id']}/deposits").body["data"] == []
 
 
 def invoice(world: Remote, **more: Any) -> Answer:
@@ -195,30 +199,33 @@ def invoice(world: Remote, **more: Any) -> Answer:
     return world.api("POST", f"/wallets/{wallet}/lightning", {"type": "invoice", "amount_sats": 1000, **more})
 
 
-def test_the_autopilot_pays_an_invoice_after_20_seconds(sunny: Remote) -> None:
-    made = invoice(sunny, description="Coffee").body
-    sunny.advance(by="19s")
-    assert sunny.control("GET", f"/resources/{made['id']}").body["resource"]["status"] == "pending"
-    sunny.advance(by="1s")
-    assert sunny.control("GET", f"/resources/{made['id']}").body["resource"]["status"] == "paid"
+def test_the_autopilot_pays_an_invoice_after_20_seconds(autopilot_world: Remote) -> None:
+    made = invoice(autopilot_world, description="Coffee").body
+    autopilot_world.advance(by="19s")
+    assert autopilot_world.control("GET", f"/resources/{made['id']}").body["resource"]["status"] == "pending"
+    autopilot_world.advance(by="1s")
+    assert autopilot_world.control("GET", f"/resources/{made['id']}").body["resource"]["status"] == "paid"
 
 
 @pytest.mark.parametrize(
     "more", [{"description": "simulator:lightning-invoice-expires"}, {"wallet": {"label": "simulator:false-alarm"}}]
 )
-def test_a_description_or_label_names_a_scenario_for_invoices(sunny: Remote, more: dict[str, Any]) -> None:
-    assert outcome(sunny, invoice(sunny, **more)) == [("invoice_expired", None)]
+def test_a_description_or_label_names_a_scenario_for_invoices(autopilot_world: Remote, more: dict[str, Any]) -> None:
+    assert outcome(autopilot_world, invoice(autopilot_world, **more)) == [("invoice_expired", None)]
 
 
-def test_a_description_or_label_that_names_no_scenario_is_refused(sunny: Remote) -> None:
+def test_a_description_or_label_that_names_no_scenario_is_refused(autopilot_world: Remote) -> None:
     unknown = "simulator:no-such-weather"
-    assert invoice(sunny, description=unknown).refusal == (400, "invalid_parameter", "description")
-    labelled = sunny.api("POST", "/wallets", {"network": "bitcoin", "label": unknown})
+    assert invoice(autopilot_world, description=unknown).refusal == (400, "invalid_parameter", "description")
+    labelled = autopilot_world.api("POST", "/wallets", {"network": "bitcoin", "label": unknown})
     assert labelled.refusal == (400, "invalid_parameter", "label")
 
 
-def test_the_platform_users_have_no_test_value_for_a_phone_number(sunny: Remote) -> None:
-    assert [user["phone_number"] for user in sunny.world["platform_users"]] == ["+254712000111", "+2348031000222"]
+def test_the_platform_users_have_no_test_value_for_a_phone_number(autopilot_world: Remote) -> None:
+    assert [user["phone_number"] for user in autopilot_world.world["platform_users"]] == [
+        "+254712000111",
+        "+2348031000222",
+    ]
     for number in ("+254712000111", "+2348031000222"):
         body = {
             "symbol": "CUSD",
@@ -226,21 +233,21 @@ def test_the_platform_users_have_no_test_value_for_a_phone_number(sunny: Remote)
             "amount": "10",
             "destination": {"type": "platform_user", "phone_number": number},
         }
-        assert outcome(sunny, sunny.api("POST", "/wallet/send", body))[-1] == ("completed", None)
-        sunny.tokens.clear()
+        assert outcome(autopilot_world, autopilot_world.api("POST", "/wallet/send", body))[-1] == ("completed", None)
+        autopilot_world.tokens.clear()
 
 
-def test_a_header_names_a_scenario_for_one_object(sunny: Remote) -> None:
+def test_a_header_names_a_scenario_for_one_object(autopilot_world: Remote) -> None:
     """Decision simulator: the header does the same, for that object alone; an unknown name is 400."""
-    quote = sunny.api("POST", "/quotes", json=QUOTE).body["id"]
+    quote = autopilot_world.api("POST", "/quotes", json=QUOTE).body["id"]
     body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
     chosen = {"X-Simulator-Scenario": "payment-declined"}
-    declined = sunny.api("POST", f"/quotes/{quote}/confirm", json=body, headers=chosen)
-    assert outcome(sunny, declined)[-1] == ("failed", "payment_failed")
-    sunny.tokens.clear()
-    assert outcome(sunny, confirm(sunny, "+254712345678"))[-1] == ("completed", None)
-    sunny.tokens.clear()
-    unknown = sunny.api("POST", "/quotes", json=QUOTE, headers={"X-Simulator-Scenario": "nonsense"})
+    declined = autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body, headers=chosen)
+    assert outcome(autopilot_world, declined)[-1] == ("failed", "payment_failed")
+    autopilot_world.tokens.clear()
+    assert outcome(autopilot_world, confirm(autopilot_world, "+254712345678"))[-1] == ("completed", None)
+    autopilot_world.tokens.clear()
+    unknown = autopilot_world.api("POST", "/quotes", json=QUOTE, headers={"X-Simulator-Scenario": "nonsense"})
     assert unknown.refusal[:2] == (400, "invalid_parameter")
 
 

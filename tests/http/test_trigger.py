@@ -30,29 +30,29 @@ def trigger(world: Remote, event: Any, target: Any = None, environment: str = "s
 
 @pytest.mark.parametrize("event", [name for name in EVENT_TYPES if name != "webhook.test"])
 @pytest.mark.parametrize("environment", ["sandbox", "production"])
-def test_every_event_can_be_triggered_in_a_fresh_world(sunny: Remote, event: str, environment: str) -> None:
-    answer = trigger(sunny, event, environment=environment)
+def test_every_event_can_be_triggered_in_a_fresh_world(autopilot_world: Remote, event: str, environment: str) -> None:
+    answer = trigger(autopilot_world, event, environment=environment)
     assert answer.status == 200, answer.body
     envelope = answer.body["event"]
     assert envelope["type"] == event
     assert envelope["livemode"] is (environment == "production")
     assert envelope in answer.body["events"]
     assert answer.body["steps"]
-    assert event in sunny.event_types(environment=environment)
+    assert event in autopilot_world.event_types(environment=environment)
 
 
-def test_the_event_is_about_a_real_object_that_stays_where_the_event_left_it(sunny: Remote) -> None:
-    answer = trigger(sunny, "transaction.awaiting_payment").body
+def test_the_event_is_about_a_real_object_that_stays_where_the_event_left_it(autopilot_world: Remote) -> None:
+    answer = trigger(autopilot_world, "transaction.awaiting_payment").body
     assert answer["advanced_to"] is None
-    sunny.advance(by="10m")
-    shown = sunny.api("GET", f"/transactions/{answer['target']}").body
+    autopilot_world.advance(by="10m")
+    shown = autopilot_world.api("GET", f"/transactions/{answer['target']}").body
     assert shown == answer["event"]["data"]["object"]
 
 
-def test_a_law_moves_the_clock_to_its_timer_and_says_so(sunny: Remote) -> None:
-    answer = trigger(sunny, "quote.expired").body
+def test_a_law_moves_the_clock_to_its_timer_and_says_so(autopilot_world: Remote) -> None:
+    answer = trigger(autopilot_world, "quote.expired").body
     assert answer["advanced_to"] == "2026-01-05T08:30:00.000Z"
-    assert sunny.control("GET", "/clock").body["now"] == answer["advanced_to"]
+    assert autopilot_world.control("GET", "/clock").body["now"] == answer["advanced_to"]
     assert [step["at"] for step in answer["steps"]] == ["2026-01-05T08:00:00.000Z", "2026-01-05T08:30:00.000Z"]
 
 
@@ -152,9 +152,11 @@ def test_the_shortest_way_is_taken(world: Remote) -> None:
         (quote, "quote.expired", "expired"),
     ],
 )
-def test_own_objects_are_moved_even_under_the_autopilot(sunny: Remote, make: Any, event: str, status: str) -> None:
-    mine = make(sunny)
-    answer = trigger(sunny, event, mine["id"])
+def test_own_objects_are_moved_even_under_the_autopilot(
+    autopilot_world: Remote, make: Any, event: str, status: str
+) -> None:
+    mine = make(autopilot_world)
+    answer = trigger(autopilot_world, event, mine["id"])
     assert answer.status == 200, answer.body
     assert (answer.body["target"], answer.body["event"]["data"]["object"]["status"]) == (mine["id"], status)
 
@@ -178,15 +180,15 @@ def test_a_deposit_is_confirmed_or_fails(world: Remote) -> None:
 
 
 @pytest.mark.parametrize("network", ["celo", "stellar", "bitcoin"])
-def test_a_deposit_comes_to_the_wallet_that_is_named(sunny: Remote, network: str) -> None:
-    wallet = sunny.api("POST", "/wallets", {"network": network}).body
+def test_a_deposit_comes_to_the_wallet_that_is_named(autopilot_world: Remote, network: str) -> None:
+    wallet = autopilot_world.api("POST", "/wallets", {"network": network}).body
     for event in ("deposit.detected", "deposit.confirmed", "deposit.failed"):
-        answer = trigger(sunny, event, wallet["id"])
+        answer = trigger(autopilot_world, event, wallet["id"])
         assert answer.status == 200, answer.body
         told = answer.body["event"]["data"]["object"]
         assert (told["wallet_id"], told["status"]) == (wallet["id"], event.removeprefix("deposit."))
         assert answer.body["target"] == told["id"]
-    assert len(sunny.api("GET", f"/wallets/{wallet['id']}/deposits").body["data"]) == 3
+    assert len(autopilot_world.api("GET", f"/wallets/{wallet['id']}/deposits").body["data"]) == 3
 
 
 def test_a_deposit_to_a_disabled_wallet_can_only_fail(world: Remote) -> None:
@@ -199,13 +201,13 @@ def test_a_deposit_to_a_disabled_wallet_can_only_fail(world: Remote) -> None:
     assert world.event_types().count("deposit.failed") == 1, "a walk that is refused leaves nothing"
 
 
-def test_an_object_whose_steps_wait_for_a_network_is_taken_out_of_their_hands_too(sunny: Remote) -> None:
-    mine = offramp(sunny)
-    sunny.act("set_network", network="celo", status="down")
-    answer = trigger(sunny, "transaction.expired", mine["id"])
+def test_an_object_whose_steps_wait_for_a_network_is_taken_out_of_their_hands_too(autopilot_world: Remote) -> None:
+    mine = offramp(autopilot_world)
+    autopilot_world.act("set_network", network="celo", status="down")
+    answer = trigger(autopilot_world, "transaction.expired", mine["id"])
     assert answer.status == 200, answer.body
     assert answer.body["steps"][0]["did"] == f"took {mine['id']} out of the hands of the scenario autopilot"
-    assert sunny.control("GET", "/scenarios/autopilot").body["pending"] == []
+    assert autopilot_world.control("GET", "/scenarios/autopilot").body["pending"] == []
 
 
 def test_a_beneficiary_is_deleted_once(world: Remote) -> None:

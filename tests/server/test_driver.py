@@ -18,7 +18,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Driver
 from tests.kernel.test_world import wiring
-from tests.resources.webhooks.house import happen, house, register
+from tests.resources.webhooks.support import happen, register, webhook_world
 
 CAUSE = Cause("start", "test")
 
@@ -252,7 +252,7 @@ def test_an_advance_that_waits_for_a_receiver_is_called_off_too() -> None:
     async def scenario() -> None:
         bench = Bench()
         bench.transport.gate = asyncio.Event()
-        world = house()
+        world = webhook_world()
         register(world)
         happen(world)
         advancing = asyncio.create_task(bench.driver.advance(world, world.now_ms + 1))
@@ -329,7 +329,7 @@ def test_a_receiver_that_does_not_answer_what_was_sent_before_is_not_waited_for_
     async def scenario() -> None:
         bench = Bench()
         bench.transport.gate = asyncio.Event()
-        world = house()
+        world = webhook_world()
         register(world)
         happen(world)
         bench.courier.pump(world)
@@ -349,7 +349,7 @@ def test_what_an_advance_sends_itself_is_waited_for_however_long_it_takes() -> N
     async def scenario() -> None:
         bench = Bench()
         bench.transport.gate = asyncio.Event()
-        world = house()
+        world = webhook_world()
         register(world)
         happen(world)
         patience = Patience(0.0, bench.courier.unanswered(world, inf))
@@ -367,7 +367,7 @@ def test_the_target_of_an_advance_is_chosen_after_the_attempts_in_flight_were_an
         bench = Bench()
         bench.transport.gate = asyncio.Event()
         bench.transport.script.append(500)
-        world = house()
+        world = webhook_world()
         register(world)
         happen(world)
 

@@ -15,7 +15,6 @@ from tests.hostile.actor import ID_ACTIONS, WORLD_ACTIONS, Actor
 from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns.interface import FAULTS, WEATHER
 from tests.hostile.campaigns.yaml_texts import scenario_document
-from tests.hostile.house import Answer, House, Request
 from tests.hostile.mutations import (
     HEADERS,
     METHODS,
@@ -29,6 +28,7 @@ from tests.hostile.mutations import (
     mutated_bytes,
     mutated_text,
 )
+from tests.hostile.server_under_test import Answer, Request, ServerUnderTest
 
 CALLS = 200
 ROWS: tuple[ControlOperation, ...] = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
@@ -50,10 +50,10 @@ SPANS = ("1ms", "500ms", "20s", "10m", "2h30m", "3d", "40d", "PT90S", 1.5, 0, "P
 
 
 class Steering:
-    """Some worlds of one house, and what is known of their snapshots, faults and events."""
+    """Some worlds of one subject, and what is known of their snapshots, faults and events."""
 
-    def __init__(self, house: House, rng: Random, actors: list[Actor]) -> None:
-        self.house = house
+    def __init__(self, subject: ServerUnderTest, rng: Random, actors: list[Actor]) -> None:
+        self.subject = subject
         self.rng = rng
         self.actors = actors
         self.known: dict[str, list[str]] = {"snapshots": [], "faults": [], "events": [], "scenarios": ["autopilot"]}
@@ -204,25 +204,25 @@ class Steering:
         rows += [row for row in ROWS if row.name in BIG and self.rng.random() < 0.3]
         requests = [self.request(row, self.rng.choice(self.actors)) for row in rows]
         requests += [actor.plausible()[0] for actor in self.actors]
-        await self.house.ask_at_once(requests)
+        await self.subject.ask_at_once(requests)
 
     async def calm(self) -> None:
         """End what would only cost time: faults that hold calls back, clocks that run far ahead of the wall clock."""
-        for world in list(self.house.simulator.worlds.values()):
+        for world in list(self.subject.simulator.worlds.values()):
             delayed = any("delay" in row or "slow" in row.get("deliver", {}) for row in world.store[IN_FORCE].values())
             if delayed and self.rng.random() < 0.8:
-                await self.house.control(world.id, "DELETE", "/faults")
+                await self.subject.control(world.id, "DELETE", "/faults")
             if world.clock.mode != "manual" and self.rng.random() < 0.3:
-                await self.house.control(world.id, "PUT", "/clock", {"mode": "manual"})
+                await self.subject.control(world.id, "PUT", "/clock", {"mode": "manual"})
 
 
-async def episode(house: House, rng: Random, number: int) -> int:
-    actors = [Actor(house, rng, f"{name}{number}") for name in ("c", "d")]
+async def episode(subject: ServerUnderTest, rng: Random, number: int) -> int:
+    actors = [Actor(subject, rng, f"{name}{number}") for name in ("c", "d")]
     for actor in actors:
         await actor.move_in(seed=number, scenarios=rng.choice(WEATHER))
         for _ in range(3):
             await actor.deal()
-    steering = Steering(house, rng, actors)
+    steering = Steering(subject, rng, actors)
     for tried in range(CALLS):
         actor = rng.choice(actors)
         if rng.random() < 0.15:
@@ -233,28 +233,28 @@ async def episode(house: House, rng: Random, number: int) -> int:
         if rng.random() < 0.03:
             await steering.rush()
         request = steering.request(row, actor)
-        answer = await house.ask(request, leave_after=0.05 if row.name in WAITS else None)
+        answer = await subject.ask(request, leave_after=0.05 if row.name in WAITS else None)
         steering.learn(row, answer)
         await steering.calm()
         if tried % 40 == 0:
-            house.judge_books()
-        if actor.world not in house.simulator.worlds:
+            subject.judge_books()
+        if actor.world not in subject.simulator.worlds:
             await actor.move_in(seed=number * CALLS + tried)  # its keys may live on where its state was put
-    house.judge_books()
-    house.judge_events()
+    subject.judge_books()
+    subject.judge_events()
     if number % 8 == 0:
         await actors[0].record()
-    for world in list(house.simulator.worlds):
-        await house.control(world, "DELETE", "/snapshots")
+    for world in list(subject.simulator.worlds):
+        await subject.control(world, "DELETE", "/snapshots")
         if world == "default":
-            await house.control(world, "PUT", "/clock", {"mode": "manual"})
-            await house.control(world, "POST", "/reset")
+            await subject.control(world, "PUT", "/clock", {"mode": "manual"})
+            await subject.control(world, "POST", "/reset")
         else:
-            await house.control("default", "DELETE", f"/worlds/{world}")
-    for name in list(house.simulator.snapshots):
-        await house.ask(Request("DELETE", f"/_simulator/snapshots/{name}", "", [("host", "127.0.0.1")]))
+            await subject.control("default", "DELETE", f"/worlds/{world}")
+    for name in list(subject.simulator.snapshots):
+        await subject.ask(Request("DELETE", f"/_simulator/snapshots/{name}", "", [("host", "127.0.0.1")]))
     for name in (actors[0].world, actors[1].world, "shop", "a.b", "é"):
-        await house.control("default", "DELETE", f"/inbox/{name}")
+        await subject.control("default", "DELETE", f"/inbox/{name}")
     return CALLS
 
 

@@ -11,8 +11,8 @@ import orjson
 from tests.hostile.actor import Actor
 from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns.interface import FAULTS
-from tests.hostile.house import House, Request
 from tests.hostile.mutations import ODD, dumps, leaves, mutated_bytes, odd
+from tests.hostile.server_under_test import Request, ServerUnderTest
 
 DOCUMENTS = 20
 LOOKS = (
@@ -22,16 +22,16 @@ LOOKS = (
 )  # fmt: skip
 
 
-async def export(house: House, actor: Actor) -> dict[str, Any]:
+async def export(subject: ServerUnderTest, actor: Actor) -> dict[str, Any]:
     """A world with rows of many sorts, written out."""
-    await house.control(actor.world, "PUT", "/scenarios/active", {"names": ["autopilot", "test-values"]})
+    await subject.control(actor.world, "PUT", "/scenarios/active", {"names": ["autopilot", "test-values"]})
     for _ in range(10):
         await actor.deal()
         if actor.rng.random() < 0.5:
             await actor.pass_time()
-    await house.control(actor.world, "POST", "/faults", actor.rng.choice(FAULTS))
-    state = await house.control(actor.world, "GET", "/state")
-    await house.control(actor.world, "DELETE", "/faults")
+    await subject.control(actor.world, "POST", "/faults", actor.rng.choice(FAULTS))
+    state = await subject.control(actor.world, "GET", "/state")
+    await subject.control(actor.world, "DELETE", "/faults")
     return state.body if isinstance(state.body, dict) else {}
 
 
@@ -100,54 +100,54 @@ def _change_leaf(rng: Random, value: Any, holder: dict[str, Any] | None = None) 
         root[path[-1]] = copy.deepcopy(rng.choice(ODD))
 
 
-async def put(house: House, world: str, raw: bytes) -> int:
+async def put(subject: ServerUnderTest, world: str, raw: bytes) -> int:
     headers = [("host", "127.0.0.1"), ("x-simulator-world", world)]
-    return (await house.ask(Request("PUT", "/_simulator/state", "", headers, raw))).status
+    return (await subject.ask(Request("PUT", "/_simulator/state", "", headers, raw))).status
 
 
-async def use(house: House, rng: Random, actor: Actor) -> None:
+async def use(subject: ServerUnderTest, rng: Random, actor: Actor) -> None:
     """What one does with a world that was read in; it has to serve as any other."""
     world = actor.world
     if not await actor.look():
         return
     for path in rng.sample(LOOKS, 7):
-        await house.control(world, "GET", path)
+        await subject.control(world, "GET", path)
     for resource in rng.sample([i for ids in actor.pool.values() for i in ids] or ["x"], 1):
-        await house.control(world, "GET", f"/resources/{resource}")
+        await subject.control(world, "GET", f"/resources/{resource}")
     await actor.live(4)
     await actor.deal()
-    await house.control(world, "POST", "/clock/advance", {"by": rng.choice(("1s", "1h", "2d"))})
+    await subject.control(world, "POST", "/clock/advance", {"by": rng.choice(("1s", "1h", "2d"))})
     await actor.live(3)
-    house.judge_books()
-    again = await house.control(world, "GET", "/state")
-    if again.status == 200 and await put(house, world, again.raw) not in (200, 500):
-        house.fail("own export", "a world's own export is refused", house.place, f"{house.place}")
-    await house.control(world, "POST", "/reset")
+    subject.judge_books()
+    again = await subject.control(world, "GET", "/state")
+    if again.status == 200 and await put(subject, world, again.raw) not in (200, 500):
+        subject.fail("own export", "a world's own export is refused", subject.place, f"{subject.place}")
+    await subject.control(world, "POST", "/reset")
 
 
-async def episode(house: House, rng: Random, number: int) -> int:
-    actor = Actor(house, rng, f"x{number}")
+async def episode(subject: ServerUnderTest, rng: Random, number: int) -> int:
+    actor = Actor(subject, rng, f"x{number}")
     await actor.move_in(seed=number)
-    document = await export(house, actor)
+    document = await export(subject, actor)
     for index in range(DOCUMENTS):
-        failed = house.failed
-        house.place = f"{house.place.partition(' document')[0]} document {index}"
+        failed = subject.failed
+        subject.place = f"{subject.place.partition(' document')[0]} document {index}"
         wrong = changed(rng, document)
         raw = dumps(wrong)
         if rng.random() < 0.05:
             raw = mutated_bytes(rng, raw)
-        taken = await put(house, actor.world, raw) == 200
+        taken = await put(subject, actor.world, raw) == 200
         if taken:
-            await use(house, rng, actor)
-        if house.failed > failed:
-            house.findings.add(
+            await use(subject, rng, actor)
+        if subject.failed > failed:
+            subject.findings.add(
                 "document", "documents after which something failed", call="what was changed: " + _difference(document,
-                wrong), place=house.place
+                wrong), place=subject.place
             )  # fmt: skip
-        if taken or house.failed > failed:
-            if actor.world in house.simulator.worlds:
-                house.simulator.delete_world(actor.world)
-            house.what_was_printed("DELETE of a world")
+        if taken or subject.failed > failed:
+            if actor.world in subject.simulator.worlds:
+                subject.simulator.delete_world(actor.world)
+            subject.what_was_printed("DELETE of a world")
             await actor.move_in(seed=number)
     await actor.move_out()
     return DOCUMENTS

@@ -16,8 +16,8 @@ import orjson
 from simulator.compare import HarError, compare, read_har
 from tests.hostile.actor import templates
 from tests.hostile.campaign import Campaign
-from tests.hostile.house import House, last_frame
 from tests.hostile.mutations import RAW_BODIES, TEXTS, dumps, mutated, mutated_bytes, odd
+from tests.hostile.server_under_test import ServerUnderTest, last_frame
 from tests.hostile.stopwatch import Stopwatch
 
 FILES = 10
@@ -105,13 +105,13 @@ TIMES: tuple[Any, ...] = (
 )  # fmt: skip
 
 
-async def episode(house: House, rng: Random, number: int) -> int:
+async def episode(subject: ServerUnderTest, rng: Random, number: int) -> int:
     for index in range(FILES):
         raw = har_file(rng)
         values = rng.random() < 0.3
         scenarios = rng.choice((("autopilot",), (), ("autopilot", "test-values")))
         told = f"rampsim compare FILE (values {values}, scenarios {scenarios}), the file: {raw[:6000]!r}"
-        house.begin(told)
+        subject.begin(told)
         watch = Stopwatch()
         try:
             result = await compare(read_har(raw), scenarios=scenarios, values=values)
@@ -122,17 +122,17 @@ async def episode(house: House, rng: Random, number: int) -> int:
         except Exception as error:
             import traceback
 
-            house.fail("traceback", last_frame(traceback.format_exc()), told, f"{type(error).__name__}: {error}")
-        house.what_was_printed(told)
-        house.slowest = max(house.slowest, watch.seconds)
+            subject.fail("traceback", last_frame(traceback.format_exc()), told, f"{type(error).__name__}: {error}")
+        subject.what_was_printed(told)
+        subject.slowest = max(subject.slowest, watch.seconds)
         if watch.seconds > 10:
-            house.fail("slow", "compare", told, f"{watch.seconds:.1f} s")
+            subject.fail("slow", "compare", told, f"{watch.seconds:.1f} s")
         if (number * FILES + index) % COMMAND_EVERY == 0:
-            _by_command(house, raw, told)
+            _by_command(subject, raw, told)
     return FILES
 
 
-def _by_command(house: House, raw: bytes, told: str) -> None:
+def _by_command(subject: ServerUnderTest, raw: bytes, told: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "traffic.har"
         file.write_bytes(raw)
@@ -140,7 +140,7 @@ def _by_command(house: House, raw: bytes, told: str) -> None:
             [sys.executable, "-m", "simulator", "compare", str(file)], capture_output=True, text=True, timeout=60
         )
     if ran.returncode not in (0, 1, 2) or "Traceback" in ran.stderr:
-        house.fail("traceback", "command line: " + last_frame(ran.stderr), told, ran.stderr)
+        subject.fail("traceback", "command line: " + last_frame(ran.stderr), told, ran.stderr)
 
 
 CAMPAIGN = Campaign("har", 500, FILES, episode, patience_seconds=60, health=False)

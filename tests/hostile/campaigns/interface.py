@@ -7,7 +7,7 @@ from typing import Any
 
 from tests.hostile.actor import Actor
 from tests.hostile.campaign import Campaign
-from tests.hostile.house import House, control_request
+from tests.hostile.server_under_test import ServerUnderTest, control_request
 
 CALLS = 250
 FAULTS: tuple[dict[str, Any], ...] = (
@@ -41,19 +41,19 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 
 async def disturb(actor: Actor) -> None:
     """One thing that an integrator does not do."""
-    house, rng, chance = actor.house, actor.rng, actor.rng.random()
+    subject, rng, chance = actor.subject, actor.rng, actor.rng.random()
     if chance < 0.55:
         await actor.act()
     elif chance < 0.8:
         await actor.pass_time()
     elif chance < 0.85:
-        await house.control(actor.world, "POST", "/faults", rng.choice(FAULTS))
+        await subject.control(actor.world, "POST", "/faults", rng.choice(FAULTS))
     elif chance < 0.93:
-        await house.control(actor.world, "DELETE", "/faults")
+        await subject.control(actor.world, "DELETE", "/faults")
     elif chance < 0.97:
-        await house.control(actor.world, "PUT", "/scenarios/active", {"names": rng.choice(WEATHER)})
+        await subject.control(actor.world, "PUT", "/scenarios/active", {"names": rng.choice(WEATHER)})
     else:
-        await house.control(actor.world, "PATCH", "/settings", rng.choice(SETTINGS))
+        await subject.control(actor.world, "PATCH", "/settings", rng.choice(SETTINGS))
 
 
 MEANWHILE: tuple[tuple[str, str, dict[str, Any] | None], ...] = (
@@ -73,14 +73,14 @@ async def rush(actor: Actor) -> None:
     if rng.random() < 0.6:
         requests.append(control_request(actor.world, *rng.choice(MEANWHILE)))
     rng.shuffle(requests)
-    for answer in await actor.house.ask_at_once(requests):
+    for answer in await actor.subject.ask_at_once(requests):
         actor.harvest(answer)
 
 
-async def episode(house: House, rng: Random, number: int) -> int:
+async def episode(subject: ServerUnderTest, rng: Random, number: int) -> int:
     strangers: list[str] = []
-    neighbour = Actor(house, rng, f"n{number}")
-    actor = Actor(house, rng, f"w{number}", strangers)
+    neighbour = Actor(subject, rng, f"n{number}")
+    actor = Actor(subject, rng, f"w{number}", strangers)
     if not (await neighbour.move_in(seed=number) and await actor.move_in(seed=number, scenarios=rng.choice(WEATHER))):
         return 0
     for _ in range(2):
@@ -100,14 +100,14 @@ async def episode(house: House, rng: Random, number: int) -> int:
             await actor.call(request)
             tried += 1
             if tried % 50 == 0:
-                house.judge_books()
-    house.judge_books()
-    house.judge_events()
+                subject.judge_books()
+    subject.judge_books()
+    subject.judge_events()
     if number % 8 == 0:
         await actor.record()
     await actor.move_out()
     await neighbour.move_out()
-    await house.control("default", "POST", "/reset")  # it has the calls in its journal that named nobody
+    await subject.control("default", "POST", "/reset")  # it has the calls in its journal that named nobody
     return tried
 
 

@@ -66,7 +66,7 @@ async def call_back(client: Client, method: str, path: str, body: object = None)
     """A call of a receiver that is to be answered at once, whatever the answer."""
     reply = await client.call(method, path, body, limit=1.0, timeout=15)
     if reply.status == 0:
-        client.house.fail("no answer", f"{method} {path} by a receiver", f"{method} {path}", str(reply.body))
+        client.subject.fail("no answer", f"{method} {path} by a receiver", f"{method} {path}", str(reply.body))
     return reply
 
 
@@ -146,10 +146,10 @@ MAY_BE_CALLED_OFF = {"takes its world along": {"invalid_state", "advance_cancell
 """What the receiver does to the world may end the calls that wait for its answer; they say so."""
 
 
-async def scene(house: Apart, name: str, *, retried: bool) -> None:
+async def scene(subject: Apart, name: str, *, retried: bool) -> None:
     """One receiver, one event, and what the clock does about it."""
     behave = BEHAVIOURS[name]
-    async with client_of(house) as client:
+    async with client_of(subject) as client:
 
         async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             try:
@@ -178,38 +178,38 @@ async def scene(house: Apart, name: str, *, retried: bool) -> None:
             url = f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}/hook"
             made = await client.call("POST", "/v1/webhooks", {"url": url, "events": ["kyc.approved"]})
             if made.status != 201:
-                house.fail("registration", f"a receiver that {name} was not registered", name, str(made.body))
+                subject.fail("registration", f"a receiver that {name} was not registered", name, str(made.body))
                 return
             await client.call("POST", "/_simulator/snapshots", {}, limit=LIMIT_SECONDS)
             await client.act("emit", type="kyc.approved")
             settled = await client.call("POST", "/_simulator/settle", {}, limit=LIMIT_SECONDS)
             allowed = MAY_BE_CALLED_OFF.get(name, set())
             if settled.status != 200 and settled.code not in allowed:
-                house.fail("settle", f"{name}: {settled.status} {settled.code}", name, str(settled.body))
+                subject.fail("settle", f"{name}: {settled.status} {settled.code}", name, str(settled.body))
             if name in SLOW and not retried:
                 return
             moved = await client.call(
                 "POST", "/_simulator/clock/advance", {"by": "90s"}, limit=LIMIT_SECONDS * 2, timeout=40
             )
             if moved.status != 200 and moved.code not in allowed:
-                house.fail("advance", f"{name}: {moved.status} {moved.code}", name, str(moved.body))
+                subject.fail("advance", f"{name}: {moved.status} {moved.code}", name, str(moved.body))
             await client.call("GET", "/_simulator/deliveries")
         finally:
             listener.close()
 
 
-async def episode(house: Apart, rng: Random, number: int) -> int:
+async def episode(subject: Apart, rng: Random, number: int) -> int:
     """All of them, side by side, each in a world of its own. Every other time the slow ones are tried once more."""
-    house.begin(", ".join(BEHAVIOURS))
+    subject.begin(", ".join(BEHAVIOURS))
 
     async def told(name: str) -> None:
         try:
-            await asyncio.wait_for(scene(house, name, retried=number % 2 == 1), 60)
+            await asyncio.wait_for(scene(subject, name, retried=number % 2 == 1), 60)
         except TimeoutError:
-            house.fail("hang", f"a receiver that {name}: no end within 60 s", name)
+            subject.fail("hang", f"a receiver that {name}: no end within 60 s", name)
 
     await asyncio.gather(*(told(name) for name in BEHAVIOURS))
-    house.judge("the receivers")
+    subject.judge("the receivers")
     return len(BEHAVIOURS)
 
 

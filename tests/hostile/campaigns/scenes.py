@@ -29,7 +29,7 @@ Scene = Callable[[Client, Random], Awaitable[None]]
 
 def expect(client: Client, what: str, holds: bool, shown: Any) -> None:
     if not holds:
-        client.house.fail("scene", what, what, str(shown)[:2000])
+        client.subject.fail("scene", what, what, str(shown)[:2000])
 
 
 def statuses(replies: list[Reply]) -> Counter[tuple[int, str]]:
@@ -298,7 +298,7 @@ async def states_read_and_written(client: Client, rng: Random) -> None:
 
 
 async def a_slow_receiver_and_many_ends(client: Client, rng: Random) -> None:
-    inbox = f"{client.house.origin}/_simulator/inbox/{client.world['id']}"
+    inbox = f"{client.subject.origin}/_simulator/inbox/{client.world['id']}"
     await client.call("POST", "/_simulator/faults", {"webhook": {}, "deliver": {"slow": "300ms"}})
     await client.call("POST", "/v1/webhooks", {"url": inbox, "events": ["*"]}, limit=3)
     ends = [("POST", "/_simulator/reset"), ("POST", "/_simulator/settle"), ("POST", "/_simulator/clock/advance")]
@@ -324,13 +324,13 @@ SCENES: tuple[Scene, ...] = (
 )  # fmt: skip
 
 
-async def episode(house: Apart, rng: Random, number: int) -> int:
+async def episode(subject: Apart, rng: Random, number: int) -> int:
     for scene in SCENES:
         name = scene.__name__
-        house.begin(name)
-        async with client_of(house, settings={"rate_limit": None}) as client:
+        subject.begin(name)
+        async with client_of(subject, settings={"rate_limit": None}) as client:
             await scene(client, rng)
-        house.judge(name)
+        subject.judge(name)
     return len(SCENES)
 
 

@@ -9,8 +9,8 @@ from random import Random
 
 from tests.hostile.apart import Apart
 from tests.hostile.campaign import Campaign
-from tests.hostile.house import last_frame
 from tests.hostile.mutations import HEADERS, mutated_bytes
+from tests.hostile.server_under_test import last_frame
 
 REQUESTS = 200
 TOGETHER = 10
@@ -184,12 +184,12 @@ def told_of(sent: Wire) -> str:
     )
 
 
-async def send(house: Apart, sent: Wire) -> None:
+async def send(subject: Apart, sent: Wire) -> None:
     told, answer = told_of(sent), b""
     try:
-        reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", house.server.port), 5)
+        reader, writer = await asyncio.wait_for(asyncio.open_connection("127.0.0.1", subject.server.port), 5)
     except (OSError, TimeoutError) as error:
-        house.fail("no connection", repr(error), told)
+        subject.fail("no connection", repr(error), told)
         return
     try:
         for piece in sent.pieces:
@@ -209,36 +209,36 @@ async def send(house: Apart, sent: Wire) -> None:
         writer.close()
     for status in _STATUS.findall(answer):
         if status == b"500" or status[:1] not in b"12345":
-            house.fail("500", f"status {status.decode()}", told, answer[:600].decode("utf-8", "replace"))
+            subject.fail("500", f"status {status.decode()}", told, answer[:600].decode("utf-8", "replace"))
     if answer and not answer.startswith(b"HTTP/1."):
-        house.fail("no HTTP", "an answer that is no HTTP", told, repr(answer[:300]))
+        subject.fail("no HTTP", "an answer that is no HTTP", told, repr(answer[:300]))
 
 
-async def episode(house: Apart, rng: Random, number: int) -> int:
+async def episode(subject: Apart, rng: Random, number: int) -> int:
     for batch in range(REQUESTS // TOGETHER):
         wires = [wire(rng) for _ in range(TOGETHER)]
         told = f"batch {batch}: " + " || ".join(repr(b"".join(w.pieces)[:200])[1:] for w in wires)
-        house.begin(told)
-        await asyncio.gather(*(send(house, sent) for sent in wires))
-        text = house.server.printed_since()
+        subject.begin(told)
+        await asyncio.gather(*(send(subject, sent) for sent in wires))
+        text = subject.server.printed_since()
         if "Traceback" in text:
-            await blame(house, wires, text)
-        house.judge(told)
+            await blame(subject, wires, text)
+        subject.judge(told)
     return REQUESTS
 
 
-async def blame(house: Apart, wires: list[Wire], printed: str) -> None:
+async def blame(subject: Apart, wires: list[Wire], printed: str) -> None:
     """Send what came together one by one, to see at which of them the server prints a traceback."""
     alone = 0
     for sent in wires:
-        await send(house, sent)
-        text = house.server.printed_since()
+        await send(subject, sent)
+        text = subject.server.printed_since()
         if "Traceback" in text:
             alone += 1
-            house.fail("traceback", last_frame(text), told_of(sent), text)
+            subject.fail("traceback", last_frame(text), told_of(sent), text)
     if not alone:
         told = "one of: " + " || ".join(told_of(sent)[:700] for sent in wires)
-        house.fail("traceback", f"not seen again: {last_frame(printed)}", told, printed)
+        subject.fail("traceback", f"not seen again: {last_frame(printed)}", told, printed)
 
 
 CAMPAIGN = Campaign("sockets", 10_000, REQUESTS, episode, apart=True)

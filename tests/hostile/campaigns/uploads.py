@@ -9,29 +9,31 @@ import orjson
 from tests.hostile.actor import Actor
 from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns.yaml_texts import scenario_text
-from tests.hostile.house import House, Request
+from tests.hostile.server_under_test import Request, ServerUnderTest
 
 UPLOADS = 20
 
 
-async def play(house: House, rng: Random, actor: Actor, name: str) -> None:
+async def play(subject: ServerUnderTest, rng: Random, actor: Actor, name: str) -> None:
     """Everything that can happen to a scenario that was kept."""
     world = actor.world
-    await house.control(world, "GET", f"/scenarios/{name}")
-    made = await house.control(world, "PUT", "/scenarios/active", {"names": rng.choice(([name], ["autopilot", name]))})
+    await subject.control(world, "GET", f"/scenarios/{name}")
+    made = await subject.control(
+        world, "PUT", "/scenarios/active", {"names": rng.choice(([name], ["autopilot", name]))}
+    )
     if made.status != 200:
         return
     await actor.deal()
-    await house.control(world, "POST", "/actions/set_network", {"network": "celo", "status": "down"})
-    await house.control(world, "POST", "/actions/set_network", {"network": "celo", "status": "operational"})
+    await subject.control(world, "POST", "/actions/set_network", {"network": "celo", "status": "down"})
+    await subject.control(world, "POST", "/actions/set_network", {"network": "celo", "status": "operational"})
     for kind in rng.sample(("kyc.approved", "transaction.completed", "quote.expired", "deposit.detected"), 2):
-        await house.control(world, "POST", "/actions/emit", {"type": kind})
-    await house.control(world, "GET", "/timers")
-    await house.control(world, "POST", "/clock/advance", {"by": "1s"})
+        await subject.control(world, "POST", "/actions/emit", {"type": kind})
+    await subject.control(world, "GET", "/timers")
+    await subject.control(world, "POST", "/clock/advance", {"by": "1s"})
     await actor.deal()
-    await house.control(world, "POST", "/clock/advance", {"by": rng.choice(("45s", "10m", "3h"))})
+    await subject.control(world, "POST", "/clock/advance", {"by": rng.choice(("45s", "10m", "3h"))})
     await actor.live(2)
-    await house.control(world, "POST", "/clock/advance", {"by": rng.choice(("31m", "2d", "3d"))})
+    await subject.control(world, "POST", "/clock/advance", {"by": rng.choice(("31m", "2d", "3d"))})
     for path in (
         f"/scenarios/{name}",
         "/clock",
@@ -42,43 +44,43 @@ async def play(house: House, rng: Random, actor: Actor, name: str) -> None:
         "/events",
         "/resources",
     ):
-        await house.control(world, "GET", path)
+        await subject.control(world, "GET", path)
     if rng.random() < 0.2:
-        state = await house.control(world, "GET", "/state")
+        state = await subject.control(world, "GET", "/state")
         if state.status == 200 and len(state.raw) < 2_000_000:
-            await house.ask(
+            await subject.ask(
                 Request(
                     "PUT", "/_simulator/state", "", [("host", "127.0.0.1"), ("x-simulator-world", world)], state.raw
                 )
             )
             await actor.look()
-    house.judge_books()
-    await house.control(world, "PUT", "/scenarios/active", {"names": []})
+    subject.judge_books()
+    await subject.control(world, "PUT", "/scenarios/active", {"names": []})
 
 
-async def episode(house: House, rng: Random, number: int) -> int:
-    actor = Actor(house, rng, f"u{number}")
+async def episode(subject: ServerUnderTest, rng: Random, number: int) -> int:
+    actor = Actor(subject, rng, f"u{number}")
     await actor.move_in(seed=number)
     for index in range(UPLOADS):
         text = scenario_text(rng, f"s{index}")
-        failed = house.failed
+        failed = subject.failed
         headers = [("host", "127.0.0.1"), ("x-simulator-world", actor.world), ("content-type", "application/yaml")]
-        house.place = f"{house.place.partition(' upload')[0]} upload {index}"
-        answer = await house.ask(Request("POST", "/_simulator/scenarios", "", headers, text))
+        subject.place = f"{subject.place.partition(' upload')[0]} upload {index}"
+        answer = await subject.ask(Request("POST", "/_simulator/scenarios", "", headers, text))
         if answer.status == 201:
             name = answer.body.get("name") if isinstance(answer.body, dict) else None
-            await play(house, rng, actor, str(name))
-        if house.failed > failed:
-            house.findings.add(
-                "scenario", "uploads after which something failed", call=_shown(text), place=house.place
+            await play(subject, rng, actor, str(name))
+        if subject.failed > failed:
+            subject.findings.add(
+                "scenario", "uploads after which something failed", call=_shown(text), place=subject.place
             ) if answer.status == 201 else None
             await actor.move_out()
-            if actor.world in house.simulator.worlds:  # the world is beyond help
-                house.simulator.delete_world(actor.world)
-            house.what_was_printed("DELETE of a world")
+            if actor.world in subject.simulator.worlds:  # the world is beyond help
+                subject.simulator.delete_world(actor.world)
+            subject.what_was_printed("DELETE of a world")
             await actor.move_in(seed=number)
         elif rng.random() < 0.5:
-            await house.control(actor.world, "POST", "/reset")
+            await subject.control(actor.world, "POST", "/reset")
             await actor.look()
     await actor.move_out()
     return UPLOADS

@@ -15,7 +15,7 @@ from simulator.resources.auth.records import PERMISSIONS
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, move, render
-from tests.support import event_types, find_operation, invoke, make_world, push
+from tests.support import act, event_types, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
 EXCHANGE = find_operation(ROOMS, "POST", "/auth/token")
@@ -27,7 +27,7 @@ def world() -> World:
 
 
 def created(world: World, environment: str = "sandbox", **values: Any) -> dict[str, Any]:
-    resource = push(world, ROOMS, "create_key", environment=environment, **values).resource
+    resource = act(world, ROOMS, "create_key", environment=environment, **values).resource
     assert resource is not None
     return resource
 
@@ -41,7 +41,7 @@ def exchange(world: World, pair: dict[str, Any], environment: str = "sandbox") -
 def control_refusal(world: World, action: str, **values: Any) -> tuple[int, str, str | None]:
     before = world.store.tables()
     with pytest.raises(ControlError) as raised:
-        push(world, ROOMS, action, **values)
+        act(world, ROOMS, action, **values)
     assert world.store.tables() == before
     return raised.value.status, raised.value.code, raised.value.param
 
@@ -64,7 +64,7 @@ def test_old_and_new_pair_both_work_until_one_is_revoked(world: World) -> None:
     old, new = credentials(world)["sandbox"], created(world)
     old_token, new_token = exchange(world, old), exchange(world, new)
     assert world.directory[new["public_key"]] == world.id
-    push(world, ROOMS, "revoke_key", public_key=old["public_key"])
+    act(world, ROOMS, "revoke_key", public_key=old["public_key"])
     with pytest.raises(ApiError, match="unauthorized"):
         token_holder(world, "sandbox", old_token)
     with pytest.raises(ApiError, match="invalid_credentials"):
@@ -75,9 +75,9 @@ def test_old_and_new_pair_both_work_until_one_is_revoked(world: World) -> None:
 def test_the_shown_credentials_are_the_oldest_pair_that_works(world: World) -> None:
     first, second = credentials(world)["sandbox"], created(world)
     assert credentials(world)["sandbox"] == first
-    push(world, ROOMS, "revoke_key", public_key=first["public_key"])
+    act(world, ROOMS, "revoke_key", public_key=first["public_key"])
     assert credentials(world)["sandbox"]["public_key"] == second["public_key"]
-    push(world, ROOMS, "revoke_key", public_key=second["public_key"])
+    act(world, ROOMS, "revoke_key", public_key=second["public_key"])
     assert credentials(world)["sandbox"] == first
 
 
@@ -87,7 +87,7 @@ def test_keys_are_made_and_revoked_in_the_environment_of_the_action(world: World
     exchange(world, live, "production")
     missing = control_refusal(world, "revoke_key", public_key=live["public_key"])
     assert missing == (404, "not_found", "public_key")
-    push(world, ROOMS, "revoke_key", environment="production", public_key=live["public_key"])
+    act(world, ROOMS, "revoke_key", environment="production", public_key=live["public_key"])
     with pytest.raises(ApiError, match="invalid_credentials"):
         exchange(world, live, "production")
 
@@ -100,7 +100,7 @@ def test_new_keys_differ_from_each_other_and_repeat_with_id_and_seed(world: Worl
 
 
 def test_a_revoked_key_is_shown_without_its_secret(world: World) -> None:
-    done = push(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
+    done = act(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
     assert done.resource == {
         "public_key": "pk_test_simulator",
         "label": "Default",
@@ -130,12 +130,12 @@ def test_key_actions_name_the_wrong_parameter(
 
 
 def test_a_key_is_revoked_only_once(world: World) -> None:
-    push(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
+    act(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
     assert control_refusal(world, "revoke_key", public_key="pk_test_simulator") == (409, "invalid_transition", None)
 
 
 def test_keys_emit_no_events(world: World) -> None:
-    push(world, ROOMS, "revoke_key", public_key=created(world)["public_key"])
+    act(world, ROOMS, "revoke_key", public_key=created(world)["public_key"])
     assert event_types(world) == []
 
 
@@ -147,7 +147,7 @@ def test_the_state_table_begins_active_and_ends_revoked() -> None:
 
 
 def test_moves_outside_the_state_table_raise_and_change_nothing(world: World) -> None:
-    push(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
+    act(world, ROOMS, "revoke_key", public_key="pk_test_simulator")
     pair: Any = find(world, "pk_test_simulator")
     before = world.store.tables()
     with pytest.raises(IllegalMove), world.change(Cause("action", "test")):

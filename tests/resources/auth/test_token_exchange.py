@@ -16,7 +16,7 @@ from simulator.resources.auth.records import PERMISSIONS, TOKENS
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
 from simulator.wire.records import INDEX
-from tests.support import advance, find_operation, invoke, make_world, push
+from tests.support import act, advance, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, profile.ROOM, auth.ROOM)
 EXCHANGE = find_operation(ROOMS, "POST", "/auth/token")
@@ -144,7 +144,7 @@ def test_what_is_no_token_is_unauthorized(world: World, token: str) -> None:
 def test_without_production_access_live_keys_get_no_token_and_live_tokens_stop_at_once(world: World) -> None:
     """Decision H18."""
     require_access(world, "production")
-    push(world, ROOMS, "set_production_access", granted=False)
+    act(world, ROOMS, "set_production_access", granted=False)
     assert refusal(world, LIVE_PAIR, "production") == (403, "production_access_required", None)
     with pytest.raises(ApiError) as raised:
         require_access(world, "production")
@@ -154,7 +154,7 @@ def test_without_production_access_live_keys_get_no_token_and_live_tokens_stop_a
 
 
 def test_a_wrong_live_pair_is_refused_as_such_even_without_production_access(world: World) -> None:
-    push(world, ROOMS, "set_production_access", granted=False)
+    act(world, ROOMS, "set_production_access", granted=False)
     assert refusal(world, LIVE_PAIR | {"secret_key": "sk_live_wrong"}, "production")[1] == "invalid_credentials"
 
 
@@ -228,7 +228,7 @@ def test_a_key_may_call_what_its_permissions_name(
     world: World, permissions: tuple[str, ...], group: str, reads: bool, allowed: bool
 ) -> None:
     """Decision H18."""
-    created = push(world, ROOMS, "create_key", permissions=list(permissions)).resource
+    created = act(world, ROOMS, "create_key", permissions=list(permissions)).resource
     assert created is not None
     key = auth.key_pair(world, "sandbox", created["public_key"])
     assert key is not None
@@ -298,7 +298,7 @@ def test_under_a_slow_scaled_clock_a_token_lives_for_its_simulated_hour(world: W
 
 def test_a_fork_gets_keys_of_its_own_and_no_tokens(world: World) -> None:
     token = exchange(world, TEST_PAIR)
-    added = push(world, ROOMS, "create_key").resource
+    added = act(world, ROOMS, "create_key").resource
     assert added is not None
     fork = make_world(*ROOMS, world_id="fork")
     laid = credentials(fork)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.errors import ApiError
 from simulator.wire.records import find
-from tests.resources.balance.house import CELO_ADDRESS, PAYER, TO_AMINA, House
+from tests.resources.balance.support import CELO_ADDRESS, PAYER, TO_AMINA, WalletWorld
 from tests.support import whole
 
 DECIMALS = {"USDC STELLAR": 7, "XLM STELLAR": 7, "CELO CELO": 6, "CUSD CELO": 6, "USDC CELO": 6, "USDT CELO": 6}
@@ -60,21 +60,21 @@ def floor(value: Fraction, decimals: int) -> Fraction:
 
 
 @cache
-def rich() -> tuple[House, dict[str, str]]:
-    """A house with more money than any amount here, without account limits, and a bank account in every country."""
-    house = House()
+def rich() -> tuple[WalletWorld, dict[str, str]]:
+    """A wallets with more money than any amount here, without account limits, and a bank account in every country."""
+    wallets = WalletWorld()
     for name in DECIMALS:
-        house.act("set_balance", **side(name), amount="1" + "0" * 15)
+        wallets.act("set_balance", **side(name), amount="1" + "0" * 15)
     most = "9" * 15
-    house.act("set_limits", per_transaction=most, daily=most, monthly=most)
+    wallets.act("set_limits", per_transaction=most, daily=most, monthly=most)
     saved = {}
     for fiat, (country, bank_code, number) in BANKS.items():
         account = {"bank_code": bank_code, "account_number": number, "account_name": "A"}
-        made = house.post(
+        made = wallets.post(
             "/beneficiaries", type="bank_account", name="A", country=country, fiat_currency=fiat, bank_account=account
         )
         saved[fiat] = made["id"]
-    return house, saved
+    return wallets, saved
 
 
 def attempt(path: str, **body: Any) -> Any:
@@ -251,11 +251,11 @@ class Auditor:
     """What the account should own, counted from the answers alone."""
 
     def __init__(self) -> None:
-        self.house = House()
+        self.wallets = WalletWorld()
         self.available = {("CUSD", "CELO"): Decimal(1000), ("USDC", "STELLAR"): Decimal(1000)}
         self.available["XLM", "STELLAR"] = Decimal(5000)
         self.held = dict.fromkeys(self.available, Decimal(0))
-        self.saved = self.house.save_phone()
+        self.saved = self.wallets.save_phone()
 
     def shift(self, shown: Any, available: str | int | Decimal, held: int | Decimal = 0) -> None:
         key = (shown["symbol"], shown["network"])
@@ -264,24 +264,24 @@ class Auditor:
 
     def start(self, kind: str, amount: str) -> Any:
         if kind == "transfer":
-            made = self.house.send(amount, destination=TO_AMINA)
+            made = self.wallets.send(amount, destination=TO_AMINA)
             self.shift(made, -Decimal(made["amount"]))
             return made
         if kind == "send":
-            made = self.house.send(amount)
+            made = self.wallets.send(amount)
         elif kind == "swap":
-            made = self.house.post("/wallet/swap", quote_id=self.house.swap_quote(amount)["id"])
+            made = self.wallets.post("/wallet/swap", quote_id=self.wallets.swap_quote(amount)["id"])
         elif kind == "buy":
-            return self.house.post("/wallet/buy", quote_id=self.house.buy_quote(amount + "00")["id"], payer=PAYER)
+            return self.wallets.post("/wallet/buy", quote_id=self.wallets.buy_quote(amount + "00")["id"], payer=PAYER)
         else:
-            quote = self.house.withdraw_quote(amount, beneficiary_id=self.saved)
-            made = self.house.post("/wallet/withdraw", quote_id=quote["id"])
+            quote = self.wallets.withdraw_quote(amount, beneficiary_id=self.saved)
+            made = self.wallets.post("/wallet/withdraw", quote_id=quote["id"])
         paid = Decimal(made["amount"])
         self.shift(made.get("from", made), -paid, paid)
         return made
 
     def finish(self, made: Any, happily: bool, refunded: bool) -> None:
-        act, kind, amount = self.house.act, made["type"], Decimal(made["amount"])
+        act, kind, amount = self.wallets.act, made["type"], Decimal(made["amount"])
         if kind == "send":
             act("broadcast", made["id"])
         if kind == "buy":
@@ -299,10 +299,10 @@ class Auditor:
             self.shift(made, amount, 0 if happily else -amount)
 
     def agree(self) -> None:
-        shown = {(row["symbol"], row["network"]): row for row in self.house.get("/wallet/assets")["data"]}
+        shown = {(row["symbol"], row["network"]): row for row in self.wallets.get("/wallet/assets")["data"]}
         for key, available in self.available.items():
             assert (Decimal(shown[key]["available"]), Decimal(shown[key]["held"])) == (available, self.held[key])
-        assert not any(self.house.world.ledger.totals().values())
+        assert not any(self.wallets.world.ledger.totals().values())
 
 
 steps = st.tuples(
@@ -337,5 +337,5 @@ def test_the_books_agree_with_the_answers(walk: list[tuple[str, str, bool, bool,
     for outcome in pending:
         auditor.finish(*outcome)
         auditor.agree()
-    for row in auditor.house.world.store[TRANSACTIONS.of("sandbox")].values():
-        assert find(auditor.house.world, row.id) is row
+    for row in auditor.wallets.world.store[TRANSACTIONS.of("sandbox")].values():
+        assert find(auditor.wallets.world, row.id) is row

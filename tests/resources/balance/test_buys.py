@@ -8,15 +8,15 @@ from typing import Any
 import pytest
 
 from simulator.wire.records import find
-from tests.resources.balance.house import BTC, CUSD, PAYER, XLM, House, refusal
+from tests.resources.balance.support import BTC, CUSD, PAYER, XLM, WalletWorld, refusal
 
 
-def used_today(house: House) -> Decimal:
-    return Decimal(house.get("/profile/limits")["limits"]["daily"]["used"])
+def used_today(wallets: WalletWorld) -> Decimal:
+    return Decimal(wallets.get("/profile/limits")["limits"]["daily"]["used"])
 
 
 def test_a_quote_shows_every_field_of_its_table_and_no_other() -> None:
-    made = House().buy_quote("5000")
+    made = WalletWorld().buy_quote("5000")
     assert list(made) == [
         "id", "symbol", "network", "fiat_currency", "fiat_amount", "crypto_amount", "rate", "fee", "method",
         "expires_at", "created_at",
@@ -30,13 +30,13 @@ def test_a_quote_shows_every_field_of_its_table_and_no_other() -> None:
 )
 def test_every_asset_can_be_bought(asset: dict[str, str]) -> None:
     """Decision M5."""
-    made = House().buy_quote("5000", **asset)
+    made = WalletWorld().buy_quote("5000", **asset)
     assert Decimal(made["crypto_amount"]) > 0
 
 
 def test_mobile_money_is_pushed_to_the_payers_phone() -> None:
-    house = House()
-    made = house.buy()
+    wallets = WalletWorld()
+    made = wallets.buy()
     assert made["payment_instructions"] == {
         "method": "mobile_money",
         "phone_number": PAYER["phone_number"],
@@ -48,11 +48,11 @@ def test_mobile_money_is_pushed_to_the_payers_phone() -> None:
 
 @pytest.mark.parametrize("payer", [{}, {"payer": {"account_name": "W. Kamau", "account_number": "0123456789"}}])
 def test_a_bank_transfer_goes_to_an_account_of_the_service(payer: dict[str, Any]) -> None:
-    house = House()
-    quote = house.buy_quote(method="bank_transfer")
-    made = house.post("/wallet/buy", quote_id=quote["id"], **payer)
+    wallets = WalletWorld()
+    quote = wallets.buy_quote(method="bank_transfer")
+    made = wallets.post("/wallet/buy", quote_id=quote["id"], **payer)
     assert list(made["payment_instructions"]) == ["method", "account_number", "bank_name", "reference"]
-    row = find(house.world, made["id"])
+    row = find(wallets.world, made["id"])
     assert row is not None
     assert row.account_number == payer.get("payer", {}).get("account_number")
 
@@ -66,9 +66,9 @@ def test_a_bank_transfer_goes_to_an_account_of_the_service(payer: dict[str, Any]
     ],
 )
 def test_r5_a_payer_by_bank_transfer_that_is_given_is_checked(payer: Any, expected: tuple[int, str, str]) -> None:
-    house = House()
-    quote = house.buy_quote(method="bank_transfer")
-    assert refusal(house.post, "/wallet/buy", quote_id=quote["id"], payer=payer) == expected
+    wallets = WalletWorld()
+    quote = wallets.buy_quote(method="bank_transfer")
+    assert refusal(wallets.post, "/wallet/buy", quote_id=quote["id"], payer=payer) == expected
 
 
 @pytest.mark.parametrize(
@@ -85,10 +85,10 @@ def test_r5_a_payer_by_bank_transfer_that_is_given_is_checked(payer: Any, expect
 )
 def test_mobile_money_needs_a_phone_of_the_country(payer: Any, expected: tuple[int, str, str]) -> None:
     """Decisions R4 and R5: the payer's phone is valid for the fiat's country."""
-    house = House()
-    quote = house.buy_quote()
-    assert refusal(house.post, "/wallet/buy", quote_id=quote["id"], payer=payer) == expected
-    assert house.post("/wallet/buy", quote_id=quote["id"], payer=PAYER)["status"] == "pending"
+    wallets = WalletWorld()
+    quote = wallets.buy_quote()
+    assert refusal(wallets.post, "/wallet/buy", quote_id=quote["id"], payer=payer) == expected
+    assert wallets.post("/wallet/buy", quote_id=quote["id"], payer=PAYER)["status"] == "pending"
 
 
 @pytest.mark.parametrize(
@@ -110,105 +110,105 @@ def test_mobile_money_needs_a_phone_of_the_country(payer: Any, expected: tuple[i
 )
 def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
     """Decisions H5 and R1: refused values, and ZAR without mobile money."""
-    house = House()
-    before = house.world.store.tables()
-    assert refusal(house.buy_quote, **change) == expected
-    assert house.world.store.tables() == before
+    wallets = WalletWorld()
+    before = wallets.world.store.tables()
+    assert refusal(wallets.buy_quote, **change) == expected
+    assert wallets.world.store.tables() == before
 
 
 def test_exactly_the_quoted_amount_is_credited_however_much_is_paid_over() -> None:
     """Decisions M5 and S6: what is paid over changes nothing."""
-    house = House()
-    made = house.buy()
-    house.act("payment_arrives", made["id"], amount="6000")
-    assert house.available("CUSD.celo") == 1000 + Decimal(made["amount"])
-    assert house.fees("KES") == 50
-    house.act("complete", made["id"])
-    assert house.available("CUSD.celo") == 1000 + Decimal(made["amount"])
-    house.books()
+    wallets = WalletWorld()
+    made = wallets.buy()
+    wallets.act("payment_arrives", made["id"], amount="6000")
+    assert wallets.available("CUSD.celo") == 1000 + Decimal(made["amount"])
+    assert wallets.fees("KES") == 50
+    wallets.act("complete", made["id"])
+    assert wallets.available("CUSD.celo") == 1000 + Decimal(made["amount"])
+    wallets.books()
 
 
 def test_a_short_payment_fails_at_once_with_one_event_and_credits_nothing() -> None:
     """Decision S6: below the quote's fiat_amount."""
-    house = House()
-    made = house.buy()
-    assert used_today(house) == 5000
-    shown = house.act("payment_arrives", made["id"], amount="4999.99")
+    wallets = WalletWorld()
+    made = wallets.buy()
+    assert used_today(wallets) == 5000
+    shown = wallets.act("payment_arrives", made["id"], amount="4999.99")
     assert (shown["status"], shown["failure_code"]) == ("failed", "insufficient_payment")
-    assert house.events() == ["transaction.failed"]
-    assert (house.available("CUSD.celo"), used_today(house)) == (Decimal(1000), Decimal(0))
+    assert wallets.events() == ["transaction.failed"]
+    assert (wallets.available("CUSD.celo"), used_today(wallets)) == (Decimal(1000), Decimal(0))
 
 
 @pytest.mark.parametrize("amount", ["0", "5000.001", 5000, "-1"])
 def test_a_payment_is_an_amount_of_the_fiat(amount: Any) -> None:
-    house = House()
-    made = house.buy()
-    assert refusal(house.act, "payment_arrives", made["id"], amount=amount) == (400, "invalid_parameter", "amount")
+    wallets = WalletWorld()
+    made = wallets.buy()
+    assert refusal(wallets.act, "payment_arrives", made["id"], amount=amount) == (400, "invalid_parameter", "amount")
 
 
 def test_a_declined_payer_fails_the_buy() -> None:
     """Decision S3."""
-    house = House()
-    shown = house.act("payment_declined", house.buy()["id"])
-    assert (shown["failure_code"], used_today(house)) == ("payment_failed", Decimal(0))
+    wallets = WalletWorld()
+    shown = wallets.act("payment_declined", wallets.buy()["id"])
+    assert (shown["failure_code"], used_today(wallets)) == ("payment_failed", Decimal(0))
 
 
 def test_failing_a_paid_buy_takes_the_credit_back() -> None:
     """Decision S7."""
-    house = House()
-    before = {key: amount for key, amount in house.books().items() if amount}
-    made = house.buy()
-    house.act("payment_arrives", made["id"])
-    house.act("fail", made["id"])
-    assert {key: amount for key, amount in house.books().items() if amount} == before
-    assert used_today(house) == 0
+    wallets = WalletWorld()
+    before = {key: amount for key, amount in wallets.books().items() if amount}
+    made = wallets.buy()
+    wallets.act("payment_arrives", made["id"])
+    wallets.act("fail", made["id"])
+    assert {key: amount for key, amount in wallets.books().items() if amount} == before
+    assert used_today(wallets) == 0
 
 
 def test_a_credit_that_is_spent_cannot_be_taken_back() -> None:
     """Decision S7: `fail` is 409 when the credit is spent."""
-    house = House()
-    made = house.buy()
-    house.act("payment_arrives", made["id"])
-    house.send("1000")
-    assert house.available("CUSD.celo") == Decimal(made["amount"])
-    house.send("1")
-    assert refusal(house.act, "fail", made["id"])[:2] == (409, "invalid_transition")
-    assert house.act("complete", made["id"])["status"] == "completed"
+    wallets = WalletWorld()
+    made = wallets.buy()
+    wallets.act("payment_arrives", made["id"])
+    wallets.send("1000")
+    assert wallets.available("CUSD.celo") == Decimal(made["amount"])
+    wallets.send("1")
+    assert refusal(wallets.act, "fail", made["id"])[:2] == (409, "invalid_transition")
+    assert wallets.act("complete", made["id"])["status"] == "completed"
 
 
 def test_a_credit_that_is_just_there_can_be_taken_back() -> None:
-    house = House()
-    made = house.buy()
-    house.act("payment_arrives", made["id"])
-    house.send("1000")
-    assert house.act("fail", made["id"])["status"] == "failed"
-    assert house.available("CUSD.celo") == 0
+    wallets = WalletWorld()
+    made = wallets.buy()
+    wallets.act("payment_arrives", made["id"])
+    wallets.send("1000")
+    assert wallets.act("fail", made["id"])["status"] == "failed"
+    assert wallets.available("CUSD.celo") == 0
 
 
 def test_a_buy_that_nobody_pays_stays_pending() -> None:
     """Decision S7."""
-    house = House()
-    made = house.buy()
-    house.pass_minutes(60 * 24 * 30)
-    assert house.show(made["id"])["status"] == "pending"
+    wallets = WalletWorld()
+    made = wallets.buy()
+    wallets.pass_minutes(60 * 24 * 30)
+    assert wallets.show(made["id"])["status"] == "pending"
 
 
 def test_a_purchase_has_no_hash() -> None:
-    house = House()
-    made = house.buy()
-    house.act("payment_arrives", made["id"])
-    assert house.act("complete", made["id"], tx_hash="0x" + "ab" * 32)["tx_hash"] is None
+    wallets = WalletWorld()
+    made = wallets.buy()
+    wallets.act("payment_arrives", made["id"])
+    assert wallets.act("complete", made["id"], tx_hash="0x" + "ab" * 32)["tx_hash"] is None
 
 
 def test_the_account_limits_count_the_fiat_that_is_paid() -> None:
     """Decision M14."""
-    house = House()
-    house.act("set_limits", daily="9000")
-    house.buy()
-    quote = house.buy_quote()
-    assert refusal(house.post, "/wallet/buy", quote_id=quote["id"], payer=PAYER)[:2] == (422, "amount_too_high")
-    assert used_today(house) == 5000
-    house.act("set_limits", daily="10000")
-    assert house.post("/wallet/buy", quote_id=quote["id"], payer=PAYER)["status"] == "pending"
-    house.act("set_limits", per_transaction="4999.99")
-    assert refusal(house.buy_quote)[:2] == (422, "amount_too_high")
+    wallets = WalletWorld()
+    wallets.act("set_limits", daily="9000")
+    wallets.buy()
+    quote = wallets.buy_quote()
+    assert refusal(wallets.post, "/wallet/buy", quote_id=quote["id"], payer=PAYER)[:2] == (422, "amount_too_high")
+    assert used_today(wallets) == 5000
+    wallets.act("set_limits", daily="10000")
+    assert wallets.post("/wallet/buy", quote_id=quote["id"], payer=PAYER)["status"] == "pending"
+    wallets.act("set_limits", per_transaction="4999.99")
+    assert refusal(wallets.buy_quote)[:2] == (422, "amount_too_high")

@@ -11,7 +11,7 @@ from simulator.resources.fees.catalogue import products
 from simulator.resources.profile import platform_user, profile_of
 from simulator.resources.transactions import transactions
 from simulator.wire.records import find
-from tests.resources.balance.house import BTC, CELO_ADDRESS, CUSD, ROOMS, TO_AMINA, TO_CELO, XLM, House, refusal
+from tests.resources.balance.support import BTC, CELO_ADDRESS, CUSD, ROOMS, TO_AMINA, TO_CELO, XLM, WalletWorld, refusal
 from tests.support import find_operation, invoke, make_world
 
 BITCOIN_ADDRESS = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
@@ -19,15 +19,15 @@ TO_BITCOIN = {"type": "address", "address": BITCOIN_ADDRESS}
 HASH = "0x" + "ab" * 32
 
 
-def estimate(house: House, amount: str = "10", **body: Any) -> Any:
-    return house.post("/wallet/send/estimate", **{**CUSD, "amount": amount, "destination": TO_CELO, **body})
+def estimate(wallets: WalletWorld, amount: str = "10", **body: Any) -> Any:
+    return wallets.post("/wallet/send/estimate", **{**CUSD, "amount": amount, "destination": TO_CELO, **body})
 
 
 def test_an_on_chain_send_shows_every_field_of_its_table_and_no_other() -> None:
-    house = House()
-    made = house.send("10", reference="rent", description="May")
+    wallets = WalletWorld()
+    made = wallets.send("10", reference="rent", description="May")
     assert made == {
-        "id": next(iter(transactions(house.world, "sandbox").values())).id,
+        "id": next(iter(transactions(wallets.world, "sandbox").values())).id,
         "type": "send",
         "status": "pending",
         "order_id": "ORD-00000001",
@@ -45,80 +45,80 @@ def test_an_on_chain_send_shows_every_field_of_its_table_and_no_other() -> None:
 
 def test_what_is_sent_is_held_until_the_chain_confirms() -> None:
     """Decision M11."""
-    house = House()
-    made = house.send("10")
-    assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (Decimal(990), Decimal(10))
-    house.act("broadcast", made["id"])
-    assert house.held("CUSD.celo") == Decimal(10)
-    house.act("complete", made["id"])
-    assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (Decimal(990), Decimal(0))
-    assert house.fees("CUSD.celo") == Decimal("0.01")
-    house.books()
+    wallets = WalletWorld()
+    made = wallets.send("10")
+    assert (wallets.available("CUSD.celo"), wallets.held("CUSD.celo")) == (Decimal(990), Decimal(10))
+    wallets.act("broadcast", made["id"])
+    assert wallets.held("CUSD.celo") == Decimal(10)
+    wallets.act("complete", made["id"])
+    assert (wallets.available("CUSD.celo"), wallets.held("CUSD.celo")) == (Decimal(990), Decimal(0))
+    assert wallets.fees("CUSD.celo") == Decimal("0.01")
+    wallets.books()
 
 
 @pytest.mark.parametrize("walk", [(), ("broadcast",)])
 def test_a_failed_send_leaves_the_funds_in_the_balance(walk: tuple[str, ...]) -> None:
     """Decision M11: `fail` of a send releases its hold at once."""
-    house = House()
-    before = house.available("CUSD.celo")
-    made = house.send("10")
+    wallets = WalletWorld()
+    before = wallets.available("CUSD.celo")
+    made = wallets.send("10")
     for action in walk:
-        house.act(action, made["id"])
-    house.act("fail", made["id"])
-    assert (house.available("CUSD.celo"), house.held("CUSD.celo")) == (before, Decimal(0))
-    house.books()
+        wallets.act(action, made["id"])
+    wallets.act("fail", made["id"])
+    assert (wallets.available("CUSD.celo"), wallets.held("CUSD.celo")) == (before, Decimal(0))
+    wallets.books()
 
 
 def test_the_hash_comes_with_the_broadcast() -> None:
     """Decision S16."""
-    house = House()
-    first, second = house.send("10"), house.send("10")
-    assert house.act("broadcast", first["id"])["tx_hash"].startswith("0x")
-    assert house.act("broadcast", second["id"], tx_hash=HASH)["tx_hash"] == HASH
-    assert house.act("complete", second["id"])["tx_hash"] == HASH
+    wallets = WalletWorld()
+    first, second = wallets.send("10"), wallets.send("10")
+    assert wallets.act("broadcast", first["id"])["tx_hash"].startswith("0x")
+    assert wallets.act("broadcast", second["id"], tx_hash=HASH)["tx_hash"] == HASH
+    assert wallets.act("complete", second["id"])["tx_hash"] == HASH
 
 
 @pytest.mark.parametrize("tx_hash", ["ab" * 32, "0x12", "0x" + "zz" * 32])
 def test_a_hash_of_the_wrong_shape_is_refused(tx_hash: str) -> None:
-    house = House()
-    made = house.send()
-    assert refusal(house.act, "broadcast", made["id"], tx_hash=tx_hash) == (400, "invalid_parameter", "tx_hash")
-    assert house.show(made["id"])["status"] == "pending"
+    wallets = WalletWorld()
+    made = wallets.send()
+    assert refusal(wallets.act, "broadcast", made["id"], tx_hash=tx_hash) == (400, "invalid_parameter", "tx_hash")
+    assert wallets.show(made["id"])["status"] == "pending"
 
 
 def test_an_estimate_is_the_fee_of_the_send_and_looks_at_no_balance() -> None:
     """Decision M12: the estimate looks at no balance."""
-    house = House()
-    sent, estimated = house.send("12.5"), estimate(house, "12.5")
+    wallets = WalletWorld()
+    sent, estimated = wallets.send("12.5"), estimate(wallets, "12.5")
     assert estimated == {name: sent[name] for name in ("symbol", "network", "amount", "fee", "net_amount")}
-    assert estimate(house, "99999")["amount"] == "99999.00"
+    assert estimate(wallets, "99999")["amount"] == "99999.00"
 
 
 @pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
 def test_a_transfer_to_another_user_is_free_instant_and_arrives_as_a_deposit(field: str) -> None:
     """Decisions M7, M11 and S9: no fee, moved at once, a `deposit` for the recipient."""
-    house = House()
-    amina = platform_user(house.world, email="amina@example.test")
+    wallets = WalletWorld()
+    amina = platform_user(wallets.world, email="amina@example.test")
     assert amina is not None
-    made = house.send("25", destination={"type": "platform_user", field: getattr(amina, field)})
+    made = wallets.send("25", destination={"type": "platform_user", field: getattr(amina, field)})
     assert made["fee"] == {"total": "0.00", "currency": "CUSD", "app_fee": "0.00", "network_fee": "0.00"}
     assert (made["net_amount"], made["tx_hash"]) == ("25.00", None)
-    assert house.available("CUSD.celo") == Decimal(975)
-    (deposit,) = transactions(house.world, "sandbox", amina.user_id).values()
+    assert wallets.available("CUSD.celo") == Decimal(975)
+    (deposit,) = transactions(wallets.world, "sandbox", amina.user_id).values()
     assert (deposit.type, deposit.status, deposit.amount) == ("deposit", "completed", Decimal(25))
-    assert deposit.counterparty == profile_of(house.world).user_id
-    assert len(transactions(house.world, "sandbox")) == 1
-    house.books()
+    assert deposit.counterparty == profile_of(wallets.world).user_id
+    assert len(transactions(wallets.world, "sandbox")) == 1
+    wallets.books()
 
 
 def test_a_transfer_inside_the_service_needs_no_network() -> None:
-    house = House()
-    house.act("set_network", network="celo", status="down")
-    assert refusal(house.send) == (503, "network_unavailable", None)
-    assert estimate(house)["net_amount"] == "9.99"
-    assert house.send(destination=TO_AMINA)["status"] == "processing"
-    house.act("set_network", network="celo", status="degraded")
-    assert house.send()["status"] == "pending"
+    wallets = WalletWorld()
+    wallets.act("set_network", network="celo", status="down")
+    assert refusal(wallets.send) == (503, "network_unavailable", None)
+    assert estimate(wallets)["net_amount"] == "9.99"
+    assert wallets.send(destination=TO_AMINA)["status"] == "processing"
+    wallets.act("set_network", network="celo", status="degraded")
+    assert wallets.send()["status"] == "pending"
 
 
 @pytest.mark.parametrize(
@@ -187,22 +187,22 @@ def test_a_transfer_inside_the_service_needs_no_network() -> None:
 )
 def test_refusals(change: dict[str, Any], expected: tuple[int, str, str]) -> None:
     """Decisions H5, M12, M13, S9 and S23: every refusal with its param."""
-    house = House()
-    before = house.world.store.tables()
-    status, code, param = refusal(house.send, **change)
+    wallets = WalletWorld()
+    before = wallets.world.store.tables()
+    status, code, param = refusal(wallets.send, **change)
     assert (status, code) == expected[:2]
     assert expected[2] in (param, "*")
-    assert house.world.store.tables() == before
+    assert wallets.world.store.tables() == before
     if expected[1] != "insufficient_balance" and "reference" not in change:
-        assert refusal(estimate, house, **change) == (status, code, param)
+        assert refusal(estimate, wallets, **change) == (status, code, param)
 
 
 @pytest.mark.parametrize("field", ["email", "phone_number", "user_id"])
 def test_nobody_sends_to_oneself(field: str) -> None:
     """Decision S9."""
-    house = House()
-    own = getattr(profile_of(house.world), field)
-    assert refusal(house.send, destination={"type": "platform_user", field: own}) == (
+    wallets = WalletWorld()
+    own = getattr(profile_of(wallets.world), field)
+    assert refusal(wallets.send, destination={"type": "platform_user", field: own}) == (
         400,
         "invalid_parameter",
         f"destination.{field}",
@@ -211,46 +211,46 @@ def test_nobody_sends_to_oneself(field: str) -> None:
 
 def test_the_bounds_of_the_listing_hold_inclusively_for_users_too() -> None:
     """Decision M13."""
-    house = House()
-    assert refusal(house.send, "0.99", destination=TO_AMINA)[1] == "amount_too_low"
-    assert house.send("1", destination=TO_AMINA)["amount"] == "1.00"
-    house.act("set_balance", symbol="CUSD", network="CELO", amount="300000")
-    assert house.send("100000")["amount"] == "100000.00"
-    assert refusal(house.send, "100000.000001", destination=TO_AMINA)[1] == "amount_too_high"
+    wallets = WalletWorld()
+    assert refusal(wallets.send, "0.99", destination=TO_AMINA)[1] == "amount_too_low"
+    assert wallets.send("1", destination=TO_AMINA)["amount"] == "1.00"
+    wallets.act("set_balance", symbol="CUSD", network="CELO", amount="300000")
+    assert wallets.send("100000")["amount"] == "100000.00"
+    assert refusal(wallets.send, "100000.000001", destination=TO_AMINA)[1] == "amount_too_high"
 
 
 def test_everything_available_can_be_sent() -> None:
-    house = House()
-    house.send("1000")
-    assert house.available("CUSD.celo") == 0
-    assert refusal(house.send, "1") == (422, "insufficient_balance", "amount")
+    wallets = WalletWorld()
+    wallets.send("1000")
+    assert wallets.available("CUSD.celo") == 0
+    assert refusal(wallets.send, "1") == (422, "insufficient_balance", "amount")
 
 
 def test_an_inactive_fee_product_stops_sends() -> None:
-    house = House()
-    house.act("set_fee_product", "fee_send_cusd_celo", status="inactive")
-    assert refusal(house.send)[:2] == (422, "unsupported_pair")
-    assert house.send(destination=TO_AMINA)["status"] == "processing"
+    wallets = WalletWorld()
+    wallets.act("set_fee_product", "fee_send_cusd_celo", status="inactive")
+    assert refusal(wallets.send)[:2] == (422, "unsupported_pair")
+    assert wallets.send(destination=TO_AMINA)["status"] == "processing"
 
 
 def test_a_fee_that_eats_the_amount_is_too_low() -> None:
-    house = House()
-    house.act("set_fee_product", "fee_send_cusd_celo", fixed="5.00")
-    assert refusal(house.send, "5") == (422, "amount_too_low", "amount")
+    wallets = WalletWorld()
+    wallets.act("set_fee_product", "fee_send_cusd_celo", fixed="5.00")
+    assert refusal(wallets.send, "5") == (422, "amount_too_low", "amount")
 
 
 def test_the_memo_goes_along() -> None:
-    house = House()
+    wallets = WalletWorld()
     to = {"type": "address", "address": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ", "memo": "4711"}
-    made = house.post("/wallet/send", **XLM, amount="5", destination=to)
-    row = find(house.world, made["id"])
+    made = wallets.post("/wallet/send", **XLM, amount="5", destination=to)
+    row = find(wallets.world, made["id"])
     assert row is not None
     assert (row.memo, row.recipient_address) == ("4711", to["address"])
 
 
 def test_the_environments_have_balances_of_their_own() -> None:
-    sandbox = House()
-    production = House("production")
+    sandbox = WalletWorld()
+    production = WalletWorld("production")
     production.world = sandbox.world
     production.send("1000")
     assert sandbox.available("CUSD.celo") == 1000
@@ -260,65 +260,65 @@ def test_the_environments_have_balances_of_their_own() -> None:
 # --- Lightning -------------------------------------------------------------------------------------------
 
 
-def invoice(house: House, amount_sats: int = 1000, **fields: Any) -> str:
-    wallet = house.post("/wallets", network="bitcoin")
+def invoice(wallets: WalletWorld, amount_sats: int = 1000, **fields: Any) -> str:
+    wallet = wallets.post("/wallets", network="bitcoin")
     operation = find_operation(ROOMS, "POST", "/wallets/{id}/lightning")
     body = {"type": "invoice", "amount_sats": amount_sats, **fields}
-    return str(invoke(house.world, operation, body, id=wallet["id"])["payment_request"])
+    return str(invoke(wallets.world, operation, body, id=wallet["id"])["payment_request"])
 
 
-def pay(house: House, amount: str = "0.00001", path: str = "/wallet/send", **destination: Any) -> Any:
-    return house.post(path, **BTC, amount=amount, destination={"type": "lightning", **destination})
+def pay(wallets: WalletWorld, amount: str = "0.00001", path: str = "/wallet/send", **destination: Any) -> Any:
+    return wallets.post(path, **BTC, amount=amount, destination={"type": "lightning", **destination})
 
 
 def test_paying_an_invoice_costs_its_amount_and_the_fee_on_top() -> None:
     """Decisions M7, S14 and S16: the invoice wins over an address, the fee comes on top, no hash."""
-    house = House()
-    request = invoice(house)
-    estimated = pay(house, path="/wallet/send/estimate", invoice=request)
-    made = pay(house, invoice=request, lightning_address="ignored@example.test")
+    wallets = WalletWorld()
+    request = invoice(wallets)
+    estimated = pay(wallets, path="/wallet/send/estimate", invoice=request)
+    made = pay(wallets, invoice=request, lightning_address="ignored@example.test")
     assert (made["amount"], made["net_amount"]) == ("0.00001", "0.00001")
     assert estimated["fee"] == made["fee"]
     paid = Decimal(made["amount"]) + Decimal(made["fee"]["total"])
-    assert (house.held("BTC.bitcoin"), house.available("BTC.bitcoin")) == (paid, Decimal("0.5") - paid)
-    assert house.act("broadcast", made["id"])["tx_hash"] is None
-    assert house.act("complete", made["id"])["tx_hash"] is None
-    assert (house.held("BTC.bitcoin"), house.fees("BTC.bitcoin")) == (Decimal(0), Decimal(made["fee"]["total"]))
-    house.books()
+    assert (wallets.held("BTC.bitcoin"), wallets.available("BTC.bitcoin")) == (paid, Decimal("0.5") - paid)
+    assert wallets.act("broadcast", made["id"])["tx_hash"] is None
+    assert wallets.act("complete", made["id"])["tx_hash"] is None
+    assert (wallets.held("BTC.bitcoin"), wallets.fees("BTC.bitcoin")) == (Decimal(0), Decimal(made["fee"]["total"]))
+    wallets.books()
 
 
 def test_a_lightning_address_gets_the_amount_less_the_fee() -> None:
     """Decision M7."""
-    house = House()
-    made = pay(house, "0.0001", lightning_address="satoshi@example.test")
+    wallets = WalletWorld()
+    made = pay(wallets, "0.0001", lightning_address="satoshi@example.test")
     assert Decimal(made["net_amount"]) == Decimal("0.0001") - Decimal(made["fee"]["total"])
-    assert house.held("BTC.bitcoin") == Decimal("0.0001")
+    assert wallets.held("BTC.bitcoin") == Decimal("0.0001")
 
 
 @pytest.mark.parametrize("action", ["broadcast", "complete"])
 def test_a_lightning_payment_has_no_hash(action: str) -> None:
-    house = House()
-    made = pay(house, lightning_address="satoshi@example.test")
+    wallets = WalletWorld()
+    made = pay(wallets, lightning_address="satoshi@example.test")
     if action == "complete":
-        house.act("broadcast", made["id"])
-    assert house.act(action, made["id"], tx_hash="ab" * 32)["tx_hash"] is None
+        wallets.act("broadcast", made["id"])
+    assert wallets.act(action, made["id"], tx_hash="ab" * 32)["tx_hash"] is None
 
 
 def test_another_amount_than_the_invoice_asks_for_is_malformed() -> None:
     """Decision M7."""
-    house = House()
-    request = invoice(house)
-    assert refusal(pay, house, "0.000011", invoice=request) == (400, "invalid_parameter", "amount")
+    wallets = WalletWorld()
+    request = invoice(wallets)
+    assert refusal(pay, wallets, "0.000011", invoice=request) == (400, "invalid_parameter", "amount")
 
 
 def test_an_invoice_expires_at_its_instant() -> None:
     """Decisions S1 and S14."""
-    house = House()
-    request = invoice(house, expires_in=60)
-    house.world.clock.move_to(house.world.now_ms + 59_999)
-    assert pay(house, invoice=request)["status"] == "pending"
-    house.world.clock.move_to(house.world.now_ms + 1)
-    assert refusal(pay, house, invoice=request)[:2] == (422, "invoice_expired")
+    wallets = WalletWorld()
+    request = invoice(wallets, expires_in=60)
+    wallets.world.clock.move_to(wallets.world.now_ms + 59_999)
+    assert pay(wallets, invoice=request)["status"] == "pending"
+    wallets.world.clock.move_to(wallets.world.now_ms + 1)
+    assert refusal(pay, wallets, invoice=request)[:2] == (422, "invoice_expired")
 
 
 # From the examples of BOLT #11: an invoice without an amount.
@@ -330,17 +330,17 @@ ANY_AMOUNT = (
 
 
 def test_an_invoice_without_an_amount_is_read_and_long_expired() -> None:
-    assert refusal(pay, House(), "0.5", invoice=ANY_AMOUNT)[:2] == (422, "invoice_expired")
+    assert refusal(pay, WalletWorld(), "0.5", invoice=ANY_AMOUNT)[:2] == (422, "invoice_expired")
 
 
 def test_an_invoice_without_an_amount_takes_the_amount_of_the_send() -> None:
     """Decision M7: and the fee comes on top of it."""
-    house = House()
-    house.world = make_world(*ROOMS, now="2017-06-01T10:57:40.000Z")  # two seconds after the invoice was made
-    made = pay(house, "0.5", path="/wallet/send/estimate", invoice=ANY_AMOUNT)
+    wallets = WalletWorld()
+    wallets.world = make_world(*ROOMS, now="2017-06-01T10:57:40.000Z")  # two seconds after the invoice was made
+    made = pay(wallets, "0.5", path="/wallet/send/estimate", invoice=ANY_AMOUNT)
     assert (made["amount"], made["net_amount"]) == ("0.50", "0.50")
-    sent = pay(house, "0.25", invoice=ANY_AMOUNT)
-    assert house.held("BTC.bitcoin") == Decimal("0.25") + Decimal(sent["fee"]["total"])
+    sent = pay(wallets, "0.25", invoice=ANY_AMOUNT)
+    assert wallets.held("BTC.bitcoin") == Decimal("0.25") + Decimal(sent["fee"]["total"])
 
 
 @pytest.mark.parametrize(
@@ -348,70 +348,70 @@ def test_an_invoice_without_an_amount_takes_the_amount_of_the_send() -> None:
     [({"invoice": "lnbc1nonsense"}, "destination.invoice"), ({"lightning_address": "no at"}, None)],
 )
 def test_what_lightning_cannot_pay_is_no_address(destination: dict[str, str], param: str | None) -> None:
-    status, code, named = refusal(pay, House(), **destination)
+    status, code, named = refusal(pay, WalletWorld(), **destination)
     assert (status, code) == (422, "invalid_wallet_address")
     assert named == (param or "destination.lightning_address")
 
 
 def test_lightning_needs_bitcoin_to_be_up() -> None:
-    house = House()
-    house.act("set_network", network="bitcoin", status="down")
-    assert refusal(pay, house, lightning_address="satoshi@example.test")[0] == 503
+    wallets = WalletWorld()
+    wallets.act("set_network", network="bitcoin", status="down")
+    assert refusal(pay, wallets, lightning_address="satoshi@example.test")[0] == 503
 
 
 def test_a_bitcoin_send_has_a_hash_of_64_digits() -> None:
     """Decision S16."""
-    house = House()
-    made = house.post("/wallet/send", **BTC, amount="0.001", destination=TO_BITCOIN)
-    assert len(house.act("broadcast", made["id"])["tx_hash"]) == 64
+    wallets = WalletWorld()
+    made = wallets.post("/wallet/send", **BTC, amount="0.001", destination=TO_BITCOIN)
+    assert len(wallets.act("broadcast", made["id"])["tx_hash"]) == 64
 
 
-def product_of(house: House, product: str) -> str:
+def product_of(wallets: WalletWorld, product: str) -> str:
     """The id of the fee product for CUSD on celo."""
-    table = products(house.world, house.environment).values()
+    table = products(wallets.world, wallets.environment).values()
     return next(row.id for row in table if row.product == product and row.asset == "CUSD")
 
 
 @pytest.mark.parametrize("product", ["internal_transfer", "deposit"])
 def test_m15_a_transfer_needs_its_products_in_force(product: str) -> None:
-    house = House()
-    house.act("set_fee_product", product_of(house, product), status="inactive")
+    wallets = WalletWorld()
+    wallets.act("set_fee_product", product_of(wallets, product), status="inactive")
     for path in ("/wallet/send", "/wallet/send/estimate"):
-        assert refusal(house.post, path, **CUSD, amount="10", destination=TO_AMINA)[1] == "unsupported_pair"
-    assert house.send()["status"] == "pending"
-    house.act("set_fee_product", product_of(house, product), status="active")
-    assert house.send(destination=TO_AMINA)["status"] == "processing"
+        assert refusal(wallets.post, path, **CUSD, amount="10", destination=TO_AMINA)[1] == "unsupported_pair"
+    assert wallets.send()["status"] == "pending"
+    wallets.act("set_fee_product", product_of(wallets, product), status="active")
+    assert wallets.send(destination=TO_AMINA)["status"] == "processing"
 
 
 def test_m15_a_send_to_an_own_wallet_needs_deposits_in_force() -> None:
-    house = House()
-    wallet = house.post("/wallets", network="celo")
-    house.act("set_fee_product", product_of(house, "deposit"), status="inactive")
+    wallets = WalletWorld()
+    wallet = wallets.post("/wallets", network="celo")
+    wallets.act("set_fee_product", product_of(wallets, "deposit"), status="inactive")
     own = {"type": "address", "address": wallet["address"]}
-    assert refusal(house.send, destination=own)[1] == "unsupported_pair"
-    assert house.act("deposit_arrives", wallet["id"], asset="CUSD", amount="10")["status"] == "detected"
+    assert refusal(wallets.send, destination=own)[1] == "unsupported_pair"
+    assert wallets.act("deposit_arrives", wallet["id"], asset="CUSD", amount="10")["status"] == "detected"
 
 
 def test_m15_the_limits_of_sends_and_transfers_are_those_of_the_product_in_force() -> None:
-    house = House()
-    house.act("set_fee_product", product_of(house, "send"), limits={"min_amount": "5", "max_amount": "20"})
+    wallets = WalletWorld()
+    wallets.act("set_fee_product", product_of(wallets, "send"), limits={"min_amount": "5", "max_amount": "20"})
     for destination in (TO_CELO, TO_AMINA):
-        assert refusal(house.send, "4.99", destination=destination)[1] == "amount_too_low"
-        assert refusal(house.send, "20.01", destination=destination)[1] == "amount_too_high"
-        assert house.send("5", destination=destination)["amount"] == "5.00"
-    house.act("set_fee_product", product_of(house, "send"), status="inactive")
-    assert refusal(house.send)[1] == "unsupported_pair"
-    assert house.send("4", destination=TO_AMINA)["status"] == "processing"
+        assert refusal(wallets.send, "4.99", destination=destination)[1] == "amount_too_low"
+        assert refusal(wallets.send, "20.01", destination=destination)[1] == "amount_too_high"
+        assert wallets.send("5", destination=destination)["amount"] == "5.00"
+    wallets.act("set_fee_product", product_of(wallets, "send"), status="inactive")
+    assert refusal(wallets.send)[1] == "unsupported_pair"
+    assert wallets.send("4", destination=TO_AMINA)["status"] == "processing"
 
 
 @pytest.mark.parametrize(("environment", "status"), [("sandbox", 201), ("production", 422)])
 def test_r6_test_net_forms_can_be_paid_in_the_sandbox_only(environment: str, status: int) -> None:
-    house = House(environment)
+    wallets = WalletWorld(environment)
     test_net = {"type": "address", "address": "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx"}
     if status == 201:
-        assert house.send("0.001", **BTC, destination=test_net)["status"] == "pending"
+        assert wallets.send("0.001", **BTC, destination=test_net)["status"] == "pending"
     else:
-        assert refusal(house.send, "0.001", **BTC, destination=test_net) == (
+        assert refusal(wallets.send, "0.001", **BTC, destination=test_net) == (
             422,
             "invalid_wallet_address",
             "destination.address",

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.kernel.machine import Machine
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
-from tests.resources.balance.house import TO_AMINA, House, refusal
+from tests.resources.balance.support import TO_AMINA, WalletWorld, refusal
 
 PROCESSING = ["transaction.processing"]
 COMPLETED = ["transaction.completed"]
@@ -53,25 +53,25 @@ PATHS: dict[tuple[str, str], tuple[str, ...]] = {
 }
 
 
-def at(type: str, state: str) -> tuple[House, str]:
-    """A house with a transaction of that type, walked to that state."""
-    house = House()
-    made = getattr(house, type)()
+def at(type: str, state: str) -> tuple[WalletWorld, str]:
+    """A wallets with a transaction of that type, walked to that state."""
+    wallets = WalletWorld()
+    made = getattr(wallets, type)()
     for action in PATHS[type, state]:
-        house.act(action, made["id"])
-    assert house.show(made["id"])["status"] == state
-    return house, made["id"]
+        wallets.act(action, made["id"])
+    assert wallets.show(made["id"])["status"] == state
+    return wallets, made["id"]
 
 
 @pytest.mark.parametrize(("cell", "outcome"), CELLS.items(), ids=lambda value: "-".join(map(str, value)))
 def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple[str, list[str]]) -> None:
     """Decisions S3, S5, S7 to S11 and S17: each edge, and the event that it emits."""
     type, state, action = cell
-    house, transaction_id = at(type, state)
-    before = len(house.events())
-    shown = house.act(action, transaction_id)
-    assert (shown["status"], house.events()[before:]) == outcome
-    house.books()
+    wallets, transaction_id = at(type, state)
+    before = len(wallets.events())
+    shown = wallets.act(action, transaction_id)
+    assert (shown["status"], wallets.events()[before:]) == outcome
+    wallets.books()
 
 
 @pytest.mark.parametrize(
@@ -80,10 +80,10 @@ def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple
 )
 def test_an_illegal_cell_raises_and_changes_nothing(type: str, state: str, action: str) -> None:
     """Decisions S5 and S11: no other edge exists; send, swap and buy are never refunded."""
-    house, transaction_id = at(type, state)
-    before = house.world.store.tables()
-    assert refusal(house.act, action, transaction_id)[:2] == (409, "invalid_transition")
-    assert house.world.store.tables() == before
+    wallets, transaction_id = at(type, state)
+    before = wallets.world.store.tables()
+    assert refusal(wallets.act, action, transaction_id)[:2] == (409, "invalid_transition")
+    assert wallets.world.store.tables() == before
 
 
 @pytest.mark.parametrize(("type", "machine"), [("send", SEND), ("swap", SWAP), ("buy", BUY), ("withdraw", WITHDRAW)])
@@ -105,47 +105,51 @@ def test_the_cells_above_are_the_whole_table(type: str, machine: Machine) -> Non
 )
 def test_how_each_type_begins(type: str, status: str, events: list[str]) -> None:
     """Decision S17: no event while pending, `transaction.processing` at the creation of a withdrawal."""
-    house = House()
-    assert getattr(house, type)()["status"] == status
-    assert house.events() == events
+    wallets = WalletWorld()
+    assert getattr(wallets, type)()["status"] == status
+    assert wallets.events() == events
 
 
 def test_no_request_and_no_timer_comes_between_an_internal_transfer_and_its_completion() -> None:
     """Decisions S9 and S17: answered `processing`, completed at the same instant."""
-    house = House()
-    made = house.send(destination=TO_AMINA)
+    wallets = WalletWorld()
+    made = wallets.send(destination=TO_AMINA)
     assert made["status"] == "processing"
-    assert house.show(made["id"])["status"] == "completed"
-    assert len(house.world.agenda) == 0
-    assert house.events() == PROCESSING + COMPLETED
-    assert house.world.now_ms == house.world.started_at_ms
+    assert wallets.show(made["id"])["status"] == "completed"
+    assert len(wallets.world.agenda) == 0
+    assert wallets.events() == PROCESSING + COMPLETED
+    assert wallets.world.now_ms == wallets.world.started_at_ms
     for action in ACTIONS:
-        assert refusal(house.act, action, made["id"])[0] == 409
+        assert refusal(wallets.act, action, made["id"])[0] == 409
 
 
 @pytest.mark.parametrize("type", ["send", "swap", "buy", "withdraw"])
 @pytest.mark.parametrize("code", ["payment_failed", "payout_failed", "network_unavailable", "internal_error"])
 def test_fail_says_why(type: str, code: str) -> None:
     """Decision S4: `failure_code` is absent until a transaction has failed."""
-    house = House()
-    made = getattr(house, type)()
+    wallets = WalletWorld()
+    made = getattr(wallets, type)()
     assert "failure_code" not in made
-    assert house.act("fail", made["id"], failure_code=code)["failure_code"] == code
+    assert wallets.act("fail", made["id"], failure_code=code)["failure_code"] == code
 
 
 def test_fail_says_internal_error_by_default_and_refuses_unknown_codes() -> None:
     """Decision S4."""
-    house = House()
-    made: Any = house.send()
-    assert refusal(house.act, "fail", made["id"], failure_code="bad_luck") == (400, "invalid_parameter", "failure_code")
-    assert house.act("fail", made["id"])["failure_code"] == "internal_error"
+    wallets = WalletWorld()
+    made: Any = wallets.send()
+    assert refusal(wallets.act, "fail", made["id"], failure_code="bad_luck") == (
+        400,
+        "invalid_parameter",
+        "failure_code",
+    )
+    assert wallets.act("fail", made["id"])["failure_code"] == "internal_error"
 
 
 def test_a_refunded_withdrawal_keeps_its_failure_code_and_one_that_never_failed_has_none() -> None:
     """Decision S4: kept when refunded."""
-    house = House()
-    failed, completed = house.withdraw(), house.withdraw()
-    house.act("fail", failed["id"], failure_code="payout_failed")
-    house.act("complete", completed["id"])
-    assert house.act("refund", failed["id"])["failure_code"] == "payout_failed"
-    assert "failure_code" not in house.act("refund", completed["id"])
+    wallets = WalletWorld()
+    failed, completed = wallets.withdraw(), wallets.withdraw()
+    wallets.act("fail", failed["id"], failure_code="payout_failed")
+    wallets.act("complete", completed["id"])
+    assert wallets.act("refund", failed["id"])["failure_code"] == "payout_failed"
+    assert "failure_code" not in wallets.act("refund", completed["id"])

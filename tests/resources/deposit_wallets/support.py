@@ -13,7 +13,8 @@ from simulator.resources import deposit_wallets, reference, transactions
 from simulator.resources.transactions import holder
 from simulator.wire.actions import Performed
 from simulator.wire.errors import ApiError, ControlError
-from tests.support import find_operation, invoke, make_world, push
+from tests.support import act as act_in
+from tests.support import find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, transactions.ROOM, deposit_wallets.ROOM)
 
@@ -46,7 +47,7 @@ def refusal(world: World, method: str, path: str, body: Any = None, **rest: Any)
 
 
 def act(world: World, action: str, target: str, **values: Any) -> Performed:
-    return push(world, ROOMS, action, target, **values)
+    return act_in(world, ROOMS, action, target, **values)
 
 
 def blocked(world: World, action: str, target: str, **values: Any) -> tuple[int, str, str | None]:

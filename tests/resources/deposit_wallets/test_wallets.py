@@ -21,7 +21,7 @@ from tests.resources.deposit_wallets.support import (
     refusal,
     state,
 )
-from tests.support import START, advance, event_types, push
+from tests.support import START, act, advance, event_types
 
 COMMON = ["label", "reference", "status", "created_at"]
 
@@ -146,10 +146,10 @@ def test_missing_and_malformed_fields_are_named(body, expected):
 
 def test_a_network_that_is_down_takes_no_new_wallets():
     world = fresh_world()
-    push(world, ROOMS, "set_network", network="celo", status="down")
+    act(world, ROOMS, "set_network", network="celo", status="down")
     assert refusal(world, "POST", "/wallets", {"network": "celo"})[:2] == (503, "network_unavailable")
     assert new_wallet(world, "stellar")["status"] == "active"
-    push(world, ROOMS, "set_network", network="celo", status="degraded")
+    act(world, ROOMS, "set_network", network="celo", status="degraded")
     assert new_wallet(world, "celo")["status"] == "active"
 
 

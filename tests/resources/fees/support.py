@@ -7,8 +7,8 @@ from typing import Any
 from simulator.kernel.world import World
 from simulator.resources import fees, profile, reference
 from simulator.wire.actions import Performed
+from tests.support import act as act_in
 from tests.support import find_operation, invoke, make_world
-from tests.support import push as push_action
 
 ROOMS = (reference.ROOM, profile.ROOM, fees.ROOM)
 
@@ -40,8 +40,8 @@ def calculate(world: World, environment: str = "sandbox", **body: Any) -> Any:
 
 
 def change(world: World, target: str, **values: Any) -> Performed:
-    return push_action(world, ROOMS, "set_fee_product", target, **values)
+    return act_in(world, ROOMS, "set_fee_product", target, **values)
 
 
-def push(world: World, action: str, environment: str = "sandbox", **values: Any) -> Performed:
-    return push_action(world, ROOMS, action, None, environment, **values)
+def act(world: World, action: str, environment: str = "sandbox", **values: Any) -> Performed:
+    return act_in(world, ROOMS, action, None, environment, **values)

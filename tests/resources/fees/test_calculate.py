@@ -9,7 +9,7 @@ import pytest
 
 from simulator.resources import reference
 from simulator.wire.errors import ApiError
-from tests.resources.fees.support import calculate, change, fresh, push
+from tests.resources.fees.support import act, calculate, change, fresh
 
 OFFRAMP = {"product": "offramp", "amount": "100", "currency": "USDC", "network": "stellar", "fiat_currency": "KES"}
 ONRAMP = {"product": "onramp", "amount": "5000", "currency": "KES", "network": "stellar", "fiat_currency": "KES"}
@@ -83,7 +83,7 @@ def test_the_percentage_fee_is_rounded_up() -> None:
 def test_a_network_fee_in_another_currency_is_converted_at_mid_and_rounded_up() -> None:
     """Decision M2."""
     world = fresh()
-    push(world, "set_rate", asset="CELO", fiat_currency="NGN", rate="431.333")
+    act(world, "set_rate", asset="CELO", fiat_currency="NGN", rate="431.333")
     body = {"product": "onramp", "amount": "20000", "currency": "NGN", "network": "celo", "fiat_currency": "NGN"}
     assert calculate(world, **body)["fee"]["network_fee"] == "4.32"
 

@@ -12,7 +12,7 @@ from simulator.resources import fees, reference
 from simulator.resources.fees.catalogue import products
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
-from tests.support import find_operation, invoke, make_world, push
+from tests.support import act, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, fees.ROOM)
 CURRENCIES = find_operation(ROOMS, "GET", "/currencies")
@@ -105,12 +105,12 @@ def prices(world: World) -> dict[Any, Decimal]:
 
 def test_prices_move_with_the_rates(world: World) -> None:
     before = prices(world)
-    push(world, ROOMS, "move_rates", percent=50)
+    act(world, ROOMS, "move_rates", percent=50)
     assert prices(world) == {key: price * Decimal("1.5") for key, price in before.items()}
 
 
 def test_s22_a_network_that_is_down_makes_its_assets_inactive(world: World) -> None:
-    push(world, ROOMS, "set_network", network="celo", status="down")
+    act(world, ROOMS, "set_network", network="celo", status="down")
     on_celo = [row for row in IN_ORDER if row[1] == "CELO"]
     assert listed(world, status="inactive") == on_celo
     assert listed(world, status="active") == [row for row in IN_ORDER if row not in on_celo]
@@ -142,7 +142,7 @@ def product_id(world: World, product: str, *, asset: str = "", fiat_currency: st
 def test_m15_the_listing_follows_the_products_in_force(world: World) -> None:
     network_fee = {"amount": "0.25", "currency": "USDC"}
     limits = {"min_amount": "3", "max_amount": "500"}
-    push(
+    act(
         world,
         ROOMS,
         "set_fee_product",
@@ -150,8 +150,8 @@ def test_m15_the_listing_follows_the_products_in_force(world: World) -> None:
         network_fee=network_fee,
         limits=limits,
     )
-    push(world, ROOMS, "set_fee_product", product_id(world, "swap", asset="USDC"), percentage="0.75")
-    push(world, ROOMS, "set_fee_product", product_id(world, "buy", fiat_currency="KES"), percentage="2.5")
+    act(world, ROOMS, "set_fee_product", product_id(world, "swap", asset="USDC"), percentage="0.75")
+    act(world, ROOMS, "set_fee_product", product_id(world, "buy", fiat_currency="KES"), percentage="2.5")
     shown = record(world)
     assert [shown[name] for name in ("min_withdraw", "max_withdraw", "send_fees", "swap_fees", "buy_fees")] == [
         "3.00",
@@ -169,7 +169,7 @@ def test_m15_what_no_product_in_force_allows_has_no_figure(world: World) -> None
         ("swap", {"asset": "USDC"}),
         ("buy", {"fiat_currency": "KES"}),
     ):
-        push(world, ROOMS, "set_fee_product", product_id(world, product, **inputs), status="inactive")
+        act(world, ROOMS, "set_fee_product", product_id(world, product, **inputs), status="inactive")
     shown = record(world)
     assert [shown[name] for name in ("min_withdraw", "max_withdraw", "send_fees", "swap_fees", "buy_fees")] == [
         None

@@ -10,9 +10,9 @@ import pytest
 from simulator.resources.history.shapes import Order, OrderLeg
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
-from tests.resources.history.deals import buy, credited, everything, offramp, onramp, send, swap, withdraw
+from tests.resources.history.support import buy, credited, everything, offramp, onramp, send, swap, withdraw
 from tests.resources.recurring.world import ROOMS, active, call, fresh, go
-from tests.support import push
+from tests.support import act
 
 ORDER_FIELDS = """
     id order_id user_id order_type status asset asset_id network network_to network_id from_network to_network
@@ -90,7 +90,7 @@ def test_a_swap_reads_as_an_order() -> None:
     assert shown["exchange_rate"] > 0
     assert shown["slippage"] == Decimal("0.5")
     assert (shown["fiat_currency"], shown["country"], shown["mode_of_payment"]) == (None, None, "")
-    push(world, ROOMS, "complete", made["id"])
+    act(world, ROOMS, "complete", made["id"])
     assert order(world, made["id"])["status"] == "successful"
 
 
@@ -107,9 +107,9 @@ def test_a_withdrawal_reads_as_an_order() -> None:
     assert shown["receive_amount"] == Decimal(made["destination_amount"])
     assert (shown["mode_of_payment"], shown["account_number"]) == ("mobile_money", "+254722000000")
     assert (shown["recurring_payment"], shown["memo"], shown["reason"]) == ("", "", None)
-    push(world, ROOMS, "fail", made["id"], failure_code="payout_failed")
+    act(world, ROOMS, "fail", made["id"], failure_code="payout_failed")
     assert (order(world, made["id"])["status"], order(world, made["id"])["reason"]) == ("failed", "payout_failed")
-    push(world, ROOMS, "refund", made["id"])
+    act(world, ROOMS, "refund", made["id"])
     assert order(world, made["id"])["status"] == "refunded"
 
 
@@ -290,10 +290,10 @@ def test_s18_an_order_that_came_to_nothing_received_nothing() -> None:
     world = fresh()
     unpaid, short, swapped, paid_out = buy(world), buy(world), swap(world), withdraw(world)
     assert totals(world, unpaid) == (5000, Decimal(unpaid["amount"]))
-    push(world, ROOMS, "payment_declined", unpaid["id"])
-    push(world, ROOMS, "payment_arrives", short["id"], amount="4000")
-    push(world, ROOMS, "fail", swapped["id"])
-    push(world, ROOMS, "fail", paid_out["id"])
+    act(world, ROOMS, "payment_declined", unpaid["id"])
+    act(world, ROOMS, "payment_arrives", short["id"], amount="4000")
+    act(world, ROOMS, "fail", swapped["id"])
+    act(world, ROOMS, "fail", paid_out["id"])
     assert totals(world, unpaid) == (None, None)
     assert totals(world, short) == (4000, None)
     assert totals(world, swapped) == (None, None)
@@ -303,8 +303,8 @@ def test_s18_an_order_that_came_to_nothing_received_nothing() -> None:
 def test_s18_a_ramp_that_expired_debited_nothing_and_a_refunded_one_did() -> None:
     world = fresh()
     bought, sold = onramp(world), offramp(world)
-    push(world, ROOMS, "deposit_arrives", sold["id"])
-    push(world, ROOMS, "refund", sold["id"])
+    act(world, ROOMS, "deposit_arrives", sold["id"])
+    act(world, ROOMS, "refund", sold["id"])
     go(world, "2026-01-05T08:30:00Z")
     assert totals(world, bought) == (None, None)
     assert totals(world, sold) == (50, None)
@@ -313,9 +313,9 @@ def test_s18_a_ramp_that_expired_debited_nothing_and_a_refunded_one_did() -> Non
 def test_s18_hash_and_wallets_stand_on_the_token_leg() -> None:
     world = fresh()
     bought, sold = onramp(world), offramp(world)
-    push(world, ROOMS, "payment_arrives", bought["id"])
-    push(world, ROOMS, "complete", bought["id"])
-    push(world, ROOMS, "deposit_arrives", sold["id"])
+    act(world, ROOMS, "payment_arrives", bought["id"])
+    act(world, ROOMS, "complete", bought["id"])
+    act(world, ROOMS, "deposit_arrives", sold["id"])
     for made, fiat_leg, token_leg in ((bought, 0, 1), (sold, 1, 0)):
         legs = legs_of(world, made)
         assert legs[token_leg]["tx_hash"] == call(world, "GET", "/transactions/{id}", id=made["id"])["tx_hash"]
@@ -337,13 +337,13 @@ def test_s18_each_network_of_a_swap_has_a_hash_of_its_own() -> None:
         },
     )
     made = call(world, "POST", "/wallet/swap", {"quote_id": quote["id"]})
-    push(world, ROOMS, "complete", made["id"])
+    act(world, ROOMS, "complete", made["id"])
     sent, received = legs_of(world, made)
     assert len(sent["tx_hash"]) == 64
     assert received["tx_hash"].startswith("0x")
     assert received["tx_hash"] == call(world, "GET", "/transactions/{id}", id=made["id"])["tx_hash"]
     inside = swap(world)
-    push(world, ROOMS, "complete", inside["id"])
+    act(world, ROOMS, "complete", inside["id"])
     assert len({leg["tx_hash"] for leg in legs_of(world, inside)}) == 1
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
-from tests.resources.history.deals import CELO_ADDRESS, everything, offramp, onramp, send, swap, withdraw
+from tests.resources.history.support import CELO_ADDRESS, everything, offramp, onramp, send, swap, withdraw
 from tests.resources.recurring.world import ROOMS, active, call, fresh, go
-from tests.support import push
+from tests.support import act
 
 
 def listed(world: Any, **query: str) -> Any:
@@ -131,7 +131,7 @@ def test_the_search_matches_every_listed_field() -> None:
     paid = withdraw(world, reference="Salary-4")
     bought, sold = onramp(world), offramp(world)
     send(world)
-    push(world, ROOMS, "deposit_arrives", sold["id"])
+    act(world, ROOMS, "deposit_arrives", sold["id"])
     tx_hash = call(world, "GET", "/transactions/{id}", id=sold["id"])["tx_hash"]
 
     def found(text: str) -> list[str]:

@@ -7,8 +7,8 @@ from typing import Any
 from simulator.kernel.world import World
 from simulator.resources import profile, reference
 from simulator.wire.actions import Performed
+from tests.support import act as act_in
 from tests.support import find_operation, invoke, make_world
-from tests.support import push as push_action
 
 ROOMS = (reference.ROOM, profile.ROOM)
 
@@ -25,5 +25,5 @@ def patch(world: World, body: dict[str, Any]) -> Any:
     return invoke(world, find_operation(ROOMS, "PATCH", "/profile"), body)
 
 
-def push(world: World, action: str, environment: str = "sandbox", **values: Any) -> Performed:
-    return push_action(world, ROOMS, action, None, environment, **values)
+def act(world: World, action: str, environment: str = "sandbox", **values: Any) -> Performed:
+    return act_in(world, ROOMS, action, None, environment, **values)

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources import profile
 from simulator.resources.profile.states import KYC, KYC_STATUSES, PROFILE, PROFILE_STATUSES
 from simulator.wire.errors import ApiError, ControlError
-from tests.resources.profile.support import fresh, get, push
+from tests.resources.profile.support import act, fresh, get
 from tests.support import advance, event_types
 
 EVENTS = {"approved": "kyc.approved", "action_required": "kyc.action_required", "rejected": "kyc.rejected"}
@@ -22,7 +22,7 @@ LATER = "2026-01-05T09:00:00.000Z"
 
 def world_with_kyc(status: str) -> World:
     world = fresh()
-    push(world, "set_kyc", status=status)
+    act(world, "set_kyc", status=status)
     return world
 
 
@@ -31,7 +31,7 @@ def test_each_cell_of_kyc(state: str, target: str) -> None:
     world = world_with_kyc(state)
     before = world.journal.event_count
     steps = len(world.journal.history(profile.profile_of(world).kyc_id))
-    done = push(world, "set_kyc", status=target)
+    done = act(world, "set_kyc", status=target)
     assert get(world, "/profile/kyc")["kyc_status"] == target
     assert get(world, "/profile", "production")["kyc_status"] == target
     changed = state != target
@@ -51,9 +51,9 @@ def test_no_cell_of_kyc_leads_to_where_it_is_or_is_unknown(state: str) -> None:
 @pytest.mark.parametrize(("state", "target"), list(product(PROFILE_STATUSES, PROFILE_STATUSES)))
 def test_each_cell_of_the_profile_status(state: str, target: str) -> None:
     world = fresh()
-    push(world, "set_profile", status=state)
+    act(world, "set_profile", status=state)
     steps = len(world.journal.history(profile.profile_of(world).user_id))
-    done = push(world, "set_profile", status=target)
+    done = act(world, "set_profile", status=target)
     assert done.resource is not None
     assert done.resource["status"] == target == get(world, "/profile")["status"]
     assert len(world.journal.history(profile.profile_of(world).user_id)) == steps + (state != target)
@@ -80,7 +80,7 @@ def test_kyc_detail_of_a_fresh_account() -> None:
 def test_events_go_to_both_environments_sandbox_first_with_the_kyc_detail() -> None:
     """Decision S25: the answer lists the envelopes of both environments."""
     world = fresh()
-    done = push(world, "set_kyc", "production", status="rejected")
+    done = act(world, "set_kyc", "production", status="rejected")
     assert [(event.environment, event.type) for event in done.events] == [
         ("sandbox", "kyc.rejected"),
         ("production", "kyc.rejected"),
@@ -96,7 +96,7 @@ def test_times_follow_submission_and_review() -> None:
     advance(world, world.now_ms + 3_600_000)
 
     def times(status: str) -> tuple[str | None, str | None]:
-        push(world, "set_kyc", status=status)
+        act(world, "set_kyc", status=status)
         shown = get(world, "/profile/kyc")
         return shown["submitted_at"], shown["reviewed_at"]
 
@@ -109,18 +109,18 @@ def test_times_follow_submission_and_review() -> None:
 def test_required_actions_are_shown_until_the_status_changes() -> None:
     world = fresh()
     needed = [{"code": "proof_of_address", "message": "Send a utility bill."}]
-    push(world, "set_kyc", status="action_required", required_actions=needed)
+    act(world, "set_kyc", status="action_required", required_actions=needed)
     assert get(world, "/profile/kyc")["required_actions"] == needed
-    push(world, "set_kyc", status="action_required")
+    act(world, "set_kyc", status="action_required")
     assert get(world, "/profile/kyc")["required_actions"] == needed
-    push(world, "set_kyc", status="approved")
+    act(world, "set_kyc", status="approved")
     assert get(world, "/profile/kyc")["required_actions"] == []
 
 
 def test_action_required_says_what_is_needed_even_when_nobody_does() -> None:
     world = world_with_kyc("action_required")
     assert [sorted(item) for item in get(world, "/profile/kyc")["required_actions"]] == [["code", "message"]]
-    push(world, "set_kyc", status="action_required", required_actions=[])
+    act(world, "set_kyc", status="action_required", required_actions=[])
     assert get(world, "/profile/kyc")["required_actions"] == []
 
 
@@ -141,7 +141,7 @@ def test_wrong_parameters_of_set_kyc_change_nothing(values: dict[str, object], c
     world = fresh()
     before = get(world, "/profile/kyc")
     with pytest.raises(ControlError) as refused:
-        push(world, "set_kyc", **values)
+        act(world, "set_kyc", **values)
     assert (refused.value.status, refused.value.code, refused.value.param) == (400, code, param)
     assert get(world, "/profile/kyc") == before
 
@@ -149,7 +149,7 @@ def test_wrong_parameters_of_set_kyc_change_nothing(values: dict[str, object], c
 @pytest.mark.parametrize("values", [{}, {"status": "open"}])
 def test_wrong_parameters_of_set_profile(values: dict[str, object]) -> None:
     with pytest.raises(ControlError) as refused:
-        push(fresh(), "set_profile", **values)
+        act(fresh(), "set_profile", **values)
     assert (refused.value.status, refused.value.param) == (400, "status")
 
 
@@ -163,11 +163,11 @@ def test_the_gates_are_open_on_a_fresh_account() -> None:
 @pytest.mark.parametrize("status", ["suspended", "closed"])
 def test_a_profile_that_is_not_active_is_forbidden_and_can_come_back(status: str) -> None:
     world = fresh()
-    push(world, "set_profile", status=status)
+    act(world, "set_profile", status=status)
     with pytest.raises(ApiError) as refused:
         profile.require_active(world)
     assert (refused.value.code, refused.value.status) == ("forbidden", 403)
-    push(world, "set_profile", status="active")
+    act(world, "set_profile", status="active")
     profile.require_active(world)
 
 
@@ -181,17 +181,17 @@ def test_without_approved_kyc_kyc_is_required(status: str) -> None:
 
 def test_production_access_is_withdrawn_and_granted() -> None:
     world = fresh()
-    done = push(world, "set_production_access", granted=False)
+    done = act(world, "set_production_access", granted=False)
     assert done.resource is not None
     assert done.resource["production_access"] is False
     with pytest.raises(ApiError) as refused:
         profile.require_production_access(world)
     assert (refused.value.code, refused.value.status) == ("production_access_required", 403)
-    push(world, "set_production_access", granted=True)
+    act(world, "set_production_access", granted=True)
     profile.require_production_access(world)
     for values in ({}, {"granted": "yes"}):
         with pytest.raises(ControlError) as wrong:
-            push(world, "set_production_access", **values)
+            act(world, "set_production_access", **values)
         assert (wrong.value.status, wrong.value.param) == (400, "granted")
 
 

@@ -11,7 +11,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import profile, reference
 from simulator.wire.errors import ApiError, ControlError
-from tests.resources.profile.support import fresh, get, patch, push
+from tests.resources.profile.support import act, fresh, get, patch
 from tests.support import advance
 
 KES, TZS = reference.FIATS["KES"], reference.FIATS["TZS"]
@@ -64,7 +64,7 @@ def test_limits_of_a_fresh_account() -> None:
 def test_a_level_brings_its_maxima_in_both_environments(level: int, expected: tuple[str, str, str]) -> None:
     """Decisions M14 and S25: the maxima per KYC level."""
     world = fresh()
-    push(world, "set_kyc", status="approved", level=level)
+    act(world, "set_kyc", status="approved", level=level)
     assert maxima(world) == maxima(world, "production") == expected
     assert get(world, "/profile/kyc")["level"] == level
 
@@ -72,17 +72,17 @@ def test_a_level_brings_its_maxima_in_both_environments(level: int, expected: tu
 def test_limits_set_by_hand_hold_in_their_environment_until_a_level_is_set() -> None:
     """Decision S25: a later `set_limits` overrides the level's maxima."""
     world = fresh()
-    done = push(world, "set_limits", per_transaction="500.50", daily="600")
+    done = act(world, "set_limits", per_transaction="500.50", daily="600")
     assert done.resource == get(world, "/profile/limits")
     assert maxima(world) == ("500.50", "600.00", "20000000.00")
     assert maxima(world, "production") == ("1000000.00", "3000000.00", "20000000.00")
-    push(world, "set_limits", "production", monthly="700")
+    act(world, "set_limits", "production", monthly="700")
     assert maxima(world, "production") == ("1000000.00", "3000000.00", "700.00")
-    push(world, "set_kyc", status="approved")
+    act(world, "set_kyc", status="approved")
     assert maxima(world) == ("500.50", "600.00", "20000000.00")
-    push(world, "set_kyc", status="approved", level=3)
+    act(world, "set_kyc", status="approved", level=3)
     assert maxima(world) == maxima(world, "production") == ("5000000.00", "15000000.00", "100000000.00")
-    push(world, "set_limits", daily="600")
+    act(world, "set_limits", daily="600")
     assert maxima(world) == ("5000000.00", "600.00", "100000000.00")
 
 
@@ -90,14 +90,14 @@ def test_limits_set_by_hand_hold_in_their_environment_until_a_level_is_set() -> 
 def test_limits_by_hand_are_decimal_strings(value: object) -> None:
     world = fresh()
     with pytest.raises(ControlError) as refused:
-        push(world, "set_limits", per_transaction="5", daily=value)
+        act(world, "set_limits", per_transaction="5", daily=value)
     assert (refused.value.status, refused.value.code, refused.value.param) == (400, "invalid_parameter", "daily")
     assert maxima(world)[0] == "1000000.00"
 
 
 def test_maxima_are_shown_in_the_default_currency_at_mid() -> None:
     world = fresh()
-    push(world, "set_limits", monthly="777")
+    act(world, "set_limits", monthly="777")
     patch(world, {"default_currency": "TZS"})
     shown = get(world, "/profile/limits")
     assert shown["currency"] == "TZS"
@@ -158,7 +158,7 @@ def test_usage_follows_a_new_default_currency() -> None:
 )
 def test_each_limit_is_inclusive_and_refuses_what_is_above(limits: dict[str, str], name: str) -> None:
     world = fresh()
-    push(world, "set_limits", **limits)
+    act(world, "set_limits", **limits)
     with pytest.raises(ApiError) as refused:
         count(world, "100.01")
     assert (refused.value.code, refused.value.status, refused.value.param) == ("amount_too_high", 422, "amount")
@@ -171,7 +171,7 @@ def test_each_limit_is_inclusive_and_refuses_what_is_above(limits: dict[str, str
 @pytest.mark.parametrize("period", ["daily", "monthly"])
 def test_daily_and_monthly_limits_look_at_what_is_used(period: str) -> None:
     world = fresh()
-    push(world, "set_limits", **{period: "100"})
+    act(world, "set_limits", **{period: "100"})
     count(world, "60")
     profile.check_amount(world, "sandbox", Decimal("60"), "KES")
     with pytest.raises(ApiError):
@@ -183,7 +183,7 @@ def test_daily_and_monthly_limits_look_at_what_is_used(period: str) -> None:
 
 def test_a_quote_is_checked_against_the_maximum_per_transaction_only() -> None:
     world = fresh()
-    push(world, "set_limits", per_transaction="100", daily="50")
+    act(world, "set_limits", per_transaction="100", daily="50")
     profile.check_amount(world, "sandbox", Decimal(100), "KES")
     with pytest.raises(ApiError) as refused:
         profile.check_amount(world, "sandbox", Decimal("100.01"), "KES", "quote_id")
@@ -201,7 +201,7 @@ def test_exactly_the_maximum_fits_in_another_default_currency_too() -> None:
 def test_remaining_is_never_negative() -> None:
     world = fresh()
     count(world, "1000")
-    push(world, "set_limits", daily="400", monthly="0")
+    act(world, "set_limits", daily="400", monthly="0")
     assert usage(world, "daily") == ("1000.00", "0.00")
     assert usage(world, "monthly") == ("1000.00", "0.00")
 
@@ -222,7 +222,7 @@ def test_what_came_to_nothing_is_given_back_to_its_day_and_month() -> None:
 
 def test_whether_an_amount_exceeds_what_is_left_of_the_month() -> None:
     world = fresh()
-    push(world, "set_limits", monthly="100")
+    act(world, "set_limits", monthly="100")
     count(world, "60")
     assert not profile.would_exceed_monthly(world, "sandbox", Decimal(40), "KES")
     assert profile.would_exceed_monthly(world, "sandbox", Decimal("40.01"), "KES")

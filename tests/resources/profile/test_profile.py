@@ -8,7 +8,7 @@ import pytest
 
 from simulator.resources import profile
 from simulator.wire.errors import ApiError, ControlError
-from tests.resources.profile.support import fresh, get, patch, push
+from tests.resources.profile.support import act, fresh, get, patch
 from tests.support import event_types
 
 FIELDS = [
@@ -115,7 +115,7 @@ def test_a_new_phone_number_takes_effect_when_it_is_verified() -> None:
     old = get(world, "/profile")["phone_number"]
     assert patch(world, {"phone_number": "+254722000009"})["phone_number"] == old
     assert get(world, "/profile")["phone_number"] == old
-    done = push(world, "verify_phone")
+    done = act(world, "verify_phone")
     assert done.resource is not None
     assert done.resource["phone_number"] == "+254722000009"
     assert get(world, "/profile", "production")["phone_number"] == "+254722000009"
@@ -125,7 +125,7 @@ def test_a_new_phone_number_takes_effect_when_it_is_verified() -> None:
 def test_there_must_be_a_number_to_verify() -> None:
     world = fresh()
     with pytest.raises(ControlError) as refused:
-        push(world, "verify_phone")
+        act(world, "verify_phone")
     assert (refused.value.status, refused.value.code) == (409, "invalid_transition")
     assert "set_kyc" in refused.value.members["allowed"]
     assert "verify_phone" not in refused.value.members["allowed"]
@@ -137,7 +137,7 @@ def test_sending_the_present_number_drops_the_waiting_one() -> None:
     patch(world, {"phone_number": "+254722000009"})
     patch(world, {"phone_number": old})
     with pytest.raises(ControlError):
-        push(world, "verify_phone")
+        act(world, "verify_phone")
 
 
 def test_unknown_fields_change_nothing() -> None:

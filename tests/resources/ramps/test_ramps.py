@@ -19,7 +19,7 @@ from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.advice import ADVICE
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, render
-from tests.support import advance, event_types, find_operation, invoke, make_world, push
+from tests.support import act, advance, event_types, find_operation, invoke, make_world
 
 STELLAR = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
 CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
@@ -199,7 +199,7 @@ def test_a_missing_field_is_named_before_a_malformed_one(world: World) -> None:
 
 def test_a_network_that_is_down_refuses_quotes_and_confirmations(world: World) -> None:
     quoted = quote(world)
-    push(world, ROOMS, "set_network", network="celo", status="down")
+    act(world, ROOMS, "set_network", network="celo", status="down")
     for attempt in (lambda: quote(world), lambda: confirm(world, quoted)):
         with pytest.raises(ApiError) as refused:
             attempt()
@@ -369,7 +369,7 @@ def bring_to(world: World, kind: str, state: str) -> str:
         if step == "wait":
             advance(world, world.now_ms + 30 * MINUTE_MS)
         else:
-            push(world, ROOMS, step, identifier)
+            act(world, ROOMS, step, identifier)
     assert status(world, identifier) == state
     return identifier
 
@@ -384,14 +384,14 @@ def test_every_cell_of_the_state_tables(world: World, kind: str, state: str, act
     legal = _LEGAL.get((kind, state, action))
     if legal is None:
         with pytest.raises(ControlError) as refused:
-            push(world, ROOMS, action, identifier)
+            act(world, ROOMS, action, identifier)
         assert (refused.value.status, refused.value.code) == (409, "invalid_transition")
         assert render(world, find(world, identifier)) == shown_before  # type: ignore[arg-type]
         assert world.journal.event_count == events_before
         allowed = {cell[2] for cell in _LEGAL if cell[:2] == (kind, state)}
         assert set(refused.value.members["allowed"]) == allowed
     else:
-        done = push(world, ROOMS, action, identifier)
+        done = act(world, ROOMS, action, identifier)
         assert (status(world, identifier), [event.type for event in done.events]) == (legal[0], [legal[1]])
     assert books_are_balanced(world)
 
@@ -425,11 +425,11 @@ def test_an_unpaid_ramp_expires_at_its_quotes_expiry(world: World) -> None:
 def test_a_short_payment_fails_at_once_and_can_be_refunded(world: World) -> None:
     """Decisions S4, S5 and S6: one failed event, the funds count as received, the code stays after the refund."""
     identifier = onramp(world)
-    done = push(world, ROOMS, "payment_arrives", identifier, amount="4999.99")
+    done = act(world, ROOMS, "payment_arrives", identifier, amount="4999.99")
     assert [event.type for event in done.events] == ["transaction.failed"]
     assert done.resource is not None
     assert done.resource["failure_code"] == "insufficient_payment"
-    refunded = push(world, ROOMS, "refund", identifier).resource
+    refunded = act(world, ROOMS, "refund", identifier).resource
     assert refunded is not None
     assert (refunded["status"], refunded["failure_code"]) == ("refunded", "insufficient_payment")
     assert books_are_balanced(world)
@@ -438,16 +438,16 @@ def test_a_short_payment_fails_at_once_and_can_be_refunded(world: World) -> None
 def test_too_much_is_accepted_and_the_quoted_amount_converted(world: World) -> None:
     """Decision S6."""
     identifier = offramp(world)
-    done = push(world, ROOMS, "deposit_arrives", identifier, amount="60")
+    done = act(world, ROOMS, "deposit_arrives", identifier, amount="60")
     assert done.resource is not None
     assert (done.resource["status"], done.resource["source_amount"]) == ("processing", "50.00")
-    push(world, ROOMS, "complete", identifier)
+    act(world, ROOMS, "complete", identifier)
     assert books_are_balanced(world)
 
 
 def test_a_short_deposit_fails_with_its_own_code(world: World) -> None:
     """Decision S6: straight from awaiting_deposit, with `insufficient_deposit`."""
-    done = push(world, ROOMS, "deposit_arrives", offramp(world), amount="49.999999")
+    done = act(world, ROOMS, "deposit_arrives", offramp(world), amount="49.999999")
     assert done.resource is not None
     assert (done.resource["status"], done.resource["failure_code"]) == ("failed", "insufficient_deposit")
 
@@ -456,7 +456,7 @@ def test_a_short_deposit_fails_with_its_own_code(world: World) -> None:
 def test_a_deposit_with_the_wrong_asset_or_memo_is_not_matched(world: World, wrong: dict[str, str]) -> None:
     """Decision S6: it stays awaiting_deposit, with an advice."""
     identifier = offramp(world, "stellar")
-    done = push(world, ROOMS, "deposit_arrives", identifier, **wrong)
+    done = act(world, ROOMS, "deposit_arrives", identifier, **wrong)
     assert (list(done.events), status(world, identifier)) == ([], "awaiting_deposit")
     assert len(world.store[ADVICE]) == 1
 
@@ -464,11 +464,11 @@ def test_a_deposit_with_the_wrong_asset_or_memo_is_not_matched(world: World, wro
 def test_a_declined_payer_leaves_nothing_to_refund(world: World) -> None:
     """Decisions S3 and S5: `payment_failed`, and no funds that could be refunded."""
     identifier = onramp(world)
-    done = push(world, ROOMS, "payment_declined", identifier)
+    done = act(world, ROOMS, "payment_declined", identifier)
     assert done.resource is not None
     assert done.resource["failure_code"] == "payment_failed"
     with pytest.raises(ControlError):
-        push(world, ROOMS, "refund", identifier)
+        act(world, ROOMS, "refund", identifier)
 
 
 @pytest.mark.parametrize(
@@ -485,7 +485,7 @@ def test_a_wrong_parameter_of_an_action_is_named(world: World, action: str, valu
     """Decision S4: a failure code outside the set is 400."""
     identifier = bring_to(world, "onramp", "awaiting_payment" if action == "payment_arrives" else "processing")
     with pytest.raises(ControlError) as refused:
-        push(world, ROOMS, action, identifier, **values)
+        act(world, ROOMS, action, identifier, **values)
     assert (refused.value.status, refused.value.code, refused.value.param) == (400, "invalid_parameter", param)
 
 
@@ -494,7 +494,7 @@ def test_the_hash_of_an_onramp_is_known_when_it_completes(world: World) -> None:
     identifier = bring_to(world, "onramp", "processing")
     assert render(world, find(world, identifier))["tx_hash"] is None  # type: ignore[arg-type]
     given_hash = "0x" + "ab" * 32
-    done = push(world, ROOMS, "complete", identifier, tx_hash=given_hash)
+    done = act(world, ROOMS, "complete", identifier, tx_hash=given_hash)
     assert done.resource is not None
     assert done.resource["tx_hash"] == given_hash
 
@@ -502,10 +502,10 @@ def test_the_hash_of_an_onramp_is_known_when_it_completes(world: World) -> None:
 def test_the_hash_of_an_offramp_is_that_of_its_deposit(world: World) -> None:
     """Decision S16."""
     identifier = offramp(world)
-    done = push(world, ROOMS, "deposit_arrives", identifier)
+    done = act(world, ROOMS, "deposit_arrives", identifier)
     assert done.resource is not None
     assert done.resource["tx_hash"].startswith("0x")
-    after = push(world, ROOMS, "complete", identifier).resource
+    after = act(world, ROOMS, "complete", identifier).resource
     assert after is not None
     assert after["tx_hash"] == done.resource["tx_hash"]
 
@@ -528,13 +528,13 @@ def test_a_confirmed_ramp_counts_until_it_comes_to_nothing(world: World, ending:
         if action == "expire":
             advance(world, world.now_ms + 30 * MINUTE_MS)
         else:
-            push(world, ROOMS, action, identifier)
+            act(world, ROOMS, action, identifier)
     assert used() == "0.00"
 
 
 def test_the_limit_per_transaction_holds_at_the_quote_and_the_daily_one_at_the_confirmation(world: World) -> None:
     """Decision M14."""
-    push(world, ROOMS, "set_limits", per_transaction="6000", daily="9000")
+    act(world, ROOMS, "set_limits", per_transaction="6000", daily="9000")
     with pytest.raises(ApiError) as refused:
         quote(world, amount="6000.01")
     assert refused.value.code == "amount_too_high"
@@ -550,7 +550,7 @@ def test_a_completed_ramp_leaves_its_fee_with_the_service_and_a_refund_takes_it_
     identifier = bring_to(world, "onramp", "completed")
     found: Any = find(world, identifier)
     assert world.ledger.balance("fees", "KES") == found.fee.total
-    push(world, ROOMS, "refund", identifier)
+    act(world, ROOMS, "refund", identifier)
     assert world.ledger.balance("fees", "KES") == 0
     assert world.ledger.balance("clearing", "KES") == 0
     assert books_are_balanced(world)

@@ -26,7 +26,7 @@ from tests.resources.recurring.world import (
     send_body,
     shown,
 )
-from tests.support import find_operation, push
+from tests.support import act, find_operation
 
 
 def head(world: Any, path: str, payment_id: str) -> Any:
@@ -290,4 +290,4 @@ def test_the_actions_of_the_outside_world_are_none() -> None:
     world = fresh()
     payment_id = active(world)
     with pytest.raises(Exception, match="does not act on a recurring_payment"):
-        push(world, ROOMS, "complete", payment_id)
+        act(world, ROOMS, "complete", payment_id)

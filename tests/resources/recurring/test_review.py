@@ -22,7 +22,7 @@ from tests.resources.recurring.world import (
     send_body,
     withdraw_body,
 )
-from tests.support import push
+from tests.support import act
 
 REVIEW = f"{ITEM}/review"
 
@@ -134,8 +134,8 @@ def test_a_send_to_another_user_is_free() -> None:
 
 def test_the_warnings() -> None:
     world = fresh()
-    push(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount="19.9999999")
-    push(world, ROOMS, "set_limits", monthly="2000")
+    act(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount="19.9999999")
+    act(world, ROOMS, "set_limits", monthly="2000")
     review = review_of(world, withdraw_body(save_beneficiary(world)))
     assert review["warnings"] == ["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]
     assert review["balance_check"] == {"available": "19.9999999", "covers_next_run": False}
@@ -143,7 +143,7 @@ def test_the_warnings() -> None:
 
 def test_a_balance_of_exactly_the_debit_covers_the_next_run() -> None:
     world = fresh()
-    push(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount="20")
+    act(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount="20")
     review = review_of(world, withdraw_body(save_beneficiary(world)))
     assert review["warnings"] == []
     assert review["balance_check"] == {"available": "20.00", "covers_next_run": True}

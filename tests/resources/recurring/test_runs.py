@@ -32,11 +32,11 @@ from tests.resources.recurring.world import (
     shown,
     withdraw_body,
 )
-from tests.support import find_operation, push
+from tests.support import act, find_operation
 
 
 def set_balance(world: World, amount: str) -> None:
-    push(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount=amount)
+    act(world, ROOMS, "set_balance", symbol="USDC", network="STELLAR", amount=amount)
 
 
 def started(world: World, body: dict[str, Any], schedule: dict[str, Any] = DAILY) -> str:
@@ -266,11 +266,11 @@ def test_the_last_run_completes_even_when_it_is_the_third_failure() -> None:
 @pytest.mark.parametrize(
     ("code", "trouble"),
     [
-        ("kyc_required", lambda world, _: push(world, ROOMS, "set_kyc", status="rejected")),
-        ("internal_error", lambda world, _: push(world, ROOMS, "set_profile", status="suspended")),
-        ("network_unavailable", lambda world, _: push(world, ROOMS, "set_network", network="stellar", status="down")),
-        ("amount_too_high", lambda world, _: push(world, ROOMS, "set_limits", daily="100")),
-        ("amount_too_high", lambda world, _: push(world, ROOMS, "set_limits", per_transaction="100")),
+        ("kyc_required", lambda world, _: act(world, ROOMS, "set_kyc", status="rejected")),
+        ("internal_error", lambda world, _: act(world, ROOMS, "set_profile", status="suspended")),
+        ("network_unavailable", lambda world, _: act(world, ROOMS, "set_network", network="stellar", status="down")),
+        ("amount_too_high", lambda world, _: act(world, ROOMS, "set_limits", daily="100")),
+        ("amount_too_high", lambda world, _: act(world, ROOMS, "set_limits", per_transaction="100")),
         ("beneficiary_deleted", lambda world, saved: call(world, "DELETE", "/beneficiaries/{id}", id=saved)),
         ("insufficient_balance", lambda world, _: set_balance(world, "1")),
     ],

@@ -14,7 +14,7 @@ from simulator.resources.reference.networks import latest_block, network
 from simulator.resources.reference.states import NETWORK, STATUSES
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import move
-from tests.support import START, advance, event_types, find_operation, invoke, make_world, push
+from tests.support import START, act, advance, event_types, find_operation, invoke, make_world
 
 ROOMS = (ROOM,)
 STATS = find_operation(ROOMS, "GET", "/network/stats")
@@ -26,7 +26,7 @@ def world() -> World:
 
 
 def bring(world: World, name: str, status: str, environment: str = "sandbox") -> object:
-    return push(world, ROOMS, "set_network", environment=environment, network=name, status=status)
+    return act(world, ROOMS, "set_network", environment=environment, network=name, status=status)
 
 
 def test_every_network_is_operational_in_a_fresh_world(world: World) -> None:
@@ -105,7 +105,7 @@ def test_a_degraded_network_still_works(world: World) -> None:
 )
 def test_the_action_refuses_what_it_does_not_know(world: World, values: dict[str, str], code: str, param: str) -> None:
     with pytest.raises(ControlError) as refusal:
-        push(world, ROOMS, "set_network", **values)  # type: ignore[arg-type]
+        act(world, ROOMS, "set_network", **values)  # type: ignore[arg-type]
     assert (refusal.value.status, refusal.value.code, refusal.value.param) == (400, code, param)
 
 

@@ -15,7 +15,7 @@ from simulator.kernel.world import World
 from simulator.resources.reference import ASSET_CODES, ASSETS, FIATS, ROOM, all_rates, convert_mid, ramp_rate, swap_rate
 from simulator.resources.reference.rates import mid_rate
 from simulator.wire.errors import ApiError, ControlError
-from tests.support import START, advance, event_types, find_operation, invoke, make_world, push
+from tests.support import START, act, advance, event_types, find_operation, invoke, make_world
 
 ROOMS = (ROOM,)
 RATES = find_operation(ROOMS, "GET", "/rates")
@@ -40,7 +40,7 @@ def figures(world: World, environment: str = "sandbox") -> dict[str, Decimal]:
 
 
 def set_rate(world: World, **values: Any) -> Any:
-    return push(world, ROOMS, "set_rate", **values).resource
+    return act(world, ROOMS, "set_rate", **values).resource
 
 
 class TestAFreshWorld:
@@ -98,7 +98,7 @@ class TestConversion:
         assert convert("1", BTC, USDC) == 90250
 
     def test_an_asset_is_worth_the_same_on_every_network(self, world: World) -> None:
-        push(world, ROOMS, "move_rates", percent=10)
+        act(world, ROOMS, "move_rates", percent=10)
         assert convert_mid(world, "sandbox", Decimal(7), USDC, ASSETS["USDC", "celo"]) == 7
 
     def test_follows_a_pinned_mid(self, world: World) -> None:
@@ -258,26 +258,26 @@ class TestMoveRates:
     @pytest.mark.parametrize(("percent", "factor"), [(10, "1.1"), (-3.5, "0.965"), (0.25, "1.0025"), (0, "1")])
     def test_multiplies_every_rate(self, world: World, percent: float, factor: str) -> None:
         before = figures(world)
-        assert push(world, ROOMS, "move_rates", percent=percent).resource == {"percent": percent}
+        assert act(world, ROOMS, "move_rates", percent=percent).resource == {"percent": percent}
         assert figures(world) == {name: rate_of(rate * Decimal(factor)) for name, rate in before.items()}
 
     def test_multiplies_pinned_rates_too(self, world: World) -> None:
         set_rate(world, asset="USDC", fiat_currency="KES", rate="100", type="onramp")
         sides = {"from": {"symbol": "USDC", "network": "STELLAR"}, "to": {"symbol": "USDC", "network": "CELO"}}
         set_rate(world, **sides, rate="2")
-        push(world, ROOMS, "move_rates", percent=-10)
+        act(world, ROOMS, "move_rates", percent=-10)
         assert ramp_rate(world, "sandbox", "onramp", "USDC", "KES") == 90
         assert swap_rate(world, "sandbox", USDC, ASSETS["USDC", "celo"]) == Decimal("1.8")
         assert swap_rate(world, "sandbox", ASSETS["USDC", "celo"], USDC) == Decimal("0.9")
 
     def test_a_later_pin_holds_exactly(self, world: World) -> None:
-        push(world, ROOMS, "move_rates", percent=12.5)
+        act(world, ROOMS, "move_rates", percent=12.5)
         set_rate(world, asset="USDC", fiat_currency="KES", rate="100")
         assert mid_rate(world, "sandbox", "USDC", "KES") == 100
 
     def test_leaves_the_other_environment_alone_and_dates_the_rates(self, world: World) -> None:
         advance(world, world.now_ms + 1)
-        push(world, ROOMS, "move_rates", environment="production", percent=1)
+        act(world, ROOMS, "move_rates", environment="production", percent=1)
         assert invoke(world, RATES, query=PAIR)["updated_at"] == START
         assert invoke(world, RATES, query=PAIR, environment="production")["updated_at"] == "2026-01-05T08:00:00.001Z"
 
@@ -286,18 +286,18 @@ class TestMoveRates:
     )
     def test_refuses_what_would_leave_no_usable_rate(self, world: World, percent: Any) -> None:
         with pytest.raises(ControlError) as refusal:
-            push(world, ROOMS, "move_rates", percent=percent)
+            act(world, ROOMS, "move_rates", percent=percent)
         assert (refusal.value.status, refusal.value.code, refusal.value.param) == (400, "invalid_parameter", "percent")
         assert world.store.tables() == {}
 
     def test_needs_a_percentage(self, world: World) -> None:
         with pytest.raises(ControlError) as refusal:
-            push(world, ROOMS, "move_rates")
+            act(world, ROOMS, "move_rates")
         assert (refusal.value.code, refusal.value.param) == ("missing_parameter", "percent")
 
     @given(st.lists(st.floats(-60, 200), max_size=12))
     def test_rates_stay_positive_and_printable_through_many_moves(self, percents: list[float]) -> None:
         world = make_world(ROOM)
         for percent in percents:
-            push(world, ROOMS, "move_rates", percent=percent)
+            act(world, ROOMS, "move_rates", percent=percent)
         assert all(rate > 0 and rate_of(rate) == rate for rate in figures(world).values())

@@ -28,8 +28,8 @@ from simulator.wire.json import loads
 from simulator.wire.records import Kind, Record, create, move, new_fields
 from simulator.wire.room import Room
 from simulator.wire.subjects import subjects_of
-from tests.resources.webhooks.house import ROOMS, drain, house, register
-from tests.support import make_world, push
+from tests.resources.webhooks.support import ROOMS, drain, register, webhook_world
+from tests.support import act, make_world
 
 SHAPES: dict[str, Any] = {
     "transaction": RampTransaction,
@@ -54,9 +54,9 @@ def shape_of(event_type: str) -> Any:
 
 @pytest.mark.parametrize("event_type", list(EVENT_TYPES))
 def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
-    world = house()
+    world = webhook_world()
     register(world)
-    done = push(world, ROOMS, "emit", type=event_type)
+    done = act(world, ROOMS, "emit", type=event_type)
     (event,) = done.events
     envelope = loads(event.raw)
     assert (envelope["type"], envelope["data"]["object"]) == (event_type, done.resource)
@@ -66,7 +66,7 @@ def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
 
 @pytest.mark.parametrize("event_type", list(EVENT_TYPES))
 def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -> None:
-    shown = push(house(), ROOMS, "emit", type=event_type).resource
+    shown = act(webhook_world(), ROOMS, "emit", type=event_type).resource
     assert shown is not None
     shape = shape_of(event_type)
     TypeAdapter(shape).validate_python(shown)
@@ -85,15 +85,15 @@ def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
 
 
 def test_moments_are_counted_from_now() -> None:
-    shown = push(house(), ROOMS, "emit", type="quote.expired").resource
+    shown = act(webhook_world(), ROOMS, "emit", type="quote.expired").resource
     assert shown is not None
     assert (shown["created_at"], shown["expires_at"]) == ("2026-01-05T07:30:00.000Z", "2026-01-05T08:00:00.000Z")
 
 
 def test_the_given_object_is_laid_over() -> None:
-    world = house()
+    world = webhook_world()
     mine = {"id": "txn_mine", "failure_code": "internal_error", "extra": [1]}
-    done = push(world, ROOMS, "emit", type="transaction.failed", object=mine)
+    done = act(world, ROOMS, "emit", type="transaction.failed", object=mine)
     assert done.resource is not None
     assert done.resource | mine == done.resource
     assert done.resource["type"] == "offramp"
@@ -110,20 +110,20 @@ def test_the_given_object_is_laid_over() -> None:
     ],
 )
 def test_bad_parameters_are_refused(parameters: dict[str, Any], expected: tuple[int, str, str]) -> None:
-    world = house()
+    world = webhook_world()
     with pytest.raises(ControlError) as caught:
-        push(world, ROOMS, "emit", **parameters)
+        act(world, ROOMS, "emit", **parameters)
     assert (caught.value.status, caught.value.code, caught.value.param) == expected
     assert world.journal.event_count == 0
 
 
 def test_production_events_are_live() -> None:
-    done = push(house(), ROOMS, "emit", environment="production", type="kyc.approved")
+    done = act(webhook_world(), ROOMS, "emit", environment="production", type="kyc.approved")
     assert loads(done.events[0].raw)["livemode"] is True
 
 
 def test_kyc_events_show_the_accounts_own_kyc() -> None:
-    done = push(house(), ROOMS, "emit", type="kyc.action_required")
+    done = act(webhook_world(), ROOMS, "emit", type="kyc.action_required")
     assert done.resource is not None
     assert done.resource["kyc_status"] == "action_required"
     assert done.resource["required_actions"]
@@ -172,7 +172,7 @@ def toy(world: World, name: str, *moves: str) -> str:
 
 
 def emitted(world: World, event_type: str, environment: str = "sandbox") -> dict[str, Any]:
-    resource = push(world, (*ROOMS, TOYS), "emit", environment=environment, type=event_type).resource
+    resource = act(world, (*ROOMS, TOYS), "emit", environment=environment, type=event_type).resource
     assert resource is not None
     return resource
 
@@ -191,7 +191,7 @@ def test_the_newest_resource_in_the_right_status_is_taken_as_it_is_or_an_example
 
 
 def test_webhook_test_takes_the_newest_endpoint() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     newest = register(world, events=("kyc.approved",))
     assert emitted(world, "webhook.test")["id"] == newest

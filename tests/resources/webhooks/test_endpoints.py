@@ -12,20 +12,20 @@ from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
 from simulator.wire.operation import Probe
-from tests.resources.webhooks.house import (
+from tests.resources.webhooks.support import (
     BROKEN,
     ROOMS,
     URL,
     call,
     drain,
     happen,
-    house,
     probed,
     register,
     status_of,
     take,
+    webhook_world,
 )
-from tests.support import event_types, make_world, push
+from tests.support import act, event_types, make_world
 
 
 def refused(world: Any, method: str, path: str, body: dict[str, Any], **more: Any) -> tuple[int, str, str | None]:
@@ -38,7 +38,7 @@ def refused(world: Any, method: str, path: str, body: dict[str, Any], **more: An
 
 def test_registering_sends_a_test_request_before_anything_is_stored() -> None:
     """Decision W4: neither event nor delivery."""
-    world = house()
+    world = webhook_world()
     answer = call(world, "POST", "/webhooks", {"url": URL, "events": ["*"], "description": "Mine"})
     assert isinstance(answer, Probe)
     assert answer.url == URL
@@ -76,7 +76,7 @@ def test_registering_sends_a_test_request_before_anything_is_stored() -> None:
 )
 def test_only_exactly_200_registers(status: int | None, error: str | None, says: str) -> None:
     """Decision W4."""
-    world = house()
+    world = webhook_world()
     answer = call(world, "POST", "/webhooks", {"url": URL, "events": ["*"]})
     with pytest.raises(ApiError) as caught:
         probed(world, answer, status, error)
@@ -86,7 +86,7 @@ def test_only_exactly_200_registers(status: int | None, error: str | None, says:
 
 
 def test_a_receiver_on_this_machine_that_is_not_there_earns_a_hint_about_containers() -> None:
-    world = house()
+    world = webhook_world()
     answer = call(world, "POST", "/webhooks", {"url": "http://localhost:9/", "events": ["*"]})
     with pytest.raises(ApiError, match=r"host\.docker\.internal"):
         probed(world, answer, None, "connection refused")
@@ -116,21 +116,21 @@ def test_a_receiver_on_this_machine_that_is_not_there_earns_a_hint_about_contain
 )
 def test_a_bad_registration_is_refused(body: dict[str, Any], expected: tuple[int, str, str]) -> None:
     """Decisions H5 and W3: any refused string is 422, what is no string 400."""
-    assert refused(house(), "POST", "/webhooks", body) == expected
+    assert refused(webhook_world(), "POST", "/webhooks", body) == expected
 
 
 def test_the_setting_decides_which_urls_are_allowed() -> None:
     """Decision W3."""
     local = {"url": "http://127.0.0.1:9000/", "events": ["*"]}
     private = {"url": "http://receiver:9000/", "events": ["*"]}
-    assert isinstance(call(house(), "POST", "/webhooks", local), Probe)
-    assert refused(house(webhook_urls="public"), "POST", "/webhooks", local)[1] == "invalid_webhook_url"
-    assert refused(house(), "POST", "/webhooks", private)[1] == "invalid_webhook_url"
-    assert isinstance(call(house(webhook_urls="any"), "POST", "/webhooks", private), Probe)
+    assert isinstance(call(webhook_world(), "POST", "/webhooks", local), Probe)
+    assert refused(webhook_world(webhook_urls="public"), "POST", "/webhooks", local)[1] == "invalid_webhook_url"
+    assert refused(webhook_world(), "POST", "/webhooks", private)[1] == "invalid_webhook_url"
+    assert isinstance(call(webhook_world(webhook_urls="any"), "POST", "/webhooks", private), Probe)
 
 
 def test_endpoints_are_listed_newest_first_searched_and_filtered() -> None:
-    world = house()
+    world = webhook_world()
     first, second = register(world, "https://one.example.com/"), register(world, "https://two.example.com/")
     call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=first)
 
@@ -148,7 +148,7 @@ def test_endpoints_are_listed_newest_first_searched_and_filtered() -> None:
 
 def test_environments_do_not_mix() -> None:
     """Decision H16: webhook endpoints of the two never mix."""
-    world = house()
+    world = webhook_world()
     live = register(world, environment="production")
     assert call(world, "GET", "/webhooks")["data"] == []
     with pytest.raises(ApiError, match="not_found"):
@@ -170,7 +170,7 @@ def test_environments_do_not_mix() -> None:
     ],
 )
 def test_an_unknown_or_deleted_endpoint_is_not_found(method: str, path: str) -> None:
-    world = house()
+    world = webhook_world()
     gone = register(world)
     assert call(world, "DELETE", "/webhooks/{id}", id=gone) is None
     for identifier in (gone, "wh_unknown"):
@@ -179,7 +179,7 @@ def test_an_unknown_or_deleted_endpoint_is_not_found(method: str, path: str) -> 
 
 
 def test_patch_changes_only_what_was_sent() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     before = call(world, "GET", "/webhooks/{id}", id=endpoint)
     assert call(world, "PATCH", "/webhooks/{id}", {}, id=endpoint) == before
@@ -191,7 +191,7 @@ def test_patch_changes_only_what_was_sent() -> None:
 
 def test_patch_with_a_new_url_is_tested_again_and_an_old_one_is_not() -> None:
     """Decision W4."""
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     assert call(world, "PATCH", "/webhooks/{id}", {"url": URL}, id=endpoint)["url"] == URL
     moved = {"url": "https://new.example.com/", "status": "disabled"}
@@ -205,7 +205,7 @@ def test_patch_with_a_new_url_is_tested_again_and_an_old_one_is_not() -> None:
 
 
 def test_an_endpoint_deleted_while_its_new_url_was_tested_is_not_found() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     answer = call(world, "PATCH", "/webhooks/{id}", {"url": "https://new.example.com/"}, id=endpoint)
     call(world, "DELETE", "/webhooks/{id}", id=endpoint)
@@ -227,12 +227,12 @@ def test_an_endpoint_deleted_while_its_new_url_was_tested_is_not_found() -> None
     ],
 )
 def test_a_bad_patch_is_refused(body: dict[str, Any], expected: tuple[int, str, str]) -> None:
-    world = house()
+    world = webhook_world()
     assert refused(world, "PATCH", "/webhooks/{id}", body, id=register(world)) == expected
 
 
 def test_enabling_and_disabling_twice_changes_nothing_more() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     for status in ("enabled", "disabled", "disabled", "enabled", "enabled"):
         assert call(world, "PATCH", "/webhooks/{id}", {"status": status}, id=endpoint)["status"] == status
@@ -241,7 +241,7 @@ def test_enabling_and_disabling_twice_changes_nothing_more() -> None:
 
 def test_a_test_call_sends_an_event_to_that_endpoint_alone() -> None:
     """Decision W10: an event of the journal, whatever the endpoint subscribes to."""
-    world = house()
+    world = webhook_world()
     other, endpoint = register(world), register(world, events=("kyc.approved",))
     envelope = call(world, "POST", "/webhooks/{id}/test", id=endpoint)
     assert envelope["type"] == "webhook.test"
@@ -254,7 +254,7 @@ def test_a_test_call_sends_an_event_to_that_endpoint_alone() -> None:
 
 def test_a_disabled_endpoint_cannot_be_tested() -> None:
     """Decision W10."""
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=endpoint)
     assert refused(world, "POST", "/webhooks/{id}/test", {}, id=endpoint) == (409, "invalid_state", None)
@@ -262,7 +262,7 @@ def test_a_disabled_endpoint_cannot_be_tested() -> None:
 
 def test_deliveries_show_what_came_back() -> None:
     """Decision W12: every field of a record."""
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     event = happen(world)
     drain(world, BROKEN)
@@ -284,7 +284,7 @@ def test_deliveries_show_what_came_back() -> None:
 
 
 def test_deliveries_are_listed_and_filtered() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     first, second = happen(world), happen(world, "kyc.approved")
     drain(world, lambda attempt: BROKEN if attempt.event_id == first.id else webhooks.Outcome(204))
@@ -302,7 +302,7 @@ def test_deliveries_are_listed_and_filtered() -> None:
 
 def test_the_default_world_has_the_well_known_keys_and_others_have_their_own() -> None:
     """Decision W1: one key per account and environment."""
-    default, other = house(), make_world(*ROOMS, world_id="ci-1")
+    default, other = webhook_world(), make_world(*ROOMS, world_id="ci-1")
     assert webhook_key(default, "sandbox") == "whk_test_simulator"
     assert webhook_key(default, "production") == "whk_live_simulator"
     keys = {webhook_key(other, environment) for environment in ("sandbox", "production")}
@@ -315,17 +315,17 @@ def test_the_default_world_has_the_well_known_keys_and_others_have_their_own() -
 
 def test_rotating_the_key_replaces_that_of_one_environment() -> None:
     """Decision W1."""
-    world = house()
-    done = push(world, ROOMS, "rotate_webhook_key", environment="production")
+    world = webhook_world()
+    done = act(world, ROOMS, "rotate_webhook_key", environment="production")
     assert done.resource == {"webhook_key": webhook_key(world, "production")}
     assert webhook_key(world, "production") != "whk_live_simulator"
     assert webhook_key(world, "sandbox") == "whk_test_simulator"
-    again = push(world, ROOMS, "rotate_webhook_key", environment="production")
+    again = act(world, ROOMS, "rotate_webhook_key", environment="production")
     assert again.resource != done.resource
 
 
 def test_deleting_drops_every_retry_but_no_first_attempt() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     happen(world)
     drain(world, BROKEN)
@@ -343,7 +343,7 @@ def test_deleting_drops_every_retry_but_no_first_attempt() -> None:
 
 def test_an_endpoint_that_was_disabled_starts_with_new_events() -> None:
     """Decision W9."""
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     happen(world)
     drain(world, BROKEN)

@@ -8,18 +8,18 @@ from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt
 from simulator.wire.faults import FAULTS
-from tests.resources.webhooks.house import (
+from tests.resources.webhooks.support import (
     BROKEN,
     OK,
     add_fault,
     deliver_all_until,
     drain,
     happen,
-    house,
     register,
     report,
     status_of,
     take,
+    webhook_world,
 )
 
 
@@ -34,7 +34,7 @@ def fault(world: World) -> dict[str, object]:
 
 
 def test_copies_follow_one_another_and_only_the_first_is_retried() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, deliver={"copies": 3}, times=1)
     first, second = happen(world), happen(world)
@@ -55,7 +55,7 @@ def take_and_answer(world: World) -> list[Attempt]:
 
 
 def test_times_counts_attempts_retries_included() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, deliver={"corrupt_signature": True}, times=2)
     happen(world)
@@ -69,7 +69,7 @@ def test_times_counts_attempts_retries_included() -> None:
 
 
 def test_copies_of_a_retry_start_together() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     drain(world, BROKEN)
@@ -79,7 +79,7 @@ def test_copies_of_a_retry_start_together() -> None:
 
 
 def test_a_delayed_delivery_lets_others_overtake_it() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m"})
     late, second = happen(world, "kyc.approved"), happen(world)
@@ -92,7 +92,7 @@ def test_a_delayed_delivery_lets_others_overtake_it() -> None:
 
 
 def test_a_delayed_delivery_is_dropped_when_the_endpoint_is_deleted_or_disabled() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     add_fault(world, deliver={"delay": 30})
     happen(world)
@@ -102,7 +102,7 @@ def test_a_delayed_delivery_is_dropped_when_the_endpoint_is_deleted_or_disabled(
 
 
 def test_a_reordered_delivery_goes_right_after_the_next_first_attempt() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
     held = happen(world, "kyc.approved")
@@ -116,7 +116,7 @@ def test_a_reordered_delivery_goes_right_after_the_next_first_attempt() -> None:
 
 
 def test_a_delivery_that_is_also_delayed_need_not_wait_for_more_than_went_meanwhile() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, webhook={"event": "kyc.approved"}, deliver={"delay": "2m", "reorder": True})
     held = happen(world, "kyc.approved")
@@ -126,7 +126,7 @@ def test_a_delivery_that_is_also_delayed_need_not_wait_for_more_than_went_meanwh
 
 
 def test_a_delivery_that_was_delayed_goes_on_waiting_when_nothing_went_meanwhile() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     before = happen(world)
     drain(world)
@@ -139,7 +139,7 @@ def test_a_delivery_that_was_delayed_goes_on_waiting_when_nothing_went_meanwhile
 
 
 def test_one_that_is_held_does_not_release_another() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, webhook={"event": "kyc.approved"}, deliver={"reorder": True})
     first, second = happen(world, "kyc.approved"), happen(world, "kyc.approved")
@@ -149,7 +149,7 @@ def test_one_that_is_held_does_not_release_another() -> None:
 
 
 def test_a_retry_does_not_release_a_held_delivery() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     first = happen(world)
     drain(world, BROKEN)
@@ -162,7 +162,7 @@ def test_a_retry_does_not_release_a_held_delivery() -> None:
 
 
 def test_a_dropped_delivery_is_recorded_never_sent_and_never_retried() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     add_fault(world, deliver={"drop": True}, times=1)
     lost, second = happen(world), happen(world)
@@ -175,7 +175,7 @@ def test_a_dropped_delivery_is_recorded_never_sent_and_never_retried() -> None:
 
 
 def test_only_the_matching_event_and_endpoint_are_disturbed_and_the_first_fault_wins() -> None:
-    world = house()
+    world = webhook_world()
     one, two = register(world), register(world)
     add_fault(world, webhook={"event": "kyc.approved", "endpoint_id": two}, deliver={"drop": True})
     add_fault(world, webhook={"endpoint_id": two}, deliver={"stale_timestamp": True})
@@ -189,7 +189,7 @@ def test_only_the_matching_event_and_endpoint_are_disturbed_and_the_first_fault_
 
 
 def test_faults_of_interface_calls_are_left_alone() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     with world.change(world.cause):
         row = {"id": "flt_x", "match": {}, "respond": {"status": 503}, "times_left": None, "hits": 0}
@@ -201,7 +201,7 @@ def test_faults_of_interface_calls_are_left_alone() -> None:
 
 def test_a_probability_is_drawn_from_the_seed() -> None:
     def dropped() -> list[str]:
-        world = house()
+        world = webhook_world()
         register(world)
         add_fault(world, deliver={"drop": True}, probability=0.5)
         for _ in range(40):
@@ -238,7 +238,7 @@ def _mixed(world: World, *, slow: str = "") -> list[str]:
 
 
 def test_deliveries_are_listed_as_they_went_out() -> None:
-    world = house()
+    world = webhook_world()
     one, other = register(world), register(world, events=("kyc.approved", "beneficiary.deleted"))
     made = _mixed(world)
     listed = webhooks.all_deliveries(world)
@@ -255,7 +255,7 @@ def test_deliveries_are_listed_as_they_went_out() -> None:
 def test_the_order_of_deliveries_does_not_tell_which_receiver_answered_first() -> None:
     listed = []
     for slow in (0, 1, 2):
-        world = house()
+        world = webhook_world()
         endpoints = ["", register(world), register(world, events=("kyc.approved", "beneficiary.deleted"))]
         _mixed(world, slow=endpoints[slow])
         listed.append([delivery.id for delivery in webhooks.all_deliveries(world)])
@@ -263,7 +263,7 @@ def test_the_order_of_deliveries_does_not_tell_which_receiver_answered_first() -
 
 
 def test_what_falls_due_with_a_new_event_goes_after_it() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world, "kyc.approved")
     drain(world, BROKEN)

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.profile import profile_of
 from simulator.resources.webhooks import Outcome, render_recorded_delivery
-from tests.resources.webhooks.house import (
+from tests.resources.webhooks.support import (
     BROKEN,
     OK,
     add_fault,
@@ -20,11 +20,11 @@ from tests.resources.webhooks.house import (
     deliver_all_until,
     drain,
     happen,
-    house,
     register,
     report,
     status_of,
     take,
+    webhook_world,
 )
 
 DAY = 24 * HOUR_MS
@@ -37,7 +37,7 @@ def resend(world: World, event_id: str) -> int:
 
 
 def test_every_enabled_and_subscribed_endpoint_gets_an_event_once() -> None:
-    world = house()
+    world = webhook_world()
     everything, some = register(world), register(world, events=("beneficiary.created", "kyc.approved"))
     other, off = register(world, events=("kyc.rejected",)), register(world)
     call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=off)
@@ -48,7 +48,7 @@ def test_every_enabled_and_subscribed_endpoint_gets_an_event_once() -> None:
 
 
 def test_an_event_that_was_rolled_back_is_not_sent() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     with suppress(RuntimeError), world.change(Cause("action", "test")):
         happen(world)
@@ -58,7 +58,7 @@ def test_an_event_that_was_rolled_back_is_not_sent() -> None:
 
 def test_first_attempts_go_out_one_after_another_in_the_order_of_events() -> None:
     """Decision W6."""
-    world = house()
+    world = webhook_world()
     slow, quick = register(world), register(world)
     events = [happen(world) for _ in range(3)]
     started = take(world)
@@ -79,7 +79,7 @@ def test_first_attempts_go_out_one_after_another_in_the_order_of_events() -> Non
 
 def test_the_retry_schedule_is_exact() -> None:
     """Decision W5: 11 attempts, then the endpoint is disabled."""
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     start = world.now_ms
     event = happen(world)
@@ -93,7 +93,7 @@ def test_the_retry_schedule_is_exact() -> None:
 
 def test_after_the_last_failure_the_owner_gets_an_email_and_nothing_more_is_sent() -> None:
     """Decisions W5 and W9."""
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     happen(world)
     deliver_all_until(world, world.now_ms + 10 * HOUR_MS, BROKEN)
@@ -114,7 +114,7 @@ def test_after_the_last_failure_the_owner_gets_an_email_and_nothing_more_is_sent
 
 
 def test_a_retry_is_planned_from_the_moment_of_the_answer() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     (attempt,) = take(world)
@@ -126,7 +126,7 @@ def test_a_retry_is_planned_from_the_moment_of_the_answer() -> None:
 
 def test_a_retry_holds_nothing_back_and_success_ends_it() -> None:
     """Decision W6: a retry holds nothing back."""
-    world = house()
+    world = webhook_world()
     register(world)
     first = happen(world)
     drain(world, BROKEN)
@@ -141,7 +141,7 @@ def test_a_retry_holds_nothing_back_and_success_ends_it() -> None:
 
 
 def test_the_answer_to_a_retry_does_not_let_the_next_first_attempt_go() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     drain(world, BROKEN)
@@ -158,7 +158,7 @@ def test_the_answer_to_a_retry_does_not_let_the_next_first_attempt_go() -> None:
 
 @pytest.mark.parametrize(("status", "succeeded"), [(200, True), (204, True), (299, True), (300, False), (199, False)])
 def test_any_2xx_is_a_success(status: int, succeeded: bool) -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     (attempt,) = take(world)
@@ -170,7 +170,7 @@ def test_any_2xx_is_a_success(status: int, succeeded: bool) -> None:
 
 def test_no_answer_is_a_failure_with_its_reason() -> None:
     """Decision W12: response_status is null without an answer."""
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     drain(world, Outcome(None, "connection refused"))
@@ -181,7 +181,7 @@ def test_no_answer_is_a_failure_with_its_reason() -> None:
 
 
 def test_the_record_of_the_control_interface_shows_both_sides_to_the_byte() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     event = happen(world)
     answer = Outcome(200, None, 3, (("X-Timestamp", "1"),), (("Server", "mine"),), b"thanks")
@@ -195,7 +195,7 @@ def test_the_record_of_the_control_interface_shows_both_sides_to_the_byte() -> N
 
 
 def test_a_report_of_an_unknown_attempt_changes_nothing() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     (attempt,) = take(world)
@@ -206,7 +206,7 @@ def test_a_report_of_an_unknown_attempt_changes_nothing() -> None:
 
 
 def test_an_attempt_put_back_may_start_again_under_the_same_id() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     (attempt,) = take(world)
@@ -221,7 +221,7 @@ def test_an_attempt_put_back_may_start_again_under_the_same_id() -> None:
 
 def test_a_resend_goes_to_those_who_would_get_it_now_and_numbers_go_on() -> None:
     """Decision W11: no new retry schedule."""
-    world = house()
+    world = webhook_world()
     first = register(world)
     event = happen(world)
     drain(world)
@@ -234,7 +234,7 @@ def test_a_resend_goes_to_those_who_would_get_it_now_and_numbers_go_on() -> None
 
 
 def test_a_resend_leaves_planned_retries_alone() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     event = happen(world)
     drain(world, BROKEN)
@@ -257,7 +257,7 @@ FAULTS = {
 @pytest.mark.parametrize("fault", FAULTS)
 def test_what_a_deleted_endpoint_gets_does_not_depend_on_how_quickly_it_answered(answer: Outcome, fault: str) -> None:
     def run(answered_before: int) -> list[object]:
-        world = house()
+        world = webhook_world()
         endpoint = register(world)
         if FAULTS[fault]:
             add_fault(world, **FAULTS[fault])
@@ -283,7 +283,7 @@ def test_what_a_deleted_endpoint_gets_does_not_depend_on_how_quickly_it_answered
 
 
 def test_a_deleted_endpoint_gets_no_retry() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     happen(world)
     drain(world, BROKEN)
@@ -292,7 +292,7 @@ def test_a_deleted_endpoint_gets_no_retry() -> None:
 
 
 def test_the_event_of_a_test_call_is_sent_again_to_its_endpoint_alone() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     endpoint = register(world, events=("kyc.approved",))
     envelope = call(world, "POST", "/webhooks/{id}/test", id=endpoint)
@@ -305,12 +305,12 @@ def test_the_event_of_a_test_call_is_sent_again_to_its_endpoint_alone() -> None:
 
 def test_resending_an_unknown_event_is_a_lookup_error() -> None:
     with pytest.raises(LookupError):
-        resend(house(), "evt_unknown")
+        resend(webhook_world(), "evt_unknown")
 
 
 def test_whoever_answers_first_ids_records_and_timers_are_the_same() -> None:
     def run(backwards: bool) -> tuple[object, object, object]:
-        world = house()
+        world = webhook_world()
         for _ in range(3):
             register(world)
         for _ in range(2):
@@ -327,7 +327,7 @@ def test_whoever_answers_first_ids_records_and_timers_are_the_same() -> None:
 
 
 def test_deliveries_are_found_by_event_endpoint_and_status() -> None:
-    world = house()
+    world = webhook_world()
     one, two = register(world), register(world)
     first, second = happen(world), happen(world)
     drain(world, lambda attempt: OK if attempt.endpoint_id == one else BROKEN)
@@ -341,7 +341,7 @@ def test_deliveries_are_found_by_event_endpoint_and_status() -> None:
 
 
 def test_disabling_keeps_the_line_until_the_attempt_on_its_way_is_answered() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     happen(world)
     (flying,) = take(world)
@@ -354,7 +354,7 @@ def test_disabling_keeps_the_line_until_the_attempt_on_its_way_is_answered() -> 
 
 
 def test_disabling_before_the_attempt_started_frees_the_line() -> None:
-    world = house()
+    world = webhook_world()
     endpoint = register(world)
     happen(world)
     call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=endpoint)

@@ -13,8 +13,8 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks import Attempt, prepare, webhook_key
 from simulator.resources.webhooks.keys import sign
 from simulator.resources.webhooks.records import IN_FLIGHT, QUEUES, SignedRequest
-from tests.resources.webhooks.house import BROKEN, ROOMS, add_fault, happen, house, register, report, take
-from tests.support import push
+from tests.resources.webhooks.support import BROKEN, ROOMS, add_fault, happen, register, report, take, webhook_world
+from tests.support import act
 
 WALL_MS = 1_800_000_000_000
 
@@ -35,7 +35,7 @@ def test_the_signature_is_hmac_sha256_over_timestamp_dot_body() -> None:
 
 def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
     """Decision W2: stamped with the wall clock."""
-    world = house()
+    world = webhook_world()
     register(world)
     event = happen(world)
     _, message, headers = prepared(world)
@@ -48,7 +48,7 @@ def test_a_request_carries_the_bytes_of_the_event_stamped_and_signed() -> None:
 
 def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
     """Decision W2."""
-    world = house(webhook_timestamp="simulated")
+    world = webhook_world(webhook_timestamp="simulated")
     register(world)
     happen(world)
     _, _, headers = prepared(world)
@@ -57,18 +57,18 @@ def test_the_stamp_follows_the_simulated_clock_when_asked() -> None:
 
 def test_production_is_signed_with_its_own_key_and_a_rotated_one_at_once() -> None:
     """Decisions H16 and W1."""
-    world = house()
+    world = webhook_world()
     register(world, environment="production")
     event = happen(world, environment="production")
     attempt, _, headers = prepared(world)
     assert headers["X-Signature"] == expected("whk_live_simulator", str(WALL_MS), event.raw)
-    push(world, ROOMS, "rotate_webhook_key", environment="production")
+    act(world, ROOMS, "rotate_webhook_key", environment="production")
     rotated = dict(prepare(world, attempt, WALL_MS).headers)
     assert rotated["X-Signature"] == expected(webhook_key(world, "production"), str(WALL_MS), event.raw)
 
 
 def test_faults_spoil_signature_stamp_or_body() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     add_fault(world, webhook={"event": "kyc.approved"}, deliver={"corrupt_signature": True})
     add_fault(world, webhook={"event": "kyc.rejected"}, deliver={"stale_timestamp": True})
@@ -92,17 +92,17 @@ def test_faults_spoil_signature_stamp_or_body() -> None:
 
 
 def test_an_attempt_without_its_event_cannot_be_prepared() -> None:
-    world = house()
+    world = webhook_world()
     register(world)
     happen(world)
     (attempt,) = take(world)
     with pytest.raises(LookupError):
-        prepare(house(), attempt, WALL_MS)
+        prepare(webhook_world(), attempt, WALL_MS)
 
 
 def test_every_attempt_and_every_endpoint_gets_the_same_bytes_with_a_stamp_of_its_own() -> None:
     """Decision W7."""
-    world = house()
+    world = webhook_world()
     register(world)
     register(world)
     event = happen(world)

@@ -8,7 +8,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.wire.records import find, move
-from tests.resources.webhooks.house import house, register
+from tests.resources.webhooks.support import register, webhook_world
 
 LEGAL = {
     ("enabled", "disable"): "disabled",
@@ -28,7 +28,7 @@ def test_an_endpoint_begins_enabled() -> None:
 @pytest.mark.parametrize("state", list(PATHS))
 @pytest.mark.parametrize("trigger", TRIGGERS)
 def test_every_cell(state: str, trigger: str) -> None:
-    world = house()
+    world = webhook_world()
     endpoint = find(world, register(world))
     with world.change(Cause("action", "test")):
         for step in PATHS[state]:

@@ -111,7 +111,7 @@ def _holds_up(fault: dict[str, Any]) -> bool:
     return "delay" in fault or "slow" in fault.get("deliver", {})
 
 
-class House:
+class ServerUnderTest:
     """The server, its findings, and where in the run it is."""
 
     def __init__(self, findings: Findings, progress: Progress, application: Application | None = None) -> None:
@@ -130,7 +130,7 @@ class House:
         self._log = io.StringIO()
 
     @asynccontextmanager
-    async def open(self) -> AsyncIterator[House]:
+    async def open(self) -> AsyncIterator[ServerUnderTest]:
         sys.stderr = self._log
         try:
             async with serving(self.application) as origin:

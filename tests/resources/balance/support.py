@@ -28,7 +28,7 @@ from simulator.resources import (
 )
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, render
-from tests.support import advance, event_types, find_operation, invoke, make_world, push
+from tests.support import act, advance, event_types, find_operation, invoke, make_world
 
 ROOMS = (
     reference.ROOM,
@@ -52,7 +52,7 @@ TO_AMINA = {"type": "platform_user", "email": "amina@example.test"}
 PAYER = {"phone_number": "+254712000009"}
 
 
-class House:
+class WalletWorld:
     """One world with the wallet rooms, in one environment."""
 
     def __init__(self, environment: str = "sandbox", seed: int = 1) -> None:
@@ -78,7 +78,7 @@ class House:
 
     def act(self, action: str, target: str | None = None, **values: Any) -> Any:
         """Perform an action; answers the resource after."""
-        return push(self.world, ROOMS, action, target, self.environment, **values).resource
+        return act(self.world, ROOMS, action, target, self.environment, **values).resource
 
     def show(self, transaction_id: str) -> Any:
         row: Any = find(self.world, transaction_id)

@@ -6,7 +6,7 @@ from typing import Any
 
 from simulator.kernel.world import World
 from tests.resources.recurring.world import ROOMS, call, save_beneficiary
-from tests.support import push
+from tests.support import act
 
 CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 
@@ -117,8 +117,8 @@ def withdraw(world: World, reference: str | None = None) -> Any:
 def credited(world: World) -> Any:
     """A deposit on a bitcoin wallet: the transaction that it ends as."""
     wallet = call(world, "POST", "/wallets", {"network": "bitcoin", "reference": "till-3"})
-    deposit = push(world, ROOMS, "deposit_arrives", wallet["id"], asset="BTC", amount="0.001").resource or {}
-    push(world, ROOMS, "deposit_confirms", deposit["id"])
+    deposit = act(world, ROOMS, "deposit_arrives", wallet["id"], asset="BTC", amount="0.001").resource or {}
+    act(world, ROOMS, "deposit_confirms", deposit["id"])
     return call(world, "GET", "/transactions", query={"type": "deposit"})["data"][0]
 
 

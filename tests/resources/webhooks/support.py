@@ -22,7 +22,7 @@ BROKEN = Outcome(500)
 _CAUSE = Cause("law", "webhook")
 
 
-def house(**settings: Any) -> World:
+def webhook_world(**settings: Any) -> World:
     world = make_world(*ROOMS)
     if settings:
         with world.change(_CAUSE):
