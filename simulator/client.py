@@ -23,7 +23,7 @@ class Unreachable(Exception):
     """No simulator answers at the address; the text says why."""
 
 
-class Refused(Exception):
+class CallRefused(Exception):
     """The server answered with an error: its status, and `error` of the envelope (code, message, param, ...)."""
 
     def __init__(self, status: int, error: Mapping[str, Any]) -> None:
@@ -67,7 +67,7 @@ class ControlClient:
             self._headers["Authorization"] = f"Bearer {token}"
 
     def get(self, path: str, /, **query: Any) -> Any:
-        """GET; query parameters that are None are left out. Refused, Unreachable."""
+        """GET; query parameters that are None are left out. CallRefused, Unreachable."""
         given = {name: str(value) for name, value in query.items() if value is not None}
         return self.call("GET", f"{path}?{urlencode(given)}" if given else path)
 
@@ -78,7 +78,7 @@ class ControlClient:
         return self.call("PUT", path, body)
 
     def text(self, path: str, /, **query: Any) -> str:
-        """GET of what is no JSON; query parameters that are None are left out. Refused, Unreachable."""
+        """GET of what is no JSON; query parameters that are None are left out. CallRefused, Unreachable."""
         given = {name: str(value) for name, value in query.items() if value is not None}
         return self._read("GET", f"{path}?{urlencode(given)}" if given else path, None).decode("utf-8")
 
@@ -126,7 +126,7 @@ class ControlClient:
             return self._opener.open(request, timeout=self._timeout_seconds)
         except HTTPError as error:
             with error:
-                raise Refused(error.code, _error_of(error.read(), error.reason)) from None
+                raise CallRefused(error.code, _error_of(error.read(), error.reason)) from None
         except (OSError, HTTPException, ValueError) as error:
             reason = getattr(error, "reason", error)
             raise Unreachable(f"no simulator answers at {self.url} ({_words(reason)})") from None

@@ -25,7 +25,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.server.app import Application, Limits
+from simulator.server.app import Application, ConnectionLimits
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
@@ -63,13 +63,13 @@ def create_app(config: Config | None = None) -> Application:
     return application_of(
         Runtime(simulator, masker=Masker([config.control_token] if config.control_token else [])),
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
-        limits=Limits(config.idle_seconds, config.request_seconds),
+        limits=ConnectionLimits(config.idle_seconds, config.request_seconds),
         token=token,
     )
 
 
 def application_of(
-    runtime: Runtime, *, hosts: Hosts | None = None, limits: Limits | None = None, token: str | None = None
+    runtime: Runtime, *, hosts: Hosts | None = None, limits: ConnectionLimits | None = None, token: str | None = None
 ) -> Application:
     """The application around worlds that are there already. `token`: what control calls must bring along."""
     rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *REFERENCE_PAGE_ROWS, *COVERAGE_PAGE_ROWS))

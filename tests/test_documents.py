@@ -28,7 +28,7 @@ from simulator.courier.transport import FakeTransport
 from simulator.host import application_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import Between, OneLine
-from simulator.kernel.journal import STEPS_A_ROW
+from simulator.kernel.journal import MOVES_A_ROW
 from simulator.kernel.store import address_of
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
@@ -81,7 +81,7 @@ class Morning:
 def morning() -> Iterator[Morning]:
     inside = Inside()
     busy_morning(inside, "http://127.0.0.1:9/failing", "http://127.0.0.1:9/good")
-    for status in ("degraded", "operational") * STEPS_A_ROW:
+    for status in ("degraded", "operational") * MOVES_A_ROW:
         inside.control("POST", "/actions/set_network", {"network": "bitcoin", "status": status})
     simulator = inside.simulator
     state = simulator.state_of(simulator.default)

@@ -352,7 +352,7 @@ class RandomWalk(RuleBasedStateMachine):
             assert any(move.target == history[0].state for move in machine.initial)
             for before, after in pairwise(history):
                 cells = machine.rows[before.state]
-                assert any((move.on, move.target) == (after.trigger, after.state) for move in cells)
+                assert any((move.on, move.target) == (after.on, after.state) for move in cells)
             assert record is not None
             assert history[-1].state == record.status
 

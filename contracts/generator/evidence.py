@@ -15,7 +15,7 @@ from typing import Any
 from simulator.assembly import Blueprint, Simulator
 from simulator.client import DEFAULT_URL
 from simulator.host import application_of
-from simulator.kernel.journal import JournalEntry, Step
+from simulator.kernel.journal import HistoryEntry, JournalEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.scenario.clients import HttpClient
@@ -229,17 +229,17 @@ def edges_of(world: World) -> set[Edge]:
     for resource_id, steps in world.journal.histories():
         machine, before = _machine(world, resource_id, steps[0])
         for step in steps:
-            found.add(Edge(machine.name, before, step.trigger, step.state))
+            found.add(Edge(machine.name, before, step.on, step.state))
             before = step.state
     return found
 
 
-def _machine(world: World, resource_id: str, first: Step) -> tuple[Machine, str]:
+def _machine(world: World, resource_id: str, first: HistoryEntry) -> tuple[Machine, str]:
     """The state table that rules a resource, and the state it was in before the first step of its history."""
     record: Any = find_moved(world, resource_id)
     kind = world.wiring.kinds[record.kind]
     machine: Machine = kind.machine
-    if any((move.on, move.target) == (first.trigger, first.state) for move in machine.initial):
+    if any((move.on, move.target) == (first.on, first.state) for move in machine.initial):
         return machine, ""
     fresh = None if kind.standing is None else kind.standing(_untouched(world), resource_id)
     return machine, machine.initial[0].target if fresh is None else fresh.status

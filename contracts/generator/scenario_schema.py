@@ -36,7 +36,7 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
     return schema
 
 
-_PUBLISHED = {"DriveCall": "Call", "RuleStep": "Step"}
+_PUBLISHED = {"DriveCall": "Call", "InitialState": "WorldState", "RuleStep": "Step"}
 """Classes that the published schema knows by another name: editors and other files may refer to it."""
 
 

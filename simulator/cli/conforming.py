@@ -12,7 +12,7 @@ from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 
 if TYPE_CHECKING:
     from simulator.conformance.outcome import ConformanceResult
-    from simulator.conformance.settings import Settings
+    from simulator.conformance.settings import ConformanceSettings
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 
@@ -48,14 +48,14 @@ def conform(
     Against a target that is not yours, start with the default mode: it reads only. Needs the package schemathesis.
     Exit code 1 when something does not conform.
     """
-    from simulator.conformance.running import Refused, Unanswered, Unusable
-    from simulator.conformance.settings import PHASES, Settings
+    from simulator.conformance.running import NoServer, TokenRefused, Unusable
+    from simulator.conformance.settings import PHASES, ConformanceSettings
 
     if target is not None and not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     if target is not None and not target.startswith(("http://", "https://")):
         fail([f"--target: {target!r} is no http or https address"], EXIT_USAGE)
-    settings = Settings(
+    settings = ConformanceSettings(
         base_url=(target or "").rstrip("/"),
         public_key=(public_key or "") if target else "pk_test_simulator",
         secret_key=(secret_key or "") if target else "sk_test_simulator",
@@ -71,9 +71,9 @@ def conform(
         outcome = asyncio.run(_run(settings, contract, junit))
     except Unusable as error:
         fail([str(error)], EXIT_USAGE)
-    except Unanswered as error:
+    except NoServer as error:
         fail([str(error)], EXIT_UNREACHABLE)
-    except Refused as error:
+    except TokenRefused as error:
         fail([str(error)], EXIT_REFUSED)
     text = outcome.readable()
     if report is not None:
@@ -83,7 +83,7 @@ def conform(
         raise SystemExit(EXIT_REFUSED)
 
 
-async def _run(settings: Settings, contract: Path | None, junit: Path | None) -> ConformanceResult:
+async def _run(settings: ConformanceSettings, contract: Path | None, junit: Path | None) -> ConformanceResult:
     from dataclasses import replace
 
     from simulator.conformance.running import own_simulator, run

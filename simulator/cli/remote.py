@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.client import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL, ControlClient, Refused, Unreachable
+from simulator.client import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL, CallRefused, ControlClient, Unreachable
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -55,7 +55,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         )
         try:
             command(client, *args, **values)
-        except Refused as refusal:
+        except CallRefused as refusal:
             fail([in_words(refusal)], EXIT_REFUSED)
         except Unreachable as error:
             fail(
@@ -108,7 +108,7 @@ def fail(lines: Iterable[str], code: int) -> NoReturn:
     sys.exit(code)
 
 
-def in_words(refusal: Refused) -> str:
+def in_words(refusal: CallRefused) -> str:
     """What the server refused, why, and what is possible instead."""
     error = refusal.error
     code = error.get("code", f"HTTP {refusal.status}")

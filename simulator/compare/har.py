@@ -24,7 +24,7 @@ class HarError(Exception):
 
 
 @dataclass(frozen=True)
-class Entry:
+class RecordedCall:
     """One recorded call: `path` lies below the base, bodies are parsed JSON (None without one)."""
 
     number: int
@@ -39,7 +39,7 @@ class Entry:
     answer: object
 
 
-def read_har(raw: bytes, base: str | None = None) -> list[Entry]:
+def read_har(raw: bytes, base: str | None = None) -> list[RecordedCall]:
     """The calls to the service in the order of time; `base` is its base address, by default whatever ends with /v1.
 
     HarError with a sentence that names the entry and the member, for a file that is wrong anywhere.
@@ -77,7 +77,7 @@ def _optional(value: JsonObject, name: str, kind: type[Kind], where: str) -> Kin
 _KINDS: dict[type[Any], str] = {dict: "an object", list: "a list", str: "a string", int: "a whole number"}
 
 
-def _entry(number: int, row: object, base: str | None) -> Entry | None:
+def _entry(number: int, row: object, base: str | None) -> RecordedCall | None:
     here = f"entry {number}"
     request, response = _member(row, "request", dict, here), _member(row, "response", dict, here)
     asked, answered = f"the request of {here}", f"the response of {here}"
@@ -97,7 +97,7 @@ def _entry(number: int, row: object, base: str | None) -> Entry | None:
     posted = _optional(request, "postData", dict, asked) or {}
     raw_body = (_optional(posted, "text", str, f"postData of {asked}") or "").encode()
     content = _optional(response, "content", dict, answered) or {}
-    return Entry(
+    return RecordedCall(
         number=number,
         at_ms=_moment(_member(row, "startedDateTime", str, here), here),
         method=_member(request, "method", str, asked).upper(),

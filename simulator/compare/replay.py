@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
-from simulator.compare.har import LIVE, Entry
+from simulator.compare.har import LIVE, RecordedCall
 from simulator.config import Config
 from simulator.host import create_app
 from simulator.kernel.journal import Cause
@@ -63,7 +63,7 @@ class Comparison:
 
 
 async def compare(
-    entries: Sequence[Entry], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
+    entries: Sequence[RecordedCall], *, scenarios: tuple[str, ...] = ("autopilot",), values: bool = False
 ) -> Comparison:
     """Replay the calls and compare every answer; `values` also compares amounts, rates and texts."""
     application = create_app(Config(clock="manual", now_ms=entries[0].at_ms, scenarios=scenarios))
@@ -90,7 +90,7 @@ class _Replay:
         self._tokens: dict[str, str] = {}
         self._known: set[str] = set()
 
-    async def step(self, entry: Entry) -> None:
+    async def step(self, entry: RecordedCall) -> None:
         if entry.method == "POST" and entry.path == "/webhooks":
             self.result.skipped.append(f"#{entry.number} POST /webhooks: its receiver is not here")
             return
@@ -108,7 +108,7 @@ class _Replay:
         self._learn(entry.answer, reply.body)
         self._report(entry, reply.status, reply.body)
 
-    async def _call(self, entry: Entry) -> Reply:
+    async def _call(self, entry: RecordedCall) -> Reply:
         path = "/".join(self._names.get(part, part) for part in entry.path.split("/"))
         query = "&".join(_renamed_pair(pair, self._names) for pair in entry.query.split("&")) if entry.query else ""
         headers = {name: entry.headers[name] for name in KEPT_HEADERS if name in entry.headers}
@@ -144,7 +144,7 @@ class _Replay:
             self._tokens[recorded] = reply.body["access_token"]
         return self._tokens[recorded]
 
-    def _bring(self, entry: Entry, reply: Reply) -> bool:
+    def _bring(self, entry: RecordedCall, reply: Reply) -> bool:
         """Let the outside world bring a shown object to its recorded status, where a path leads; whether it moved."""
         shown, recorded = reply.body, entry.answer
         if (
@@ -194,7 +194,7 @@ class _Replay:
             self._names.setdefault(recorded, simulated)
             self._known.add(recorded)
 
-    def _report(self, entry: Entry, status: int, simulated: object) -> None:
+    def _report(self, entry: RecordedCall, status: int, simulated: object) -> None:
         call = f"{entry.method} {entry.path}"
         if status != entry.status:
             theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
@@ -209,7 +209,7 @@ def _with_code(status: int, answer: object) -> str:
     return str(status) if error is None else f"{status} {error['code']}"
 
 
-def _ids(entry: Entry) -> list[str]:
+def _ids(entry: RecordedCall) -> list[str]:
     """The ids that a call names in its path, query and body."""
     found = [part for part in entry.path.split("/") if is_id(part)]
     found += [value for pair in entry.query.split("&") if is_id(value := pair.partition("=")[2])]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from simulator.conformance.settings import PHASES, Settings
+from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.contract.files import contract_document, contract_file
 
 ENOUGH_EXAMPLES = 10
@@ -36,7 +36,7 @@ class ContractFailure:
 
 
 @dataclass(frozen=True)
-class Warned:
+class ReportedWarning:
     """A warning of schemathesis; `explanation` is None when nothing accounts for it."""
 
     kind: str
@@ -48,7 +48,7 @@ class Warned:
 class ConformanceResult:
     """What was run and what came of it."""
 
-    settings: Settings
+    settings: ConformanceSettings
     seconds: float
     cases: int
     tested: int
@@ -56,7 +56,7 @@ class ConformanceResult:
     complete: bool
     failures: list[ContractFailure] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    warnings: list[ReportedWarning] = field(default_factory=list)
     answers: dict[str, Counter[str]] = field(default_factory=dict)
     """Per operation, how often each status came, with its code where it is an error: `422 amount_too_low`."""
 
@@ -102,7 +102,7 @@ def _count(rows: list[Any], name: str) -> str:
     return f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}"
 
 
-def read_outcome(settings: Settings, report: Mapping[str, Any], calls: Path) -> ConformanceResult:
+def read_outcome(settings: ConformanceSettings, report: Mapping[str, Any], calls: Path) -> ConformanceResult:
     """Put together schemathesis' summary (JSON report) and its list of calls (NDJSON report)."""
     outcome = ConformanceResult(
         settings,
@@ -116,7 +116,7 @@ def read_outcome(settings: Settings, report: Mapping[str, Any], calls: Path) -> 
     lonely = "Missing Open API links" if settings.operations or settings.mode == "read-only" else None
     outcome.errors = [_error(error) for error in report["errors"] if error.get("title") != lonely]
     outcome.warnings = [
-        Warned(kind, tuple(map(str, operations)), _explanation(settings, kind, operations))
+        ReportedWarning(kind, tuple(map(str, operations)), _explanation(settings, kind, operations))
         for kind, operations in report["warnings"].items()
         if operations
     ]
@@ -169,7 +169,9 @@ def _answer(call: Mapping[str, Any]) -> str:
     return f"{response['status_code']} {code}"
 
 
-def _failure(operation: str, call: Mapping[str, Any], check: Mapping[str, Any], settings: Settings) -> ContractFailure:
+def _failure(
+    operation: str, call: Mapping[str, Any], check: Mapping[str, Any], settings: ConformanceSettings
+) -> ContractFailure:
     found = check["failure_info"]["failure"]
     response = call.get("response")
     return ContractFailure(
@@ -203,7 +205,7 @@ def _error(error: Any) -> str:
     return str(error)
 
 
-def _explanation(settings: Settings, kind: str, operations: list[Any]) -> str | None:
+def _explanation(settings: ConformanceSettings, kind: str, operations: list[Any]) -> str | None:
     """Why a warning is no cause for concern; None when it is one."""
     if kind == "validation_mismatch" and set(operations) <= _depending_on_state():
         return (

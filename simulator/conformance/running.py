@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 from simulator.config import Config
 from simulator.conformance.outcome import ConformanceResult, operation_ids, read_outcome
-from simulator.conformance.settings import Settings, compose
+from simulator.conformance.settings import ConformanceSettings, compose
 from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
 from simulator.contract.files import contract_file, contracts_directory
 from simulator.host import create_app
@@ -31,11 +31,11 @@ class Unusable(Exception):
     """The run cannot be made: schemathesis is missing, or the configuration or contract is refused."""
 
 
-class Unanswered(Exception):
+class NoServer(Exception):
     """No server answers at the address."""
 
 
-class Refused(Exception):
+class TokenRefused(Exception):
     """The server gives no token for the key pair."""
 
 
@@ -49,8 +49,10 @@ async def own_simulator() -> AsyncIterator[str]:
         yield f"{origin}{BASE}"
 
 
-async def run(settings: Settings, *, contract: Path | None = None, junit: Path | None = None) -> ConformanceResult:
-    """One run of schemathesis; Unusable, Unanswered, Refused."""
+async def run(
+    settings: ConformanceSettings, *, contract: Path | None = None, junit: Path | None = None
+) -> ConformanceResult:
+    """One run of schemathesis; Unusable, NoServer, TokenRefused."""
     if find_spec("schemathesis") is None:
         raise Unusable(
             "schemathesis is not installed: pip install -e '.[conformance]' in the directory of rampsim, "
@@ -101,7 +103,7 @@ async def run(settings: Settings, *, contract: Path | None = None, junit: Path |
         return outcome
 
 
-def _environment(settings: Settings) -> dict[str, str]:
+def _environment(settings: ConformanceSettings) -> dict[str, str]:
     package = Path(__file__).resolve().parents[2]
     paths = [str(package), *filter(None, [os.environ.get("PYTHONPATH")])]
     more = {WEBHOOK_URL: settings.webhook_url} if settings.webhook_url else {}
@@ -115,7 +117,7 @@ def _environment(settings: Settings) -> dict[str, str]:
     }
 
 
-def ask_token(settings: Settings) -> Mapping[str, Any]:
+def ask_token(settings: ConformanceSettings) -> Mapping[str, Any]:
     """Ask for a token once before anything else, so that a wrong address or key pair is said in so many words."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     request = Request(
@@ -130,9 +132,9 @@ def ask_token(settings: Settings) -> Mapping[str, Any]:
         return {"token_type": answer["token_type"], "expires_in": answer["expires_in"]}
     except HTTPError as error:
         with error:
-            raise Refused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None
+            raise TokenRefused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None
     except (URLError, OSError) as error:
         reason = getattr(error, "reason", error)
-        raise Unanswered(f"no server answers at {settings.base_url} ({reason})") from None
+        raise NoServer(f"no server answers at {settings.base_url} ({reason})") from None
     except (ValueError, KeyError, TypeError):
-        raise Refused(f"{settings.base_url}/auth/token answers something that is no token") from None
+        raise TokenRefused(f"{settings.base_url}/auth/token answers something that is no token") from None

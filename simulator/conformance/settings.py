@@ -14,7 +14,7 @@ PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 
 @dataclass(frozen=True)
-class Settings:
+class ConformanceSettings:
     """What one run is to do. `base_url` ends with /v1; `operations` are operationIds, none for all."""
 
     base_url: str
@@ -29,7 +29,7 @@ class Settings:
     webhook_url: str | None = None
 
 
-def compose(shipped: str, settings: Settings) -> str:
+def compose(shipped: str, settings: ConformanceSettings) -> str:
     """The text of a configuration file: the shipped one as this run needs it."""
     document = tomllib.loads(shipped)
     document["seed"] = settings.seed

@@ -89,7 +89,7 @@ class Statuses(Body):
 
 
 @dataclass(frozen=True)
-class Message:
+class ReceivedMessage:
     """A message as shown, the world it belongs to, and about how many bytes it takes."""
 
     world_id: str
@@ -101,7 +101,7 @@ class Message:
 class Inbox:
     """What one inbox has received, and the statuses it will answer; `set_in` is the world they were set in."""
 
-    messages: deque[Message] = field(default_factory=deque)
+    messages: deque[ReceivedMessage] = field(default_factory=deque)
     size: int = 0
     dropped: int = 0
     statuses: list[int] = field(default_factory=lambda: [200])
@@ -117,7 +117,7 @@ class Inbox:
         """The messages of a world, or all."""
         return [message.shown for message in self.messages if world_id in (None, message.world_id)]
 
-    def keep(self, message: Message) -> None:
+    def keep(self, message: ReceivedMessage) -> None:
         """Add a message; the oldest go where there are too many."""
         self.messages.append(message)
         self.size += message.size
@@ -196,7 +196,7 @@ class Inboxes(Watcher):
         return world.id if world is not None and call.simulator.lives(world) else None
 
     @staticmethod
-    def _message(call: ControlCall, world_id: str, status: int) -> Message:
+    def _message(call: ControlCall, world_id: str, status: int) -> ReceivedMessage:
         masker = call.runtime.masker
         headers = masker.headers(call.headers)
         body = masker.raw(call.raw).decode("utf-8", "replace")
@@ -208,7 +208,7 @@ class Inboxes(Watcher):
             "truncated": not call.is_whole,
         }
         size = _ROW_BYTES + len(body) + sum(len(name) + len(value) for name, value in headers.items())
-        return Message(world_id, shown, size)
+        return ReceivedMessage(world_id, shown, size)
 
     def _fit(self) -> None:
         """Make room where all inboxes together take too much: the largest one loses its oldest messages."""

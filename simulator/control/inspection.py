@@ -23,7 +23,7 @@ from simulator.control.journal import call_of
 from simulator.control.lookups import Lookups, references_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, JournalEntry, Step
+from simulator.kernel.journal import Cause, HistoryEntry, JournalEntry
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
@@ -106,11 +106,11 @@ class _Inspection:
             "scenario": None if bound is None else bound[0],
         }
 
-    def step(self, step: Step) -> HistoryStep:
+    def step(self, step: HistoryEntry) -> HistoryStep:
         return {
             "state": step.state,
             "at": format_timestamp(step.at_ms),
-            "trigger": step.trigger,
+            "trigger": step.on,
             "cause": self.cause(step.cause),
         }
 

@@ -22,7 +22,7 @@ from simulator.control import (
 )
 from simulator.control.inbox import Inboxes
 from simulator.control.operation import ControlOperation
-from simulator.control.stream import Streams
+from simulator.control.stream import EventStreams
 from simulator.wire.rows import by_name
 
 
@@ -48,7 +48,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *faults.ROWS,
         *queries.ROWS,
         *insight.ROWS,
-        *Streams().rows(),
+        *EventStreams().rows(),
         *Inboxes().rows(),
         *extra,
     )

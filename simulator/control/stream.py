@@ -16,7 +16,7 @@ from starlette.responses import Response
 from simulator.control.clock import show_clock
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Event, JournalEntry, Step, resource_of
+from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
@@ -132,7 +132,7 @@ def show_call(call: JournalEntry) -> JsonObject:
     }
 
 
-def _show_move(world: World, row: str, moves: tuple[Step, ...], index: int) -> JsonObject:
+def _show_move(world: World, row: str, moves: tuple[HistoryEntry, ...], index: int) -> JsonObject:
     resource_id = resource_of(row)
     step, record = moves[index], find_moved(world, resource_id)
     before = moves[index - 1] if index else world.journal.last_before(row)
@@ -141,13 +141,13 @@ def _show_move(world: World, row: str, moves: tuple[Step, ...], index: int) -> J
         "kind": "" if record is None else record.kind,
         "from": None if before is None else before.state,
         "state": step.state,
-        "trigger": step.trigger,
+        "trigger": step.on,
         "at": format_timestamp(step.at_ms),
         "cause": {"kind": step.cause.kind, "name": step.cause.name},
     }
 
 
-class Streams(Watcher):
+class EventStreams(Watcher):
     """The feeds of all worlds that somebody reads, or read until lately."""
 
     def __init__(self) -> None:

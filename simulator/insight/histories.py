@@ -50,10 +50,10 @@ def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
             continue
         machine, state = tables[kind], NOTHING
         for step in steps:
-            if state == NOTHING and not _begins(machine, step.trigger):
+            if state == NOTHING and not _begins(machine, step.on):
                 state = machine.initial[0].target
             if step.cause.kind != "start":
-                yield resource_id, Cell(kind, state, step.trigger, step.state)
+                yield resource_id, Cell(kind, state, step.on, step.state)
             state = step.state
 
 

@@ -53,13 +53,16 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One move in the history of a resource: the state it reached, when, by which trigger, and why."""
+class HistoryEntry:
+    """One move in the history of a resource: the state it reached, when, on which row of the state table, and why."""
 
     state: str
     at_ms: Milliseconds
-    trigger: str
+    on: str = field(metadata={"saved_as": "trigger"})
     cause: Cause
+
+    saved_as: ClassVar[str] = "Step"
+    """The name in documents of a world, which it keeps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +101,11 @@ class JournalEntry:
         return _ROW_BYTES + len(self.path) + headers + len(self.body) + len(self.response)
 
 
-STEPS_A_ROW = 64
+MOVES_A_ROW = 64
 """How many moves one row of histories holds: a move costs a copy of at most so many, however many there were before."""
 
 EVENTS = TableKey("events", Event)
-HISTORIES = TableKey("histories", tuple[Step, ...])
+HISTORIES = TableKey("histories", tuple[HistoryEntry, ...])
 HISTORY_LENGTHS = TableKey("history_lengths", int)
 
 
@@ -166,30 +169,30 @@ class Journal:
     def event_count(self) -> int:
         return len(self._events)
 
-    def record_step(self, resource_id: str, step: Step) -> None:
+    def record_move(self, resource_id: str, step: HistoryEntry) -> None:
         """Append a move to the history of a resource; inside a change."""
         length = self._length(resource_id)
-        row = _row_of(resource_id, length // STEPS_A_ROW)
+        row = _row_of(resource_id, length // MOVES_A_ROW)
         self._histories.put(row, (*(self._histories.get(row) or ()), step))
-        if length >= STEPS_A_ROW:
+        if length >= MOVES_A_ROW:
             self._lengths.put(resource_id, length + 1)
 
     def _length(self, resource_id: str) -> int:
         return self._lengths.get(resource_id) or len(self._histories.get(resource_id) or ())
 
-    def histories(self) -> Iterator[tuple[str, tuple[Step, ...]]]:
+    def histories(self) -> Iterator[tuple[str, tuple[HistoryEntry, ...]]]:
         """The history of every resource by its id, in the order of their first moves."""
         return ((row, self.history(row)) for row in list(self._histories.rows) if resource_of(row) == row)
 
-    def history(self, resource_id: str) -> tuple[Step, ...]:
+    def history(self, resource_id: str) -> tuple[HistoryEntry, ...]:
         """Every move of a resource, oldest first."""
         return tuple(step for row in self._rows(resource_id) for step in row)
 
-    def _rows(self, resource_id: str) -> Iterator[tuple[Step, ...]]:
-        for number in range((self._length(resource_id) - 1) // STEPS_A_ROW + 1):
+    def _rows(self, resource_id: str) -> Iterator[tuple[HistoryEntry, ...]]:
+        for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             yield self._histories.get(_row_of(resource_id, number)) or ()
 
-    def last_before(self, row: str) -> Step | None:
+    def last_before(self, row: str) -> HistoryEntry | None:
         """The move before the first one of a row of histories; None where a history begins."""
         resource_id, _, number = row.partition("#")
         earlier = self._histories.get(_row_of(resource_id, int(number) - 1)) if number else None
@@ -197,7 +200,7 @@ class Journal:
 
     def forget_history(self, resource_id: str) -> None:
         """Remove the history of what never was in this world (a key of the one it was forked from)."""
-        for number in range((self._length(resource_id) - 1) // STEPS_A_ROW + 1):
+        for number in range((self._length(resource_id) - 1) // MOVES_A_ROW + 1):
             if (row := _row_of(resource_id, number)) in self._histories:
                 self._histories.delete(row)
         if resource_id in self._lengths:

@@ -177,7 +177,7 @@ def _belongs_inside(path: Path) -> str:
 _MODEL_AT: Mapping[str, type[BaseModel]] = {
     "rules": schema.Rule,
     "answer": schema.AnswerInstead,
-    "world": schema.WorldState,
+    "world": schema.InitialState,
     "faults": schema.Fault,
     "match": schema.FaultMatch,
     "respond": schema.FaultRespond,

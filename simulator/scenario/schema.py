@@ -86,8 +86,8 @@ class Rule(Part):
         return (self.on,) if isinstance(self.on, str) else tuple(self.on)
 
 
-class WorldState(Part):
-    """State laid down when the scenario becomes active: each entry holds the parameters of one action."""
+class InitialState(Part):
+    """State set up when the scenario becomes active: each entry holds the parameters of one action."""
 
     rates: Annotated[list[JsonObject], Field(description="parameters of set_rate")] = []
     balances: Annotated[list[JsonObject], Field(description="parameters of set_balance")] = []
@@ -148,7 +148,7 @@ class Scenario(Part):
 
     name: ScenarioName
     description: str = ""
-    world: WorldState = WorldState()
+    world: InitialState = InitialState()
     rules: list[Rule] = []
     timeline: list[TimelineStep] = []
     faults: list[Fault] = []

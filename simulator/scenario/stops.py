@@ -29,7 +29,7 @@ class Stopped(TypedDict):
 
 
 @with_config(STRICT)
-class Failure(TypedDict):
+class FailedStep(TypedDict):
     """The last step of a scenario that broke, and how: the class of the exception."""
 
     part: str
@@ -38,7 +38,7 @@ class Failure(TypedDict):
 
 STOPPED = TableKey("scenario.stopped", Stopped)
 INSTANTS = TableKey("scenario.instants", tuple[int, int])
-FAILURES = TableKey("scenario.failures", Failure)
+FAILURES = TableKey("scenario.failures", FailedStep)
 
 _LONGEST_REASON = 500
 

@@ -42,7 +42,7 @@ ASSUMPTIONS = assume(
 
 
 @dataclass(frozen=True)
-class Limits:
+class ConnectionLimits:
     """How long connections may stay idle, and how long a request may take to come in whole; wall seconds."""
 
     idle_seconds: float = 60.0
@@ -63,10 +63,10 @@ class Application(Starlette):
         routes: Sequence[BaseRoute] = (),
         *,
         hosts: Hosts | None = None,
-        limits: Limits | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         self.runtime = runtime
-        self.limits = limits or Limits()
+        self.limits = limits or ConnectionLimits()
         self.endpoint = Endpoint(runtime)
         self.calls = CallsUnderWay(runtime)
         self.interface = Interface(self.endpoint, hosts or Hosts())

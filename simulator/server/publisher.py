@@ -17,7 +17,7 @@ LONGEST_QUEUE = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ChannelMessage:
     """One message: its number, unique and growing in a server, and its bytes as they go on the wire."""
 
     number: int
@@ -29,11 +29,11 @@ class Reader:
     """One reader: what it has not yet taken, and whether it was let go. `drop` cuts its connection."""
 
     drop: Callable[[], None]
-    waiting: deque[Message] = field(default_factory=deque)
+    waiting: deque[ChannelMessage] = field(default_factory=deque)
     closed: bool = False
     _woken: asyncio.Event = field(default_factory=asyncio.Event)
 
-    def offer(self, message: Message) -> None:
+    def offer(self, message: ChannelMessage) -> None:
         """Hand over a message, or let the reader go when it lags too far behind."""
         if self.closed:
             return
@@ -49,7 +49,7 @@ class Reader:
         self.closed = True
         self._woken.set()
 
-    async def take(self) -> Message | None:
+    async def take(self) -> ChannelMessage | None:
         """The next message, as soon as there is one; None at the end."""
         while not self.waiting:
             if self.closed:
@@ -64,7 +64,7 @@ class Channel:
 
     def __init__(self, numbers: count[int]) -> None:
         self._numbers = numbers
-        self._kept: deque[Message] = deque(maxlen=MESSAGES_KEPT)
+        self._kept: deque[ChannelMessage] = deque(maxlen=MESSAGES_KEPT)
         self._unread = 0
         self.readers: list[Reader] = []
 
@@ -76,7 +76,7 @@ class Channel:
     def publish(self, render: Callable[[int], bytes]) -> None:
         """Make a message, which is told its number, and hand it to everybody."""
         number = next(self._numbers)
-        message = Message(number, render(number))
+        message = ChannelMessage(number, render(number))
         self._kept.append(message)
         self._unread = 0 if self.readers else self._unread + 1
         for reader in tuple(self.readers):
@@ -92,7 +92,7 @@ class Channel:
         self.readers.append(reader)
         self._unread = 0
 
-    def _beyond(self, number: int) -> Iterator[Message]:
+    def _beyond(self, number: int) -> Iterator[ChannelMessage]:
         return (message for message in self._kept if message.number > number)
 
     def leave(self, reader: Reader) -> None:

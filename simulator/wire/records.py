@@ -14,7 +14,7 @@ from typing import Any, Generic, TypedDict
 from typing_extensions import TypeVar
 
 from simulator.kernel.fields import Id, Milliseconds
-from simulator.kernel.journal import Step
+from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Address, Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, Origin, World
@@ -174,7 +174,7 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
         world.store[INDEX].put(record.id, kind.table.of(record.environment, record.owner).text)
     if world.origin.body or world.origin.scenario:
         world.store[ORIGINS].put(record.id, world.origin)
-    world.journal.record_step(record.id, Step(move.target, world.now_ms, move.on, world.cause))
+    world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))
     if announced:
         announce(world, record, on, when)
     return record
@@ -200,7 +200,7 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
     step = kind.machine.next(record.status, on, when)
     record = replace(record, status=step.target, updated_at_ms=world.now_ms)
     _write(world, kind, record)
-    world.journal.record_step(record.id, Step(step.target, world.now_ms, step.on, world.cause))
+    world.journal.record_move(record.id, HistoryEntry(step.target, world.now_ms, step.on, world.cause))
     _emit(world, record, step, extra or {})
     return record
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from simulator.client import ControlClient, Refused, Unreachable
+from simulator.client import CallRefused, ControlClient, Unreachable
 from tests.cli.conftest import Command
 
 
@@ -111,7 +111,7 @@ def test_an_answer_that_breaks_off_is_told() -> None:
 
 
 def test_an_error_without_an_envelope_is_reported_as_it_is() -> None:
-    with stranger() as url, pytest.raises(Refused, match="odd"):
+    with stranger() as url, pytest.raises(CallRefused, match="odd"):
         ControlClient(url).get("/odd")
 
 

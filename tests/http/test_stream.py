@@ -26,7 +26,7 @@ from tests.test_documents import Inside
 
 
 @dataclass
-class Message:
+class StreamMessage:
     name: str
     id: int | None
     data: Any
@@ -39,7 +39,7 @@ class Listener:
         self.response = response
         self._lines = response.iter_lines()
 
-    def messages(self) -> Iterator[Message]:
+    def messages(self) -> Iterator[StreamMessage]:
         members: dict[str, str] = {}
         for line in self._lines:
             if line:
@@ -47,10 +47,10 @@ class Listener:
                 members[name] = value
             elif "data" in members:
                 number = int(members["id"]) if "id" in members else None
-                yield Message(members["event"], number, json.loads(members["data"]))
+                yield StreamMessage(members["event"], number, json.loads(members["data"]))
                 members = {}
 
-    def until(self, name: str, count: int = 1, **wanted: Any) -> list[Message]:
+    def until(self, name: str, count: int = 1, **wanted: Any) -> list[StreamMessage]:
         """Everything up to the message (or so many) of this name that carries these members."""
         got = []
         for message in self.messages():
@@ -75,7 +75,7 @@ def listening(world: Remote, headers: dict[str, str] | None = None, **query: Any
         yield Listener(response)
 
 
-def names(messages: list[Message]) -> list[str]:
+def names(messages: list[StreamMessage]) -> list[str]:
     return [message.name for message in messages]
 
 
@@ -84,7 +84,7 @@ def names(messages: list[Message]) -> list[str]:
 
 def test_a_stream_begins_with_the_clock(world: Remote) -> None:
     with listening(world) as stream:
-        assert stream.until("clock") == [Message("clock", None, world.control("GET", "/clock").body)]
+        assert stream.until("clock") == [StreamMessage("clock", None, world.control("GET", "/clock").body)]
 
 
 def test_a_call_its_moves_its_events_and_its_deliveries_are_told_in_their_order(world: Remote) -> None:

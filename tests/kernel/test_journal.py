@@ -6,12 +6,12 @@ import pytest
 
 from simulator.kernel.journal import (
     DEFAULT_REQUESTS_KEPT,
-    STEPS_A_ROW,
+    MOVES_A_ROW,
     Cause,
     Event,
+    HistoryEntry,
     Journal,
     JournalEntry,
-    Step,
     newest,
 )
 from simulator.kernel.store import Store
@@ -71,7 +71,7 @@ def test_an_event_of_a_change_that_failed_was_never_emitted() -> None:
     store, kept = journal()
     with broken_off(store.change()):
         kept.append(event(1))
-        kept.record_step("qt_1", Step("expired", 10, "expiry", BY_LAW))
+        kept.record_move("qt_1", HistoryEntry("expired", 10, "expiry", BY_LAW))
     assert kept.event_count == 0
     assert kept.history("qt_1") == ()
 
@@ -79,28 +79,28 @@ def test_an_event_of_a_change_that_failed_was_never_emitted() -> None:
 def test_a_history_is_the_moves_of_one_resource_in_their_order() -> None:
     store, kept = journal()
     first, second = (
-        Step("active", 0, "create", Cause("request", "quotes.create", "req_1")),
-        Step("expired", 9, "x", BY_LAW),
+        HistoryEntry("active", 0, "create", Cause("request", "quotes.create", "req_1")),
+        HistoryEntry("expired", 9, "x", BY_LAW),
     )
     with store.change():
-        kept.record_step("qt_1", first)
-        kept.record_step("qt_2", first)
-        kept.record_step("qt_1", second)
+        kept.record_move("qt_1", first)
+        kept.record_move("qt_2", first)
+        kept.record_move("qt_1", second)
     assert kept.history("qt_1") == (first, second)
     assert kept.history("qt_2") == (first,)
     assert kept.history("qt_3") == ()
     assert list(kept.histories()) == [("qt_1", (first, second)), ("qt_2", (first,))]
 
 
-def long_history(kept: Journal, store: Store, moves: int) -> list[Step]:
-    steps = [Step("up" if number % 2 else "down", number, "set", BY_LAW) for number in range(moves)]
+def long_history(kept: Journal, store: Store, moves: int) -> list[HistoryEntry]:
+    steps = [HistoryEntry("up" if number % 2 else "down", number, "set", BY_LAW) for number in range(moves)]
     with store.change():
         for step in steps:
-            kept.record_step("net_celo", step)
+            kept.record_move("net_celo", step)
     return steps
 
 
-@pytest.mark.parametrize("moves", [1, STEPS_A_ROW - 1, STEPS_A_ROW, STEPS_A_ROW + 1, 2 * STEPS_A_ROW, 1000])
+@pytest.mark.parametrize("moves", [1, MOVES_A_ROW - 1, MOVES_A_ROW, MOVES_A_ROW + 1, 2 * MOVES_A_ROW, 1000])
 def test_a_long_history_comes_back_whole(moves: int) -> None:
     store, kept = journal()
     steps = long_history(kept, store, moves)
@@ -116,12 +116,12 @@ def test_a_move_rewrites_no_more_than_one_row_however_long_the_history_is() -> N
         len(table.rows[key]) for table, key, _ in writes if table.name == "histories"
     )
     long_history(kept, store, 1)
-    assert written == [1000 % STEPS_A_ROW + 1]
+    assert written == [1000 % MOVES_A_ROW + 1]
 
 
 def test_a_history_of_one_row_that_an_older_version_wrote_goes_on() -> None:
     store, kept = journal()
-    old = tuple(Step("up", number, "set", BY_LAW) for number in range(3 * STEPS_A_ROW + 5))
+    old = tuple(HistoryEntry("up", number, "set", BY_LAW) for number in range(3 * MOVES_A_ROW + 5))
     store.replace({"histories": {"net_celo": old}})
     later = long_history(kept, store, 70)
     assert kept.history("net_celo") == (*old, *later)
@@ -129,9 +129,9 @@ def test_a_history_of_one_row_that_an_older_version_wrote_goes_on() -> None:
 
 def test_the_move_before_a_row_is_the_last_of_the_row_before() -> None:
     store, kept = journal()
-    steps = long_history(kept, store, STEPS_A_ROW + 1)
+    steps = long_history(kept, store, MOVES_A_ROW + 1)
     assert kept.last_before("net_celo") is None
-    assert kept.last_before("net_celo#1") == steps[STEPS_A_ROW - 1]
+    assert kept.last_before("net_celo#1") == steps[MOVES_A_ROW - 1]
 
 
 def test_a_forgotten_history_leaves_no_row() -> None:
@@ -145,9 +145,9 @@ def test_a_forgotten_history_leaves_no_row() -> None:
 
 def test_moves_of_a_change_that_failed_were_never_made() -> None:
     store, kept = journal()
-    steps = long_history(kept, store, STEPS_A_ROW)
+    steps = long_history(kept, store, MOVES_A_ROW)
     with broken_off(store.change()):
-        kept.record_step("net_celo", steps[0])
+        kept.record_move("net_celo", steps[0])
     assert kept.history("net_celo") == tuple(steps)
 
 

@@ -106,7 +106,7 @@ def test_after_the_last_failure_the_owner_gets_an_email_and_nothing_more_is_sent
     assert email["at"] == "2026-01-08T04:36:00.000Z"
     assert endpoint in email["body"]
     assert len(world.agenda) == 0
-    assert world.journal.history(endpoint)[-1].trigger == "repeated_failures"
+    assert world.journal.history(endpoint)[-1].on == "repeated_failures"
     late = [
         row for row in webhooks.all_deliveries(world) if row.event_id == webhooks.all_deliveries(world)[-1].event_id
     ]
