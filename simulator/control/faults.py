@@ -2,38 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
-
 from typing_extensions import TypedDict
 
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
-from simulator.control.shapes import AnyObject
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
 from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import FAULTS, InterfaceFault, WebhookFault, check_fault, put_in_force
-from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Count
-
-
-class FaultEntry(TypedDict):
-    """A fault as it was given, and how it stands."""
-
-    id: str
-    match: NotRequired[AnyObject]
-    respond: NotRequired[AnyObject]
-    delay: NotRequired[str | float]
-    drop: NotRequired[bool]
-    malformed: NotRequired[Literal["truncate", "garbage"]]
-    after_commit: NotRequired[bool]
-    webhook: NotRequired[AnyObject]
-    deliver: NotRequired[AnyObject]
-    times: NotRequired[Count]
-    probability: NotRequired[float]
-    times_left: Count | None
-    hits: Count
-    scenario: str | None
+from simulator.wire.faults import FAULTS, FaultEntry, InterfaceFault, WebhookFault, check_fault, put_in_force
 
 
 class MadeFault(FaultEntry):
@@ -49,17 +25,18 @@ class FaultList(TypedDict):
 _CAUSE = Cause("action", "faults", "control")
 
 
-async def create(call: ControlCall) -> Annotated[JsonObject, MadeFault]:
+async def create(call: ControlCall) -> MadeFault:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
     world, fault = call.world, check_fault(call.raw, call.simulator.operations)
-    delay = fault.get("deliver", {}).get("delay")
+    delay = fault.deliver.delay if isinstance(fault, WebhookFault) else None
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
     with world.change(_CAUSE):
-        return put_in_force(world, fault) | {"warnings": doubts(world, fault)}
+        entry = put_in_force(world, fault.model_dump(exclude_unset=True))
+    return {**entry, "warnings": doubts(world, fault)}
 
 
-async def read(call: ControlCall) -> Annotated[JsonObject, FaultList]:
+async def read(call: ControlCall) -> FaultList:
     """All faults in force, those of scenarios and those that are used up included."""
     return {"data": newest(list(call.world.store[FAULTS].values()), call.limit())}
 

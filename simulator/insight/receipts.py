@@ -64,7 +64,7 @@ def not_fetched(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
 
 def idle_faults(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
     for fault in world.store[FAULTS].values():
-        if not fault.get("hits"):
+        if not fault["hits"]:
             yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
 
 

@@ -78,7 +78,7 @@ def deactivate(world: World, name: str) -> None:
         world.agenda.cancel_key(timer.key)
     holding.forget(world, scenario=name)
     faults = world.store[FAULTS]
-    for row in [row for row in faults.values() if row.get("scenario") == name]:
+    for row in [row for row in faults.values() if row["scenario"] == name]:
         faults.delete(row["id"])
 
 

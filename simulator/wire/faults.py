@@ -1,17 +1,20 @@
-"""Faults as they are written: their members, and what is wrong with one (control interface, chapter "Faults").
+"""Faults: what can be asked for, what is wrong with it, and which of those in force acts.
 
-Calls of the control interface and scenario files ask the same checks.
+Control interface, chapter "Faults". Calls and scenario files ask the same checks. A member stands here, in its model,
+and in the place that acts on it: `server/faults` for calls, the webhooks room or the courier for deliveries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.codec import StateError
@@ -22,6 +25,7 @@ from simulator.wire.globs import can_match, meant_path
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 from simulator.wire.saved import SavedCount, hold_against
+from simulator.wire.shapes import Count
 from simulator.wire.strict import did_you_mean, refuse_unknown
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
@@ -29,8 +33,33 @@ LONGEST_SLOWNESS_MS = MINUTE_MS
 """Of interface calls, and of deliveries: both are wall time."""
 
 
+class _Named(TypedDict):
+    id: str
+
+
+class _Given(TypedDict, total=False):
+    match: JsonObject
+    respond: JsonObject
+    delay: str | float
+    drop: bool
+    malformed: Literal["truncate", "garbage"]
+    after_commit: bool
+    webhook: JsonObject
+    deliver: JsonObject
+    times: Count
+    probability: float
+
+
+class FaultEntry(_Named, _Given):
+    """A fault as it was given, and how it stands."""
+
+    times_left: Count | None
+    hits: Count
+    scenario: str | None
+
+
 @with_config(strict=True)
-class FaultState(TypedDict):
+class _Standing(TypedDict):
     """What a fault in force has besides what was asked for."""
 
     id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
@@ -39,19 +68,18 @@ class FaultState(TypedDict):
     scenario: str | None
 
 
-def _check_row(key: str, row: JsonObject) -> None:
-    hold_against(FaultState, row)
-    asked = {name: value for name, value in row.items() if name not in FaultState.__annotations__}
+def _check_row(key: str, row: FaultEntry) -> None:
+    hold_against(_Standing, row)
     try:
-        read_fault(asked)
+        read_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__})
     except ApiError as error:
         raise StateError(error.param or "", error.message) from None
     if row["id"] != key:
         raise StateError("id", "it is the key of the row")
 
 
-FAULTS = TableKey("faults", dict[str, Any], check=_check_row)
-"""The faults in force, by id: as given, and `id`, `times_left`, `hits`, and the `scenario` it is of (or None)."""
+FAULTS = TableKey("faults", FaultEntry, check=_check_row)
+"""The faults in force, by id; `scenario` is the one they are of (or None)."""
 
 
 class Match(Body):
@@ -120,6 +148,39 @@ class Deliver(Body):
     slow: Text | float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class DeliveryPlan:
+    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been carried out.
+
+    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
+    """
+
+    fault_id: Id = ""
+    copies: int = 1
+    delay_ms: Milliseconds = 0
+    reorder: bool = False
+    drop: bool = False
+    corrupt_signature: bool = False
+    stale_timestamp: bool = False
+    alter_body: bool = False
+    slow_ms: Milliseconds = 0
+
+    @classmethod
+    def of(cls, fault_id: str, deliver: Deliver) -> DeliveryPlan:
+        """What a fault asks for, its durations in milliseconds."""
+        return cls(
+            fault_id=fault_id,
+            copies=deliver.copies or 1,
+            delay_ms=parse_duration(deliver.delay or 0),
+            reorder=deliver.reorder,
+            drop=deliver.drop,
+            corrupt_signature=deliver.corrupt_signature,
+            stale_timestamp=deliver.stale_timestamp,
+            alter_body=deliver.alter_body,
+            slow_ms=min(parse_duration(deliver.slow or 0), LONGEST_SLOWNESS_MS),
+        )
+
+
 class WebhookFault(Body):
     """A fault of webhook deliveries; `times` counts attempts."""
 
@@ -129,32 +190,35 @@ class WebhookFault(Body):
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> JsonObject:
-    """A fault as it will be kept; ApiError 400 with dotted `param` when it is malformed or can match no call."""
+Fault: TypeAlias = InterfaceFault | WebhookFault
+
+
+def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> Fault:
+    """A fault that may be put in force; ApiError 400 with dotted `param` when it is malformed or can match no call."""
     return _checked(_parsed(raw), operations)
 
 
-def read_fault(raw: JsonObject) -> JsonObject:
+def read_fault(raw: JsonObject) -> Fault:
     """A fault of the right shape, whether or not any call can meet it; ApiError 400 with dotted `param`."""
     return _checked(_parsed(raw), None)
 
 
-def _parsed(raw: JsonObject) -> InterfaceFault | WebhookFault:
-    model: type[InterfaceFault | WebhookFault] = InterfaceFault
+def _parsed(raw: JsonObject) -> Fault:
+    model: type[Fault] = InterfaceFault
     if "webhook" in raw or "deliver" in raw:
         model = WebhookFault
     refuse_unknown(model, raw)
     return parse(model, raw, code="invalid_parameter")
 
 
-def _checked(fault: InterfaceFault | WebhookFault, operations: Iterable[Operation] | None) -> JsonObject:
+def _checked(fault: Fault, operations: Iterable[Operation] | None) -> Fault:
     found = list(wrongs_of_fault(fault, operations))
     if found:
         raise refusal_of(found)
-    return fault.model_dump(exclude_unset=True)
+    return fault
 
 
-def wrongs_of_fault(fault: InterfaceFault | WebhookFault, operations: Iterable[Operation] | None) -> Iterator[Wrong]:
+def wrongs_of_fault(fault: Fault, operations: Iterable[Operation] | None) -> Iterator[Wrong]:
     """What is wrong with a fault beyond the shape of its members; with `operations` also that no call can meet it.
 
     A fault that does nothing is wrong at `respond` or `deliver`.
@@ -208,14 +272,40 @@ def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None =
         yield wrong(param, f"it is wall time, at most {format_duration(longest_ms)}")
 
 
-def put_in_force(world: World, fault: JsonObject, scenario: str | None = None) -> JsonObject:
-    """Put a checked fault in force, for a scenario or by hand; its row. Inside a change."""
+def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
+    """Put a checked fault in force as it was given, for a scenario or by hand; its row. Inside a change."""
     row = {
         "id": world.streams.identifier("flt_", "ids.fault"),
-        **fault,
-        "times_left": fault.get("times"),
+        **given,
+        "times_left": given.get("times"),
         "hits": 0,
         "scenario": scenario,
     }
-    world.store[FAULTS].put(row["id"], row)
-    return row
+    entry = cast("FaultEntry", row)  # what was given has been checked by the models
+    world.store[FAULTS].put(entry["id"], entry)
+    return entry
+
+
+FaultT = TypeVar("FaultT", InterfaceFault, WebhookFault)
+
+
+def first_hit(
+    world: World, model: type[FaultT], fits: Callable[[FaultT], bool], chance: str
+) -> tuple[str, FaultT] | None:
+    """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
+
+    `chance` names the stream from which it is drawn whether one with a probability acts.
+    """
+    table = world.store[FAULTS]
+    if not table.rows:
+        return None
+    sort = "webhook" if model is WebhookFault else "match"
+    for row in list(table.values()):
+        left = row["times_left"]
+        if sort not in row or left == 0 or not fits(fault := model.model_validate(row)):
+            continue
+        if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
+            continue
+        table.put(row["id"], {**row, "hits": row["hits"] + 1, "times_left": None if left is None else left - 1})
+        return row["id"], fault
+    return None

@@ -33,7 +33,6 @@ from simulator.resources.webhooks.records import (
     WAITING,
     Attempt,
     Delivery,
-    DeliveryPlan,
     EndpointQueue,
     Outcome,
     PendingAttempt,
@@ -41,6 +40,7 @@ from simulator.resources.webhooks.records import (
     Webhook,
     delivery_id,
 )
+from simulator.wire.faults import DeliveryPlan
 from simulator.wire.json import Shown
 from simulator.wire.records import move
 

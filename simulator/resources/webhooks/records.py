@@ -11,6 +11,7 @@ from typing import ClassVar, Literal
 from simulator.kernel.fields import Headers, Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
+from simulator.wire.faults import DeliveryPlan
 from simulator.wire.records import Record
 
 ALL_EVENTS = "*"
@@ -32,24 +33,6 @@ class Webhook(Record):
 
     def wants(self, event_type: str) -> bool:
         return ALL_EVENTS in self.events or event_type in self.events
-
-
-@dataclass(frozen=True, slots=True)
-class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been carried out.
-
-    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
-    """
-
-    fault_id: Id = ""
-    copies: int = 1
-    delay_ms: Milliseconds = 0
-    reorder: bool = False
-    drop: bool = False
-    corrupt_signature: bool = False
-    stale_timestamp: bool = False
-    alter_body: bool = False
-    slow_ms: Milliseconds = 0
 
 
 NO_FAULT = DeliveryPlan()
