@@ -5,14 +5,13 @@ Chapter "Profile" of the specification, decisions H6, H18, M14, S24 and S25.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from simulator.kernel.world import World
 from simulator.resources import reference
-from simulator.resources.profile import limits
-from simulator.resources.profile.bodies import PatchProfile
+from simulator.resources.profile import limits, shapes
+from simulator.resources.profile.bodies import PatchProfile, SetKyc, SetLimits, SetProductionAccess, SetProfile
 from simulator.resources.profile.records import (
     FRESH_LEVEL,
     PLATFORM_USERS,
@@ -24,7 +23,11 @@ from simulator.resources.profile.records import (
     profile_status,
     write,
 )
-from simulator.wire.errors import ApiError
+from simulator.wire.actions import ActionCall
+from simulator.wire.errors import ApiError, ControlError, invalid
+from simulator.wire.fields import Nothing
+from simulator.wire.json import JsonObject
+from simulator.wire.operation import Call
 from simulator.wire.records import create, move
 
 _OTHER_USERS = (
@@ -64,54 +67,65 @@ def set_up(world: World) -> None:
         users.put(user.user_id, user)
 
 
-def patch(world: World, wanted: PatchProfile) -> Profile:
-    """Change what the owner may change; a new phone number waits for its verification (decision S24).
+def show_profile(call: Call[None, None, None]) -> shapes.Profile:
+    """GET /profile."""
+    return shapes.show_profile(profile_of(call.world), call.environment)
+
+
+def patch(call: Call[PatchProfile, None, None]) -> shapes.Profile:
+    """PATCH /profile: what the owner may change; a new phone number waits for its verification (decision S24).
 
     ApiError invalid_phone_number when the number is not a valid international one.
     """
+    world, wanted = call.world, call.body
+    for name in wanted.model_extra or ():
+        if name.startswith("business"):
+            raise invalid(name, "it cannot be changed through the interface")
     profile, given = profile_of(world), wanted.model_fields_set
     if "phone_number" in given:
         number = wanted.phone_number
         if not reference.is_phone(number):
             raise ApiError("invalid_phone_number", "The phone number is not a valid international one.", "phone_number")
         profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
-    if "first_name" in given:
-        profile = replace(profile, first_name=wanted.first_name)
-    if "last_name" in given:
-        profile = replace(profile, last_name=wanted.last_name)
-    if "default_currency" in given:
-        profile = replace(profile, default_currency=wanted.default_currency)
-    return write(world, profile)
+    profile = replace(
+        profile,
+        first_name=wanted.first_name if "first_name" in given else profile.first_name,
+        last_name=wanted.last_name if "last_name" in given else profile.last_name,
+        default_currency=wanted.default_currency if "default_currency" in given else profile.default_currency,
+    )
+    return shapes.show_profile(write(world, profile), call.environment)
 
 
-def verify_phone(world: World) -> Profile:
-    """Let the waiting phone number take effect; LookupError when none is waiting."""
-    profile = profile_of(world)
-    if profile.pending_phone_number is None:
-        raise LookupError("no phone number is waiting to be verified")
-    return write(world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
+def show_kyc(call: Call[None, None, None]) -> shapes.KycDetail:
+    """GET /profile/kyc."""
+    return shapes.show_kyc(profile_of(call.world))
 
 
-def set_kyc(
-    world: World, status: str, level: int | None = None, required_actions: Sequence[RequiredAction] | None = None
-) -> Profile:
+def show_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
+    """GET /profile/limits."""
+    return shapes.show_limits(call.world, call.environment)
+
+
+def set_kyc(call: ActionCall[None, SetKyc]) -> shapes.KycDetail:
     """Set KYC: on a change to approved, action_required or rejected, an event in both environments, sandbox first.
 
     A level brings its maxima with it. Setting the present status changes the details given, and emits nothing.
     """
-    profile = profile_of(world)
-    if level is not None:
+    world, wanted, profile = call.world, call.parameters, profile_of(call.world)
+    if wanted.level is not None:
         limits.follow_level(world)
-        profile = replace(profile, kyc_level=level)
-    moves = status != profile.kyc_status
+        profile = replace(profile, kyc_level=wanted.level)
+    moves = wanted.status != profile.kyc_status
     if moves:
-        profile = _reviewed(world, profile, status)
-    if required_actions is not None:
-        profile = replace(profile, required_actions=tuple(required_actions))
-    if not moves:
-        return write(world, profile)
-    move(world, replace(kyc(world), profile=profile), "set_kyc", status)
-    return profile_of(world)
+        profile = _reviewed(world, profile, wanted.status)
+    if wanted.required_actions is not None:
+        needed = tuple(RequiredAction(item.code, item.message) for item in wanted.required_actions)
+        profile = replace(profile, required_actions=needed)
+    if moves:
+        move(world, replace(kyc(world), profile=profile), "set_kyc", wanted.status)
+    else:
+        write(world, profile)
+    return shapes.show_kyc(profile_of(world))
 
 
 def _reviewed(world: World, profile: Profile, status: str) -> Profile:
@@ -127,19 +141,34 @@ def _reviewed(world: World, profile: Profile, status: str) -> Profile:
     return replace(profile, submitted_at_ms=submitted_at_ms, reviewed_at_ms=now_ms, required_actions=needed)
 
 
-def set_status(world: World, status: str) -> Profile:
+def set_profile(call: ActionCall[None, SetProfile]) -> shapes.Profile:
     """Suspend, close or reopen the profile; the present status is no change."""
-    account = profile_status(world)
-    if status != account.status:
-        move(world, account, "set_profile", status)
-    return profile_of(world)
+    account = profile_status(call.world)
+    if call.parameters.status != account.status:
+        move(call.world, account, "set_profile", call.parameters.status)
+    return shapes.show_profile(profile_of(call.world), call.environment)
 
 
-def set_production_access(world: World, granted: bool) -> Profile:
-    return write(world, replace(profile_of(world), production_access=granted))
-
-
-def set_limits(world: World, environment: str, maxima: dict[str, Decimal]) -> None:
+def set_limits(call: ActionCall[None, SetLimits]) -> shapes.AccountLimits:
     """Set maxima of one environment by hand, in the profile's default currency."""
-    for period, amount in maxima.items():
-        limits.override(world, environment, period, amount)
+    given = call.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
+    for period, amount in given.items():
+        limits.override(call.world, call.environment, period, Decimal(amount))
+    return shapes.show_limits(call.world, call.environment)
+
+
+def set_production_access(call: ActionCall[None, SetProductionAccess]) -> JsonObject:
+    """Grant or withdraw production access."""
+    profile = write(call.world, replace(profile_of(call.world), production_access=call.parameters.granted))
+    return {**shapes.show_profile(profile, call.environment), "production_access": profile.production_access}
+
+
+def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
+    """Let the waiting phone number take effect; 409 when none is waiting."""
+    profile = profile_of(call.world)
+    if profile.pending_phone_number is None:
+        message = "Nothing to verify: no phone number is waiting to be verified."
+        allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
+        raise ControlError(409, "invalid_transition", message, allowed=allowed)
+    profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
+    return shapes.show_profile(profile, call.environment)
