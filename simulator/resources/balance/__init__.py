@@ -6,13 +6,7 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 from __future__ import annotations
 
 from simulator.resources.balance import assets, settlement
-from simulator.resources.balance.bodies import (
-    AddressDestination,
-    AnyDestination,
-    LightningDestination,
-    UserDestination,
-    destination_type,
-)
+from simulator.resources.balance.bodies import AddressDestination, AnyDestination, LightningDestination, UserDestination
 from simulator.resources.balance.destinations import (
     TRANSFER_PRODUCTS,
     check_destination,
@@ -132,7 +126,6 @@ __all__ = [
     "check_decimals",
     "check_destination",
     "create_send",
-    "destination_type",
     "execute_withdraw",
     "find_user",
     "named_asset",

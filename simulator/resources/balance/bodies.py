@@ -68,13 +68,6 @@ DESTINATIONS: Mapping[str, type[AnyDestination]] = {
 }
 
 
-def destination_type(raw: Mapping[str, object]) -> str:
-    """The type of the destination in a body as sent; "" when it has none that is known."""
-    destination = raw.get("destination")
-    kind = destination.get("type") if isinstance(destination, Mapping) else None
-    return kind if isinstance(kind, str) and kind in DESTINATIONS else ""
-
-
 class EstimateBody(Body):
     symbol: Code
     network: Code

@@ -20,7 +20,6 @@ from simulator.resources.balance.bodies import (
     SwapQuoteBody,
     UseQuote,
     WithdrawQuoteBody,
-    destination_type,
 )
 from simulator.resources.balance.quotes import claim
 from simulator.resources.balance.shapes import (
@@ -34,31 +33,22 @@ from simulator.resources.balance.shapes import (
     WithdrawQuoteShape,
     WithdrawTransaction,
 )
+from simulator.wire.handlers import body_by
 from simulator.wire.operation import Call, Operation
 
 SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"
 
 
 _ESTIMATES: dict[str, type[EstimateBody]] = {
-    "": EstimateBody,
     "address": EstimateToAddress,
     "platform_user": EstimateToUser,
     "lightning": EstimateToLightning,
 }
 _SENDS: dict[str, type[SendBody]] = {
-    "": SendBody,
     "address": SendToAddress,
     "platform_user": SendToUser,
     "lightning": SendToLightning,
 }
-
-
-def _estimate_body(call: Call) -> type[EstimateBody]:
-    return _ESTIMATES[destination_type(call.raw)]
-
-
-def _send_body(call: Call) -> type[SendBody]:
-    return _SENDS[destination_type(call.raw)]
 
 
 def _buy_body(call: Call) -> type[UseQuote]:
@@ -91,7 +81,7 @@ OPERATIONS = (
         send.estimate_send,
         SendEstimate,
         bodies=(EstimateToAddress, EstimateToUser, EstimateToLightning),
-        body_for=_estimate_body,
+        body_for=body_by("destination.type", _ESTIMATES, EstimateBody),
         check=send.check_send,
         group="wallet",
         reads=True,
@@ -107,7 +97,7 @@ OPERATIONS = (
         SendTransaction,
         status=201,
         bodies=(SendToAddress, SendToUser, SendToLightning),
-        body_for=_send_body,
+        body_for=body_by("destination.type", _SENDS, SendBody),
         check=send.check_send,
         group="wallet",
         money=True,

@@ -20,9 +20,8 @@ from simulator.resources.beneficiaries.records import (
     Details,
     PhoneNumberDetails,
     WalletAddressDetails,
-    beneficiaries,
 )
-from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape, render_beneficiary
+from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
 from simulator.resources.reference import (
     COUNTRIES,
     PROVIDER_CODES,
@@ -34,19 +33,13 @@ from simulator.resources.reference import (
     require_bank,
 )
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import create, new_fields, remove, require
+from simulator.wire.records import create, new_fields, remove
 from simulator.wire.shapes import FiatCode
 from simulator.wire.spelling import SHORT
 
 _ASSET_SPELLINGS = {"cUSD": "CUSD"}
 """Beneficiaries know the Celo dollar by both names (decision H5)."""
-
-
-def load_beneficiary(call: Call) -> Beneficiary:
-    """The beneficiary that the path names; 404 not_found, also when it is deleted."""
-    return require(beneficiaries(call.world, call.environment), call.path["id"], "beneficiary")
 
 
 def check_account_number(call: Call[AnyBeneficiary, None, None]) -> None:
@@ -136,17 +129,6 @@ def _wallet_address(given: WalletAddress, environment: str) -> WalletAddressDeta
         "asset": given.asset,
         "memo": given.memo or "",
     }
-
-
-def show_beneficiary(call: Call[None, None, Beneficiary]) -> BeneficiaryShape:
-    """GET /beneficiaries/{id}."""
-    return render_beneficiary(call.world, call.resource)
-
-
-def list_beneficiaries(call: Call[None, ListRequest, None]) -> BeneficiaryPage:
-    """GET /beneficiaries: deleted ones are not listed (decision L6)."""
-    own = beneficiaries(call.world, call.environment).values()
-    return page_of(call.query, own, lambda record: render_beneficiary(call.world, record))
 
 
 def delete_beneficiary(call: Call[None, None, Beneficiary]) -> None:

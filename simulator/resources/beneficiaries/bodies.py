@@ -6,7 +6,6 @@ from typing import Literal
 
 from simulator.resources.beneficiaries.records import BeneficiaryType
 from simulator.wire.fields import Body, FreeText, Name
-from simulator.wire.operation import Call
 from simulator.wire.shapes import Country, ShortNetwork
 
 
@@ -64,9 +63,3 @@ BY_TYPE: dict[str, type[AnyBeneficiary]] = {
     "phone_number": PhoneNumberBeneficiary,
     "wallet_address": WalletAddressBeneficiary,
 }
-
-
-def body_for(call: Call) -> type[AnyBeneficiary]:
-    """The body of the type sent; what all share when the type is absent or unknown, so that it is what is refused."""
-    wanted = call.raw.get("type")
-    return BY_TYPE.get(wanted, AnyBeneficiary) if isinstance(wanted, str) else AnyBeneficiary

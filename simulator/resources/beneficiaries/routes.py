@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import get_args
 
 from simulator.resources.beneficiaries import actions
-from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary, body_for
-from simulator.resources.beneficiaries.records import Beneficiary, BeneficiaryType
-from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape
+from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary
+from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, BeneficiaryType
+from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape, render_beneficiary
+from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, Filter, Listing, by_field
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import Country, FiatCode, ShortNetwork
@@ -35,6 +36,8 @@ LISTING = Listing[Beneficiary](
     statuses=("active",),
 )
 
+_FIND = by_id(BENEFICIARIES, "beneficiary")
+
 OPERATIONS = (
     Operation(
         "POST",
@@ -47,7 +50,7 @@ OPERATIONS = (
         status=201,
         body=AnyBeneficiary,
         bodies=tuple(BY_TYPE.values()),
-        body_for=body_for,
+        body_for=body_by("type", BY_TYPE, AnyBeneficiary),
         check=actions.check_account_number,
         group="beneficiaries",
         errors=(
@@ -65,7 +68,7 @@ OPERATIONS = (
         "list_beneficiaries",
         TAG,
         "The saved beneficiaries, newest first",
-        actions.list_beneficiaries,
+        listed(BENEFICIARIES, render_beneficiary),
         BeneficiaryPage,
         query=LISTING,
         group="beneficiaries",
@@ -77,9 +80,9 @@ OPERATIONS = (
         "get_beneficiary",
         TAG,
         "One beneficiary",
-        actions.show_beneficiary,
+        shown(render_beneficiary),
         BeneficiaryShape,
-        load=actions.load_beneficiary,
+        load=_FIND,
         group="beneficiaries",
         reads=True,
         errors=("not_found",),
@@ -92,7 +95,7 @@ OPERATIONS = (
         "Remove a beneficiary; past transactions are unaffected",
         actions.delete_beneficiary,
         status=204,
-        load=actions.load_beneficiary,
+        load=_FIND,
         group="beneficiaries",
         errors=("not_found",),
     ),

@@ -27,7 +27,7 @@ from simulator.resources.deposit_wallets.shapes import (
     render_wallet,
     required_confirmations,
 )
-from simulator.resources.reference import ASSETS, asset, is_tx_hash, new_address, new_tx_hash, require_network
+from simulator.resources.reference import ASSETS, asset, new_address, new_tx_hash, require_network, require_tx_hash
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import expect
@@ -35,14 +35,9 @@ from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, require, save
+from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, save
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
-
-
-def load_wallet(call: Call) -> Wallet:
-    """The wallet named in the path; 404 not_found."""
-    return require(wallets(call.world, call.environment), call.path["id"], "wallet")
 
 
 def create_wallet(call: Call[WalletBody, None, None]) -> WalletShape:
@@ -84,15 +79,6 @@ def update_wallet(call: Call[WalletChanges, None, Wallet]) -> WalletShape:
     return render_wallet(world, wallet)
 
 
-def show_wallet(call: Call[None, None, Wallet]) -> WalletShape:
-    return render_wallet(call.world, call.resource)
-
-
-def list_wallets(call: Call[None, ListRequest, None]) -> Page[WalletShape]:
-    own = wallets(call.world, call.environment).values()
-    return page_of(call.query, own, lambda row: render_wallet(call.world, row))
-
-
 def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[DepositShape]:
     made = deposits(call.world, call.environment).values()
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
@@ -119,8 +105,7 @@ def deposit_arrives(call: ActionCall[Wallet, DepositParameters]) -> Deposit:
     world, values = call.world, call.parameters
     wallet = call.target
     amount = _amount(values.amount, values.asset, wallet.network)
-    if values.tx_hash is not None and not is_tx_hash(wallet.network, values.tx_hash):
-        raise invalid("tx_hash", f"it is not a transaction hash of {wallet.network}")
+    require_tx_hash(wallet.network, values.tx_hash)
     return _arrive(world, wallet, values.asset, amount, values.memo, values.tx_hash)
 
 

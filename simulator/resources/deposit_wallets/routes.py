@@ -17,20 +17,22 @@ from simulator.resources.deposit_wallets.bodies import (
     WalletBody,
     WalletChanges,
 )
-from simulator.resources.deposit_wallets.records import Deposit, Invoice, LightningEntry, Wallet
+from simulator.resources.deposit_wallets.records import WALLETS, Deposit, Invoice, LightningEntry, Wallet
 from simulator.resources.deposit_wallets.shapes import (
     DepositList,
     LightningList,
     LightningShape,
     WalletList,
     WalletShape,
+    render_wallet,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
 from simulator.resources.reference import NETWORKS, check_tx_hash
 from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
+from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, Listing, by_field
-from simulator.wire.operation import Call, Operation
+from simulator.wire.operation import Operation
 
 TAG = "Deposit wallets"
 
@@ -40,13 +42,6 @@ def _check_deposit(values: DepositParameters) -> Iterator[Wrong]:
     if not Decimal(values.amount):
         yield wrong("amount", "it must be more than zero")
     yield from check_tx_hash(values.tx_hash)
-
-
-def _entry_body(call: Call) -> type[EntryBody]:
-    wanted = call.raw.get("type")
-    if wanted == "lightning_address":
-        return AddressBody
-    return InvoiceBody if wanted == "invoice" else EntryBody
 
 
 _WALLETS = Listing[Wallet](
@@ -69,6 +64,8 @@ _LIGHTNING = Listing[LightningEntry](
     statuses=LIGHTNING_STATUSES,
 )
 
+_FIND = by_id(WALLETS, "wallet")
+
 OPERATIONS = (
     Operation(
         "POST",
@@ -89,7 +86,7 @@ OPERATIONS = (
         "list_wallets",
         TAG,
         "The deposit wallets",
-        actions.list_wallets,
+        listed(WALLETS, render_wallet),
         WalletList,
         query=_WALLETS,
         group="wallets",
@@ -101,9 +98,9 @@ OPERATIONS = (
         "get_wallet",
         TAG,
         "A deposit wallet with its Lightning addresses",
-        actions.show_wallet,
+        shown(render_wallet),
         WalletShape,
-        load=actions.load_wallet,
+        load=_FIND,
         group="wallets",
         reads=True,
         errors=("not_found",),
@@ -117,7 +114,7 @@ OPERATIONS = (
         actions.update_wallet,
         WalletShape,
         body=WalletChanges,
-        load=actions.load_wallet,
+        load=_FIND,
         group="wallets",
         errors=("not_found",),
     ),
@@ -130,7 +127,7 @@ OPERATIONS = (
         actions.list_deposits,
         DepositList,
         query=_DEPOSITS,
-        load=actions.load_wallet,
+        load=_FIND,
         group="wallets",
         reads=True,
         errors=("not_found",),
@@ -146,8 +143,8 @@ OPERATIONS = (
         status=201,
         body=EntryBody,
         bodies=(AddressBody, InvoiceBody),
-        body_for=_entry_body,
-        load=actions.load_wallet,
+        body_for=body_by("type", {"lightning_address": AddressBody, "invoice": InvoiceBody}, EntryBody),
+        load=_FIND,
         group="wallets",
         errors=("not_found", "unsupported_network", "wallet_disabled"),
     ),
@@ -160,7 +157,7 @@ OPERATIONS = (
         actions.list_lightning,
         LightningList,
         query=_LIGHTNING,
-        load=actions.load_wallet,
+        load=_FIND,
         group="wallets",
         reads=True,
         errors=("not_found",),

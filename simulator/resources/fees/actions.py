@@ -11,7 +11,6 @@ from decimal import Decimal
 
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.resources import reference
-from simulator.resources.fees import shapes
 from simulator.resources.fees.bodies import CalculateFee, NetworkFeeChange, SetFeeProduct
 from simulator.resources.fees.catalogue import product_of, products
 from simulator.resources.fees.pricing import breakdown, check_limits, price, unsupported
@@ -46,10 +45,6 @@ def lookup(call: Call) -> FeeProduct:
 def list_products(call: Call[None, ListRequest, None]) -> FeeProductList:
     listed = list(products(call.world, call.environment).values())
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
-
-
-def show_product(call: Call[None, None, FeeProduct]) -> shapes.FeeProduct:
-    return render_product(call.world, call.resource)
 
 
 def calculate(call: Call[CalculateFee, None, None]) -> FeeCalculation:

@@ -5,6 +5,8 @@ Chapter "Fees" of the specification, decisions H4, H5, L2, L5; action `set_fee_p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from simulator.resources import reference
 from simulator.resources.fees import actions, shapes
 from simulator.resources.fees.bodies import (
@@ -15,23 +17,16 @@ from simulator.resources.fees.bodies import (
     CalculateSwapFee,
     SetFeeProduct,
 )
-from simulator.resources.fees.records import METHODS, PRODUCTS, WITH_FIAT, WITH_NETWORK_FEE, FeeProduct
+from simulator.resources.fees.records import METHODS, PRODUCTS, FeeProduct
+from simulator.resources.fees.shapes import render_product
 from simulator.resources.fees.states import STATUSES
 from simulator.wire.actions import Action
+from simulator.wire.handlers import body_by, shown
 from simulator.wire.listing import Filter, Listing, by_field
-from simulator.wire.operation import Call, Operation
+from simulator.wire.operation import Operation
 from simulator.wire.spelling import SHORT
 
 _ASSETS = tuple(dict.fromkeys(code for code, _ in reference.ASSETS))
-
-
-def _body_for(call: Call) -> type[CalculateFee]:
-    product = call.raw.get("product")
-    if product == "swap":
-        return CalculateSwapFee
-    if product not in WITH_FIAT:
-        return CalculateSendFee if product == "send" else CalculateFee
-    return CalculateRampFee if product in WITH_NETWORK_FEE else CalculatePayoutFee
 
 
 def _network_or_all(record: FeeProduct, values: frozenset[str]) -> bool:
@@ -56,6 +51,15 @@ LISTING = Listing[FeeProduct](
     defaults={"status": "active"},
 )
 
+_CALCULATIONS: Mapping[str, type[CalculateFee]] = {
+    "onramp": CalculateRampFee,
+    "offramp": CalculateRampFee,
+    "buy": CalculatePayoutFee,
+    "withdraw": CalculatePayoutFee,
+    "swap": CalculateSwapFee,
+    "send": CalculateSendFee,
+}
+
 OPERATIONS = (
     Operation(
         "GET",
@@ -75,7 +79,7 @@ OPERATIONS = (
         "get_fee",
         "Fees",
         "One fee product",
-        actions.show_product,
+        shown(render_product),
         shapes.FeeProduct,
         load=actions.lookup,
         reads=True,
@@ -91,7 +95,7 @@ OPERATIONS = (
         shapes.FeeCalculation,
         body=CalculateFee,
         bodies=(CalculateFee, CalculateRampFee, CalculatePayoutFee, CalculateSwapFee, CalculateSendFee),
-        body_for=_body_for,
+        body_for=body_by("product", _CALCULATIONS, CalculateFee),
         reads=True,
         errors=(
             "missing_parameter",

@@ -5,12 +5,22 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.resources.history import actions
-from simulator.resources.history.records import ORDER_STATUSES, order_amount
-from simulator.resources.history.shapes import AnyTransaction, Order, OrderList, TransactionList
+from simulator.resources.history.shapes import (
+    ORDER_STATUSES,
+    AnyTransaction,
+    Order,
+    OrderList,
+    TransactionList,
+    order_amount,
+    render_item,
+    render_order,
+)
 from simulator.resources.reference import ASSET_CODES, FIATS, NETWORKS
-from simulator.resources.transactions import STATUSES, TYPES, Transaction, amount_of, searched
+from simulator.resources.transactions import STATUSES, TRANSACTIONS, TYPES, Transaction
+from simulator.wire.handlers import by_id, listed, shown
 from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field
 from simulator.wire.operation import Operation
+from simulator.wire.records import render
 
 TAG = "Orders and transactions"
 
@@ -41,7 +51,7 @@ def _has_status(order: Transaction, wanted: frozenset[str]) -> bool:
 
 _NETWORK = Filter("network", _on_network, tuple(NETWORKS))
 
-TRANSACTIONS = Listing[Transaction](
+TRANSACTION_LIST = Listing[Transaction](
     filters=(
         by_field("type", TYPES, many=True),
         Filter("recurring_payment_id", _is_run_of),
@@ -50,12 +60,12 @@ TRANSACTIONS = Listing[Transaction](
         Bound("min_amount", _at_least),
         Bound("max_amount", _at_most),
     ),
-    search=searched,
-    sorts={**DATES, "amount": amount_of},
+    search=Transaction.searched,
+    sorts={**DATES, "amount": lambda row: row.amount},
     statuses=STATUSES,
 )
 
-ORDERS = Listing[Transaction](
+ORDER_LIST = Listing[Transaction](
     filters=(
         Filter("status", _has_status, tuple(dict.fromkeys(ORDER_STATUSES.values())), many=True),
         Filter("order_type", lambda order, wanted: order.type in wanted, TYPES, many=True),
@@ -68,6 +78,8 @@ ORDERS = Listing[Transaction](
     sorts={**DATES, "amount": order_amount},
 )
 
+_FIND = by_id(TRANSACTIONS, "transaction")
+
 OPERATIONS = (
     Operation(
         "GET",
@@ -75,9 +87,9 @@ OPERATIONS = (
         "list_orders",
         TAG,
         "Orders of every kind",
-        actions.list_orders,
+        listed(TRANSACTIONS, render_item),
         OrderList,
-        query=ORDERS,
+        query=ORDER_LIST,
         group="read",
         reads=True,
     ),
@@ -87,7 +99,7 @@ OPERATIONS = (
         "get_order",
         TAG,
         "One order with its legs, by order number or transaction id",
-        actions.show_order,
+        shown(render_order),
         Order,
         load=actions.load_order,
         group="read",
@@ -100,9 +112,9 @@ OPERATIONS = (
         "list_transactions",
         TAG,
         "Transactions of every kind",
-        actions.list_transactions,
+        listed(TRANSACTIONS, render),
         TransactionList,
-        query=TRANSACTIONS,
+        query=TRANSACTION_LIST,
         group="read",
         reads=True,
     ),
@@ -112,9 +124,9 @@ OPERATIONS = (
         "get_transaction",
         TAG,
         "One transaction",
-        actions.show_transaction,
+        shown(render),
         AnyTransaction,
-        load=actions.load_transaction,
+        load=_FIND,
         group="read",
         reads=True,
         errors=("not_found",),

@@ -22,7 +22,6 @@ from simulator.resources.balance import (
     SwapTransaction,
     WithdrawTransaction,
 )
-from simulator.resources.history.records import ORDER_STATUSES, debited, order_amount
 from simulator.resources.profile import profile_of
 from simulator.resources.ramps import RampPaymentInstructions, RampTransaction
 from simulator.resources.reference import METHODS
@@ -46,6 +45,18 @@ from simulator.wire.shapes import (
 )
 
 SYSTEM_USER = "0000-0000-0000-0000"
+
+ORDER_STATUSES = {
+    "awaiting_payment": "pending",
+    "awaiting_deposit": "pending",
+    "pending": "pending",
+    "processing": "processing",
+    "completed": "successful",
+    "failed": "failed",
+    "expired": "expired",
+    "refunded": "refunded",
+}
+"""The status of an order by that of its transaction (decision S18)."""
 
 Instructions = RampPaymentInstructions | BuyPaymentInstructions | None
 BookedAsset = Annotated[str, Format(pattern="^ast_[a-z]+(_[a-z]+)?$"), Assumed("order-ids")]
@@ -165,6 +176,24 @@ AnyTransaction = (
 class TransactionList(TypedDict):
     data: list[AnyTransaction]
     pagination: Pagination
+
+
+def order_amount(order: Transaction) -> Decimal:
+    """The order's amount in its source asset (of a buy, the fiat)."""
+    return order.paid.amount if order.type == "buy" else order.amount
+
+
+def debited(order: Transaction) -> Decimal | None:
+    """What was taken of the customer: the quote's figure while the order may still succeed (decision S18).
+
+    Of an order that came to nothing it is what really came in, None when that is nothing: an unpaid ramp or buy, and a
+    send or swap, whose hold was released.
+    """
+    if order.status not in ("failed", "expired", "refunded"):
+        return order.paid.amount
+    if order.type in ("onramp", "offramp", "buy"):
+        return order.funds_received
+    return order.paid.amount if order.type == "withdraw" else None
 
 
 def number(value: Decimal) -> Decimal:

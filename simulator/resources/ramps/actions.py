@@ -149,11 +149,6 @@ def quote_ramp(call: Call[QuoteBody, None, None]) -> RampQuoteShape:
     return render_quote(world, open_quote(world, quote))
 
 
-def show_quote(call: Call[None, None, RampQuote]) -> RampQuoteShape:
-    """GET /quotes/{id}."""
-    return render_quote(call.world, call.resource)
-
-
 def delivered(direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency) -> Decimal:
     """What the recipient gets (decisions M3, M4): never less than zero, rounded down."""
     net = max(subtract(source, fee), ZERO)

@@ -11,7 +11,8 @@ from simulator.resources.ramps.bodies import (
     QuoteBody,
 )
 from simulator.resources.ramps.records import RampQuote
-from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction
+from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction, render_quote
+from simulator.wire.handlers import shown
 from simulator.wire.operation import Call, Operation
 
 TAG = "Ramp quotes and ramps"
@@ -47,7 +48,7 @@ OPERATIONS = (
         "get_quote",
         TAG,
         "A ramp quote with its current status",
-        actions.show_quote,
+        shown(render_quote),
         RampQuoteShape,
         load=actions.load_quote,
         group="ramps",

@@ -34,7 +34,7 @@ from simulator.resources.recurring.bodies import (
     ScheduleBody,
 )
 from simulator.resources.recurring.estimates import estimate
-from simulator.resources.recurring.records import DestinationShape, RecurringPayment, recurring_payments
+from simulator.resources.recurring.records import DestinationShape, RecurringPayment
 from simulator.resources.recurring.runs import plan_next, stop
 from simulator.resources.recurring.schedule import Schedule, today, zone_names
 from simulator.resources.recurring.shapes import (
@@ -55,15 +55,10 @@ from simulator.wire.fields import Nothing
 from simulator.wire.json import Shown
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
-from simulator.wire.records import create, move, new_fields, present, remove, render, require, save
+from simulator.wire.records import create, move, new_fields, present, remove, render, save
 from simulator.wire.shapes import Page
 
 NEXT_RUNS_SHOWN = 3
-
-
-def load_recurring(call: Call) -> RecurringPayment:
-    """The recurring payment named in the path; 404 not_found, deleted ones included."""
-    return require(recurring_payments(call.world, call.environment), call.path["id"], "recurring payment")
 
 
 def check_create(call: Call[NewRecurring, None, None]) -> None:
@@ -252,17 +247,6 @@ def delete(call: Call[None, None, RecurringPayment]) -> None:
     """DELETE /recurring-payments/{id}: no further runs; what it paid stays."""
     stop(call.world, call.resource)
     remove(call.world, save(call.world, replace(call.resource, next_run_at_ms=None)), "delete")
-
-
-def show(call: Call[None, None, RecurringPayment]) -> RecurringPaymentShape:
-    """GET /recurring-payments/{id}."""
-    return render_recurring(call.world, call.resource)
-
-
-def list_recurring(call: Call[None, ListRequest, None]) -> Page[RecurringPaymentShape]:
-    """GET /recurring-payments; deleted ones are not listed (decision L6)."""
-    own = recurring_payments(call.world, call.environment).values()
-    return page_of(call.query, own, lambda row: render_recurring(call.world, row))
 
 
 def list_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:

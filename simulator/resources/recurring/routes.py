@@ -7,7 +7,7 @@ from typing import get_args
 
 from typing_extensions import TypedDict
 
-from simulator.resources.balance import SendTransaction, WithdrawTransaction, destination_type
+from simulator.resources.balance import SendTransaction, WithdrawTransaction
 from simulator.resources.recurring import actions
 from simulator.resources.recurring.bodies import (
     CreateRecurring,
@@ -24,11 +24,12 @@ from simulator.resources.recurring.bodies import (
     ScheduleBody,
     WeeklySchedule,
 )
-from simulator.resources.recurring.records import PaymentType
-from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review
+from simulator.resources.recurring.records import PAYMENTS, PaymentType
+from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review, render_recurring
 from simulator.resources.recurring.states import STATUSES
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
-from simulator.resources.transactions import amount_of, searched
+from simulator.resources.transactions import Transaction
+from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import Pagination
@@ -36,41 +37,41 @@ from simulator.wire.shapes import Pagination
 TAG = "Recurring payments"
 
 
-_SENDS: Mapping[str, type[NewRecurring]] = {
-    "address": CreateRecurringSendToAddress,
-    "platform_user": CreateRecurringSendToUser,
-    "lightning": CreateRecurringSendOverLightning,
-}
+_BY_DESTINATION = body_by(
+    "recipient.destination.type",
+    {
+        "address": CreateRecurringSendToAddress,
+        "platform_user": CreateRecurringSendToUser,
+        "lightning": CreateRecurringSendOverLightning,
+    },
+    CreateRecurringSend,
+)
 
 
 def _create_body(call: Call) -> type[NewRecurring]:
     if call.raw.get("type") == "withdraw":
         return CreateRecurringWithdraw
-    if call.raw.get("type") != "send":
-        return CreateRecurring
-    recipient = call.raw.get("recipient")
-    return _SENDS.get(destination_type(recipient) if isinstance(recipient, dict) else "", CreateRecurringSend)
+    return _BY_DESTINATION(call) if call.raw.get("type") == "send" else CreateRecurring
 
 
-def _schedule_body(call: Call) -> type[ScheduleBody]:
-    frequency = call.raw.get("frequency")
-    if frequency in ("weekly", "biweekly"):
-        return WeeklySchedule
-    if frequency == "monthly":
-        return MonthlySchedule
-    return DailySchedule if frequency == "daily" else ScheduleBody
+_SCHEDULES: Mapping[str, type[ScheduleBody]] = {
+    "daily": DailySchedule,
+    "weekly": WeeklySchedule,
+    "biweekly": WeeklySchedule,
+    "monthly": MonthlySchedule,
+}
 
 
-PAYMENTS = Listing(
+PAYMENT_LIST = Listing(
     filters=(by_field("type", get_args(PaymentType), many=True),),
     search=lambda payment: (payment.name, payment.reference),
     sorts={**CREATION_DATES, "amount": lambda payment: payment.amount},
     statuses=STATUSES,
 )
 
-TRANSACTIONS = Listing(
-    search=searched,
-    sorts={**DATES, "amount": amount_of},
+TRANSACTION_LIST = Listing(
+    search=Transaction.searched,
+    sorts={**DATES, "amount": lambda row: row.amount},
     statuses=TRANSACTION_STATUSES,
 )
 
@@ -85,6 +86,7 @@ class RecurringPaymentList(TypedDict):
     pagination: Pagination
 
 
+_FIND = by_id(PAYMENTS, "recurring payment")
 _ITEM = "/recurring-payments/{id}"
 
 OPERATIONS = (
@@ -125,9 +127,9 @@ OPERATIONS = (
         "list_recurring_payments",
         TAG,
         "The recurring payments that are not deleted",
-        actions.list_recurring,
+        listed(PAYMENTS, render_recurring),
         answer=RecurringPaymentList,
-        query=PAYMENTS,
+        query=PAYMENT_LIST,
         group="recurring",
         reads=True,
     ),
@@ -137,10 +139,10 @@ OPERATIONS = (
         "get_recurring_payment",
         TAG,
         "One recurring payment",
-        actions.show,
+        shown(render_recurring),
         answer=RecurringPaymentShape,
         basis="S20",
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         reads=True,
         errors=("not_found",),
@@ -154,7 +156,7 @@ OPERATIONS = (
         actions.delete,
         status=204,
         basis="S20",
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         errors=("not_found",),
     ),
@@ -166,10 +168,10 @@ OPERATIONS = (
         "Set the schedule of a draft or paused recurring payment",
         actions.set_schedule,
         answer=RecurringPaymentShape,
-        body_for=_schedule_body,
+        body_for=body_by("frequency", _SCHEDULES, ScheduleBody),
         bodies=(DailySchedule, WeeklySchedule, MonthlySchedule),
         check=actions.check_schedule,
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         errors=(
             "not_found",
@@ -184,7 +186,7 @@ OPERATIONS = (
         "What the runs would do and cost; needed once before activation",
         actions.review,
         answer=Review,
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         reads=True,
         errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
@@ -198,7 +200,7 @@ OPERATIONS = (
         actions.activate,
         answer=Activation,
         money=True,
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         errors=(
             "not_found",
@@ -214,7 +216,7 @@ OPERATIONS = (
         actions.pause,
         answer=Pause,
         body=PauseBody,
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         errors=(
             "not_found",
@@ -231,7 +233,7 @@ OPERATIONS = (
         answer=RecurringPaymentShape,
         body=RestartBody,
         check=actions.check_restart,
-        load=actions.load_recurring,
+        load=_FIND,
         group="recurring",
         errors=(
             "not_found",
@@ -246,8 +248,8 @@ OPERATIONS = (
         "The transactions its runs made",
         actions.list_transactions,
         answer=RecurringTransactionList,
-        query=TRANSACTIONS,
-        load=actions.load_recurring,
+        query=TRANSACTION_LIST,
+        load=_FIND,
         group="recurring",
         reads=True,
         errors=("not_found",),

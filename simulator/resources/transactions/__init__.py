@@ -16,7 +16,6 @@ from simulator.resources.transactions.actions import (
     transactions,
 )
 from simulator.resources.transactions.kinds import quote_kind, transaction_kind
-from simulator.resources.transactions.lists import amount_of, searched
 from simulator.resources.transactions.quotes import (
     EXPIRY,
     QUOTE,
@@ -33,6 +32,7 @@ from simulator.resources.transactions.quotes import (
 from simulator.resources.transactions.records import (
     LIGHTNING_PAYMENTS,
     ORDERS,
+    TRANSACTIONS,
     TYPES,
     NewOrderFields,
     PaymentInstructions,
@@ -71,6 +71,7 @@ __all__ = [
     "QUOTE",
     "ROOM",
     "STATUSES",
+    "TRANSACTIONS",
     "TYPES",
     "DepositTransaction",
     "NewOrderFields",
@@ -79,7 +80,6 @@ __all__ = [
     "Quote",
     "Side",
     "Transaction",
-    "amount_of",
     "begin",
     "by_order_id",
     "claim_quote",
@@ -97,7 +97,6 @@ __all__ = [
     "payment_of",
     "quote_kind",
     "require_usable",
-    "searched",
     "transaction_kind",
     "transactions",
     "use_quote",

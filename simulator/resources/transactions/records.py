@@ -117,6 +117,14 @@ class Transaction(Record):
             if side.network is not None:
                 yield side.network
 
+    def searched(self) -> Iterator[str | None]:
+        """What lists search (decision L3): ids, reference, addresses, tx_hash, account of payer and beneficiary."""
+        yield from (self.id, self.order_id, self.reference)
+        yield from (self.sender_address, self.recipient_address, self.refund_address, self.lightning)
+        yield from (self.tx_hash, self.account_number)
+        if self.payment_instructions is not None:
+            yield self.payment_instructions.get("account_number")
+
     def currencies(self) -> tuple[str, str]:
         return self.paid.code, self.received.code
 

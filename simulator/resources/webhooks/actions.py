@@ -36,15 +36,6 @@ from simulator.wire.shapes import Page
 TEST_EVENT = "webhook.test"
 
 
-def load_webhook(call: Call) -> Webhook:
-    """The endpoint that the path names; 404 not_found, also when it is deleted."""
-    return _registered(call.world, call.environment, call.path["id"])
-
-
-def _registered(world: World, environment: str, identifier: str) -> Webhook:
-    return require(endpoints(world, environment), identifier, "webhook endpoint")
-
-
 def register(call: Call[NewWebhook, None, None]) -> Probe:
     """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
     world, body = call.world, call.body
@@ -82,7 +73,7 @@ def change(call: Call[WebhookChange, None, Webhook]) -> WebhookEndpoint | Probe:
         _require_events(body.events)
 
     def apply() -> WebhookEndpoint:
-        found = _registered(world, endpoint.environment, endpoint.id)
+        found = require(endpoints(world, endpoint.environment), endpoint.id, "webhook endpoint")
         if sent & {"url", "events", "description"}:
             found = save(world, _changed(found, body))
         if "status" in sent and body.status != found.status:
@@ -114,17 +105,6 @@ def delete(call: Call[None, None, Webhook]) -> None:
     """DELETE /webhooks/{id}: what happens from now on is not sent there, and nothing is tried again."""
     cancel_planned(call.world, call.resource.id)
     remove(call.world, call.resource, "delete")
-
-
-def show(call: Call[None, None, Webhook]) -> WebhookEndpoint:
-    """GET /webhooks/{id}."""
-    return render_webhook(call.world, call.resource)
-
-
-def list_webhooks(call: Call[None, ListRequest, None]) -> Page[WebhookEndpoint]:
-    """GET /webhooks."""
-    own = endpoints(call.world, call.environment).values()
-    return page_of(call.query, own, lambda endpoint: render_webhook(call.world, endpoint))
 
 
 def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[WebhookDelivery]:

@@ -6,9 +6,16 @@ from typing import get_args
 
 from simulator.resources.webhooks import actions
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
-from simulator.resources.webhooks.records import DeliveryStatus
-from simulator.resources.webhooks.shapes import DeliveryPage, WebhookEndpoint, WebhookPage, WebhookTestAnswer
+from simulator.resources.webhooks.records import ENDPOINTS, DeliveryStatus
+from simulator.resources.webhooks.shapes import (
+    DeliveryPage,
+    WebhookEndpoint,
+    WebhookPage,
+    WebhookTestAnswer,
+    render_webhook,
+)
 from simulator.resources.webhooks.states import STATUSES
+from simulator.wire.handlers import by_id, listed, shown
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
 
@@ -23,6 +30,8 @@ DELIVERIES = Listing(
     search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
     statuses=get_args(DeliveryStatus),
 )
+
+_FIND = by_id(ENDPOINTS, "webhook endpoint")
 
 OPERATIONS = (
     Operation(
@@ -44,7 +53,7 @@ OPERATIONS = (
         "list_webhooks",
         TAG,
         "The registered endpoints",
-        actions.list_webhooks,
+        listed(ENDPOINTS, render_webhook),
         WebhookPage,
         query=WEBHOOKS,
         group="webhooks",
@@ -56,9 +65,9 @@ OPERATIONS = (
         "get_webhook",
         TAG,
         "One endpoint",
-        actions.show,
+        shown(render_webhook),
         WebhookEndpoint,
-        load=actions.load_webhook,
+        load=_FIND,
         group="webhooks",
         reads=True,
         errors=("not_found",),
@@ -72,7 +81,7 @@ OPERATIONS = (
         actions.change,
         WebhookEndpoint,
         body=WebhookChange,
-        load=actions.load_webhook,
+        load=_FIND,
         group="webhooks",
         errors=("not_found", "invalid_webhook_url", "unsupported_event"),
     ),
@@ -84,7 +93,7 @@ OPERATIONS = (
         "Remove an endpoint",
         actions.delete,
         status=204,
-        load=actions.load_webhook,
+        load=_FIND,
         group="webhooks",
         errors=("not_found",),
     ),
@@ -96,7 +105,7 @@ OPERATIONS = (
         "Send a webhook.test event to this endpoint",
         actions.send_test,
         WebhookTestAnswer,
-        load=actions.load_webhook,
+        load=_FIND,
         group="webhooks",
         errors=("not_found", "invalid_state"),
     ),
@@ -109,7 +118,7 @@ OPERATIONS = (
         actions.list_deliveries,
         DeliveryPage,
         query=DELIVERIES,
-        load=actions.load_webhook,
+        load=_FIND,
         group="webhooks",
         reads=True,
         errors=("not_found",),

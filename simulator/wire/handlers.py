@@ -1,0 +1,53 @@
+"""What operations of every room do alike: finding a record by its id, showing it, listing, picking a body's model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeVar
+
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+from simulator.wire.fields import Body
+from simulator.wire.listing import ListRequest, page_of
+from simulator.wire.operation import Call
+from simulator.wire.records import Record, require
+from simulator.wire.shapes import Page
+
+RecordT = TypeVar("RecordT", bound=Record)
+ShownT = TypeVar("ShownT", bound=Mapping[str, object])
+ModelT = TypeVar("ModelT", bound=Body)
+
+
+def by_id(key: TableKey[RecordT], what: str) -> Callable[[Call], RecordT]:
+    """Finds the record that the path names by `{id}`; 404 not_found, also when it is deleted. `what`: for people."""
+    return lambda call: require(call.world.store[key.of(call.environment)], call.path["id"], what)
+
+
+def shown(render: Callable[[World, RecordT], ShownT]) -> Callable[[Call[None, None, RecordT]], ShownT]:
+    """Shows the resource that the path names."""
+    return lambda call: render(call.world, call.resource)
+
+
+def listed(
+    key: TableKey[RecordT], render: Callable[[World, RecordT], ShownT]
+) -> Callable[[Call[None, ListRequest, None]], Page[ShownT]]:
+    """Lists the account's own records of a table; what is deleted is in it no more (decision L6)."""
+    return lambda call: page_of(
+        call.query, call.world.store[key.of(call.environment)].values(), lambda row: render(call.world, row)
+    )
+
+
+def body_by(member: str, models: Mapping[str, type[ModelT]], otherwise: type[ModelT]) -> Callable[[Call], type[ModelT]]:
+    """Picks the model of a body by a member of it as sent (`destination.type`: a member of a member).
+
+    `otherwise` where the member is missing or none of these, so that it is what is refused.
+    """
+    names = member.split(".")
+
+    def pick(call: Call) -> type[ModelT]:
+        value: object = call.raw
+        for name in names:
+            value = value.get(name) if isinstance(value, Mapping) else None
+        return models.get(value, otherwise) if isinstance(value, str) else otherwise
+
+    return pick
