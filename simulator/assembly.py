@@ -78,17 +78,11 @@ ROOMS: tuple[Room, ...] = (
 )
 
 
-TABLES: tuple[TableKey[Any], ...] = tuple(
-    dict.fromkeys(
-        (
-            *WORLD_TABLES,
-            *(ADVICE, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS),
-            *(table for room in ROOMS for table in room.all_tables()),
-            *SCENARIO_TABLES,
-        )
-    )
-)
-"""Every table of a world but those of the shell around it."""
+def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
+    """Every table of a world with these rooms but those of the shell around it; ValueError for two of one name."""
+    around = (*WORLD_TABLES, ADVICE, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS)
+    tables = dict.fromkeys((*around, *(table for room in rooms for table in room.all_tables()), *SCENARIO_TABLES))
+    return tuple(by_name("tables", tables, lambda table: table.name).values())
 
 
 @dataclass(frozen=True)
@@ -175,6 +169,7 @@ class Simulator:
         self, rooms: Iterable[Room] = ROOMS, library: Library | None = None, inherited: Inherited | None = None
     ) -> None:
         self.rooms = tuple(rooms)
+        self.tables = tables_of(self.rooms)
         self.actions = ActionTable(row for room in self.rooms for row in room.actions)
         self.library = library if library is not None else shipped_library(self.actions)
         self.shipped = frozenset(self.library)

@@ -14,12 +14,10 @@ import httpx
 import pytest
 from typing_extensions import TypedDict
 
-from simulator.assembly import Blueprint, Simulator, WorldState
+from simulator.assembly import ROOMS, Blueprint, Simulator, WorldState, tables_of
 from simulator.control.documents import (
-    CLASSES,
     MAX_BYTES,
-    TABLES,
-    codec,
+    contents_of,
     document_of,
     document_text,
     read_document,
@@ -38,6 +36,9 @@ from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
 from tests.http.busy import busy_morning
 from tests.http.conftest import Answer, Remote
+
+CONTENTS = contents_of(tables_of(ROOMS))
+TABLES, CODEC = CONTENTS.tables, CONTENTS.codec
 
 
 class Inside(Remote):
@@ -156,10 +157,10 @@ def test_reading_a_document_changes_nothing(morning: Morning) -> None:
     assert morning.simulator.directory == directory
 
 
-@pytest.mark.parametrize("cls", CLASSES, ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("cls", CODEC.classes, ids=lambda cls: cls.__name__)
 def test_every_class_checks_its_fields(cls: type[Any]) -> None:
     with pytest.raises(StateError):
-        codec().decode({"$": cls.__name__, "no_such_member": 1}, "row")
+        CODEC.decode({"$": cls.__name__, "no_such_member": 1}, "row")
 
 
 # --- values -------------------------------------------------------------------------------------------------------
@@ -211,7 +212,7 @@ def test_a_value_comes_back_as_it_was(value: Any) -> None:
 )
 def test_what_no_row_may_hold_is_not_written(value: Any) -> None:
     with pytest.raises(TypeError):
-        codec().encode(value)
+        CODEC.encode(value)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +252,7 @@ def test_what_no_row_may_hold_is_not_written(value: Any) -> None:
 )
 def test_a_value_that_no_codec_wrote_is_refused(value: Any) -> None:
     with pytest.raises(StateError) as caught:
-        codec().decode(value, "row")
+        CODEC.decode(value, "row")
     assert caught.value.path.startswith("row")
 
 
@@ -260,7 +261,7 @@ def test_a_value_that_is_nested_too_deep_is_refused() -> None:
     for _ in range(MAX_DEPTH + 5):
         value = [value]
     with pytest.raises(StateError, match="deep"):
-        codec().decode(value, "row")
+        CODEC.decode(value, "row")
 
 
 def test_two_classes_of_one_name_make_no_codec() -> None:
@@ -283,7 +284,7 @@ def test_texts_keep_the_word_before_them_in_documents_alone() -> None:
 
 
 def test_what_a_field_is_named_for_it_says_in_its_type_too() -> None:
-    for made in codec().classes:
+    for made in CODEC.classes:
         hints = get_type_hints(made, include_extras=True)
         for one in fields(made):
             narrowed = [word for hint in (hints[one.name], *get_args(hints[one.name])) for word in get_args(hint)]

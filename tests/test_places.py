@@ -123,6 +123,13 @@ def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
         assert [event["type"] for event in done["events"]] == ["lamp.switched"]
         assert find(simulator.default, hung["id"]).status == "on"
         assert (await ask("GET", "/_simulator/coverage"))["dimensions"]["events"]["items"]
+        saved = await ask("GET", "/_simulator/state")
+        assert [row["colour"] for _, row in saved["tables"]["sandbox:lamps"]] == ["white"]
+        before = find(simulator.default, hung["id"])
+        await ask("POST", "/_simulator/reset", {})
+        assert find(simulator.default, hung["id"]) is None
+        await ask("PUT", "/_simulator/state", saved)
+        assert find(simulator.default, hung["id"]) == before
         await application.runtime.close()
 
     asyncio.run(use())

@@ -7,14 +7,13 @@ whether they hold together, on a world of their own that nobody sees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from typing_extensions import is_typeddict
 
-from simulator.assembly import TABLES as TABLES_OF_A_WORLD
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.journal import CALLS
 from simulator.control.trial import try_out
@@ -39,17 +38,23 @@ FORMAT = "rampsim.state"
 VERSION = 1
 MAX_BYTES = 64 * 1024**2
 
-TABLES = by_name("tables", (*TABLES_OF_A_WORLD, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
-"""What a document may hold, by the names of tables without environment, owner and `:deleted`."""
 
-CLASSES = classes_in((*(table.row for table in TABLES.values()), JournalEntry))
-"""Every class that a document may name."""
+@dataclass(frozen=True)
+class Contents:
+    """What a document may hold: tables by their names, without environment, owner and `:deleted`, and what rows are of.
+
+    The codec knows every class that a document may name.
+    """
+
+    tables: Mapping[str, TableKey[Any]]
+    codec: Codec
 
 
-@cache
-def codec() -> Codec:
-    """The codec for every class that a row of a world may be."""
-    return Codec(CLASSES)
+@lru_cache(maxsize=8)
+def contents_of(own: tuple[TableKey[Any], ...]) -> Contents:
+    """What the documents of a simulator with these tables may hold, those of the shell around it included."""
+    tables = by_name("tables", (*own, ANSWERS, CALLS, COVERAGE, WINDOWS), lambda table: table.name)
+    return Contents(tables, Codec(classes_in((*(table.row for table in tables.values()), JournalEntry))))
 
 
 # --- writing ------------------------------------------------------------------------------------------------------
@@ -57,7 +62,8 @@ def codec() -> Codec:
 
 def document_of(simulator: Simulator, state: WorldState) -> JsonObject:
     """The whole state as plain JSON. Tables are lists of [key, row], because their order counts."""
-    encode, tables, blueprint = codec().encode, _tables(simulator, state), state.blueprint
+    encode = contents_of(simulator.tables).codec.encode
+    tables, blueprint = _tables(simulator, state), state.blueprint
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -85,7 +91,7 @@ def document_of(simulator: Simulator, state: WorldState) -> JsonObject:
 def document_text(simulator: Simulator, state: WorldState) -> bytes:
     """The document as JSON, written row by row: it may be large, and is written beside the loop."""
     head = document_of(simulator, replace(state, tables={}, requests=()))
-    encode, tables = codec().encode, _tables(simulator, state)
+    encode, tables = contents_of(simulator.tables).codec.encode, _tables(simulator, state)
     del head["tables"], head["requests"]
     parts = [dumps(head)[:-1], b',"tables":{']
     for number, (name, rows) in enumerate(tables.items()):
@@ -125,7 +131,8 @@ def read_document(simulator: Simulator, raw: bytes) -> WorldState:
         document = read_down_to(raw, _TABLE_DEPTH)
         if not isinstance(document, dict):
             raise ControlError(400, "invalid_request", "The body must be a JSON object.")
-        state = _read({name: value if name in _LONG else _whole(value) for name, value in document.items()})
+        parsed = {name: value if name in _LONG else _whole(value) for name, value in document.items()}
+        state = _read(parsed, contents_of(simulator.tables))
         try_out(simulator, state)
     except StateError as error:
         message = f"This is not a state of a world: {error}."
@@ -148,16 +155,16 @@ def _whole(value: object) -> object:
     return value.read() if isinstance(value, Piece) else value
 
 
-def _read(document: JsonObject) -> WorldState:
+def _read(document: JsonObject, contents: Contents) -> WorldState:
     if document.get("format") != FORMAT:
         raise StateError("format", f"it must be {FORMAT!r}")
     version = document.get("version")
     if type(version) is not int or version != VERSION:
         raise StateError("version", f"this simulator reads version {VERSION}")
-    clock = _clock(document, "")
+    clock = _clock(document, "", contents.codec)
     settings = _settings(_object(document, "blueprint", ""))
     blueprint = document["blueprint"]
-    start = _clock(blueprint, "blueprint.")
+    start = _clock(blueprint, "blueprint.", contents.codec)
     scenarios = blueprint.get("scenarios")
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
@@ -171,8 +178,8 @@ def _read(document: JsonObject) -> WorldState:
         now_ms=clock[1],
         rate=clock[2],
         started_at_ms=_moment(document, "started_at", ""),
-        tables={name: _table(name, rows) for name, rows in _object(document, "tables", "").items()},
-        requests=tuple(_requests(document.get("requests"))),
+        tables={name: _table(name, rows, contents) for name, rows in _object(document, "tables", "").items()},
+        requests=tuple(_requests(document.get("requests"), contents.codec)),
     )
 
 
@@ -207,11 +214,11 @@ def _moment(parent: JsonObject, name: str, at: str) -> int:
     return at_ms
 
 
-def _clock(parent: JsonObject, at: str) -> tuple[str, int, Decimal]:
+def _clock(parent: JsonObject, at: str, codec: Codec) -> tuple[str, int, Decimal]:
     clock = _object(parent, "clock", at)
     if clock.get("mode") not in MODES:
         raise StateError(f"{at}clock.mode", f"it is one of {', '.join(MODES)}")
-    rate = codec().decode({"$": "decimal", "value": _text(clock, "rate", f"{at}clock.")}, f"{at}clock.rate")
+    rate = codec.decode({"$": "decimal", "value": _text(clock, "rate", f"{at}clock.")}, f"{at}clock.rate")
     if not SLOWEST <= rate <= FASTEST:
         raise StateError(f"{at}clock.rate", f"it is a number from {SLOWEST} to {FASTEST}")
     return clock["mode"], _moment(clock, "now", f"{at}clock."), rate
@@ -223,12 +230,12 @@ def _settings(blueprint: JsonObject) -> JsonObject:
     return shown(Settings()) | settings  # a document of a version that had fewer
 
 
-def _table(name: str, pairs: object) -> dict[str, object]:
+def _table(name: str, pairs: object, contents: Contents) -> dict[str, object]:
     """The rows of one table. One that this version does not know is kept: nothing here reads it."""
     pairs = read_down_to(pairs.raw, 2) if isinstance(pairs, Piece) else pairs
     if not isinstance(pairs, list):
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
-    address = address_of(name, TABLES)
+    address = address_of(name, contents.tables)
     table = None if address is None else address.key
     fits = checker(object if table is None else JsonObject if is_typeddict(table.row) else table.row)
     rows: dict[str, object] = {}
@@ -237,7 +244,7 @@ def _table(name: str, pairs: object) -> dict[str, object]:
         if not (isinstance(pair, list) and len(pair) == 2 and isinstance(pair[0], str)):
             raise StateError(f"tables.{name}[{index}]", "it must be a pair of key and row")
         key, path = pair[0], f"tables.{name}.{pair[0]}"
-        row = codec().decode(pair[1], path)
+        row = contents.codec.decode(pair[1], path)
         if key in rows:
             raise StateError(path, "the key is there twice")
         if not fits(row):
@@ -260,11 +267,11 @@ def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> Non
         raise StateError(f"{path}.{error.path}" if error.path else path, error.why) from None
 
 
-def _requests(rows: object) -> Iterator[JournalEntry]:
+def _requests(rows: object, codec: Codec) -> Iterator[JournalEntry]:
     if not isinstance(rows, list):
         raise StateError("requests", "it must be a list")
     for index, row in enumerate(rows):
-        exchange = codec().decode(_whole(row), f"requests[{index}]")
+        exchange = codec.decode(_whole(row), f"requests[{index}]")
         if not isinstance(exchange, JournalEntry):
             raise StateError(f"requests[{index}]", "it is not an Exchange")
         if exchange.environment not in ("", *ENVIRONMENTS):

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.assembly import ROOMS, Simulator
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow
 from simulator.scenario.schema import Library
 from simulator.wire import errors, events
@@ -40,6 +41,7 @@ def test_the_rows_of_all_rooms_are_found_by_their_names() -> None:
             Room("more", operations=(Operation("GET", "/again", "get_profile", "", "", lambda call: {}),)),
             "two operations of the name",
         ),
+        (Room("more", tables=(TableKey("wallets", str),)), "two tables of the name 'wallets'"),
     ],
 )
 def test_two_rows_of_one_name_are_refused_when_a_simulator_is_made(room: Room, message: str) -> None:
