@@ -56,10 +56,14 @@ def world_of(lines: list[str], token: str | None = None) -> Any:
 
 
 def test_it_prints_the_keys_and_then_that_it_is_ready() -> None:
+    """Decision W1: the start banner shows the webhook keys of the default world."""
     with process("--port", "0", "--clock", "manual", "--seed", "7", "--scenario", "none") as (server, lines):
         assert lines[-1].startswith("Ready on http://127.0.0.1:")
         assert any(line.endswith("pk_test_simulator") for line in lines)
-        assert any(line.endswith("whk_live_simulator") for line in lines)
+        assert [line.split()[-1] for line in lines if "webhook key" in line] == [
+            "whk_test_simulator",
+            "whk_live_simulator",
+        ]
         world = world_of(lines)
         assert (world["seed"], world["scenarios"]) == (7, [])
         assert (world["clock"]["mode"], world["clock"]["now"]) == ("manual", "2026-01-05T08:00:00.000Z")

@@ -288,3 +288,13 @@ def test_a_slow_delivery_takes_wall_time_and_no_simulated_time(world: Remote) ->
         assert (delivery["status"], delivery["attempted_at"]) == ("succeeded", "2026-01-05T08:00:00.000Z")
     wrong = world.control("POST", "/faults", {"webhook": {}, "deliver": {"slow": "soon"}})
     assert wrong.refusal == (400, "invalid_parameter", "deliver.slow")
+
+
+def test_the_webhook_keys_are_shown_and_replaced(world: Remote) -> None:
+    """Decision W1: one per environment, shown by the control interface; the action replaces that of one."""
+    before = world.world["credentials"]
+    made = world.act("rotate_webhook_key", environment="production").body["resource"]["webhook_key"]
+    after = world.control("GET", f"/worlds/{world.world['id']}").body["credentials"]
+    assert after["production"] == before["production"] | {"webhook_key": made}
+    assert made != before["production"]["webhook_key"]
+    assert after["sandbox"] == before["sandbox"]

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
-from tests.resources.history.support import CELO_ADDRESS, everything, offramp, onramp, send, swap, withdraw
+from tests.resources.history.support import CELO_ADDRESS, credited, everything, offramp, onramp, send, swap, withdraw
 from tests.resources.recurring.world import ROOMS, active, call, fresh, go
 from tests.support import act
 
@@ -187,4 +187,24 @@ def test_the_object_of_a_transactions_event_carries_its_order() -> None:
     told = [loads(event.raw)["data"]["object"] for event in world.journal.events() if event.type.startswith("tran")]
     assert {row["id"]: row["order_id"] for row in told} == {
         made[kind]["id"]: made[kind]["order_id"] for kind in ("onramp", "offramp", "send", "withdraw")
+    }
+
+
+def test_a_deposit_is_shown_in_the_shape_of_wallet_transactions() -> None:
+    """Decision S12: completed, network in upper case, with the id of its deposit."""
+    world = fresh()
+    made = credited(world)
+    (wallet,) = call(world, "GET", "/wallets")["data"]
+    (deposit,) = call(world, "GET", "/wallets/{id}/deposits", id=wallet["id"])["data"]
+    known = ("type", "status", "symbol", "network", "amount", "net_amount", "deposit_id", "tx_hash", "reference")
+    assert {name: made[name] for name in known} == {
+        "type": "deposit",
+        "status": "completed",
+        "symbol": "BTC",
+        "network": "BITCOIN",
+        "amount": "0.001",
+        "net_amount": "0.001",
+        "deposit_id": deposit["id"],
+        "tx_hash": deposit["tx_hash"],
+        "reference": "till-3",
     }
