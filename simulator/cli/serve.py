@@ -13,98 +13,47 @@ import click
 from simulator.cli.remote import EXIT_USAGE, fail
 
 
-def _option(name: str, variable: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
-    return click.option(name, envvar=f"SIMULATOR_{variable}", show_envvar=True, help=help_text, **more)
+def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
+    """A flag and its variable: --rate-limit is SIMULATOR_RATE_LIMIT."""
+    variable = "SIMULATOR_" + name.partition("/")[0].removeprefix("--").replace("-", "_").upper()
+    return click.option(name, envvar=variable, show_envvar=True, show_default=True, help=help_text, **more)
 
 
 @click.command(epilog="Any SIMULATOR_ variable stands for the flag beside it; a flag wins.")
-@_option(
-    "--host",
-    "HOST",
-    "Address to listen on; any but loopback needs a control token.",
-    default="127.0.0.1",
-    show_default=True,
-)
-@_option("--port", "PORT", "Port; 0 picks a free one.", default="8642", show_default=True)
-@_option("--clock", "CLOCK", "real, manual (moves only when told) or scaled.", default="real", show_default=True)
-@_option(
-    "--rate", "RATE", "How many times as fast as the wall clock a scaled clock runs.", default="1", show_default=True
-)
+@_option("--host", "Address to listen on; any but loopback needs a control token.", default="127.0.0.1")
+@_option("--port", "Port; 0 picks a free one.", default="8642")
+@_option("--clock", "real, manual (moves only when told) or scaled.", default="real")
+@_option("--rate", "How many times as fast as the wall clock a scaled clock runs.", default="1")
 @_option(
     "--now",
-    "NOW",
     "Start time, for example 2026-01-05T08:00:00Z.  [default: the wall clock; a manual clock: that example]",
 )
-@_option("--seed", "SEED", "Seed of everything random.", default="1", show_default=True)
+@_option("--seed", "Seed of everything random.", default="1")
 @_option(
     "--scenario",
-    "SCENARIO",
     "Active scenario, by name or file; repeatable, later ones win.  "
     "[default: autopilot and test-values; none: nothing moves but by law]",
     multiple=True,
 )
-@_option("--control-token", "CONTROL_TOKEN", "Token that the control interface asks for.")
+@_option("--control-token", "Token that the control interface asks for.")
 @_option(
     "--allowed-host",
-    "ALLOWED_HOST",
     "Further name that a server on a loopback address answers to, for example host.docker.internal; repeatable.",
     multiple=True,
 )
-@_option(
-    "--idle-timeout",
-    "IDLE_TIMEOUT",
-    "Seconds that a connection may wait for its next request.",
-    default="60",
-    show_default=True,
-)
-@_option(
-    "--request-timeout",
-    "REQUEST_TIMEOUT",
-    "Seconds that a request may take to come in whole.",
-    default="30",
-    show_default=True,
-)
-@_option(
-    "--strict/--no-strict", "STRICT", "Refuse unknown fields and query parameters.", default=False, show_default=True
-)
-@_option("--rate-limit", "RATE_LIMIT", "N/SECONDS: so many calls in so many seconds per key pair.  [default: none]")
-@_option(
-    "--rate-limit-clock",
-    "RATE_LIMIT_CLOCK",
-    "Clock of those seconds: simulated or wall.",
-    default="simulated",
-    show_default=True,
-)
-@_option(
-    "--webhook-urls", "WEBHOOK_URLS", "Where webhooks may go: public, local or any.", default="local", show_default=True
-)
-@_option(
-    "--webhook-timestamp",
-    "WEBHOOK_TIMESTAMP",
-    "Clock of X-Timestamp: wall or simulated.",
-    default="wall",
-    show_default=True,
-)
-@_option(
-    "--journal-limit",
-    "JOURNAL_LIMIT",
-    "How many interface calls the journal keeps.",
-    default="10000",
-    show_default=True,
-)
-@_option(
-    "--journal-bytes",
-    "JOURNAL_BYTES",
-    "How many bytes of interface calls it keeps.",
-    default="67108864",
-    show_default=True,
-)
+@_option("--idle-timeout", "Seconds that a connection may wait for its next request.", default="60")
+@_option("--request-timeout", "Seconds that a request may take to come in whole.", default="30")
+@_option("--strict/--no-strict", "Refuse unknown fields and query parameters.", default=False)
+@_option("--rate-limit", "N/SECONDS: so many calls in so many seconds per key pair.  [default: none]")
+@_option("--rate-limit-clock", "Clock of those seconds: simulated or wall.", default="simulated")
+@_option("--webhook-urls", "Where webhooks may go: public, local or any.", default="local")
+@_option("--webhook-timestamp", "Clock of X-Timestamp: wall or simulated.", default="wall")
+@_option("--journal-limit", "How many interface calls the journal keeps.", default="10000")
+@_option("--journal-bytes", "How many bytes of interface calls it keeps.", default="67108864")
 @_option(
     "--timers-per-instant",
-    "TIMERS_PER_INSTANT",
     "How many steps without delay a scenario may come to at one instant before it is stopped.",
     default="10000",
-    show_default=True,
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],

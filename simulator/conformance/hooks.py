@@ -23,7 +23,7 @@ from uuid import uuid4
 
 import schemathesis
 
-from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
+from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
 
 INBOX = "/_simulator/inbox/conformance"
 

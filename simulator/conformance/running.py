@@ -8,18 +8,16 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 from simulator.config import Config
 from simulator.conformance.outcome import ConformanceResult, operation_ids, read_outcome
-from simulator.conformance.settings import ConformanceSettings, compose
-from simulator.conformance.variables import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL
+from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
 from simulator.contract.files import contract_file, contracts_directory
 from simulator.host import create_app
 from simulator.server.process import serving
@@ -117,7 +115,7 @@ def _environment(settings: ConformanceSettings) -> dict[str, str]:
     }
 
 
-def ask_token(settings: ConformanceSettings) -> Mapping[str, Any]:
+def ask_token(settings: ConformanceSettings) -> None:
     """Ask for a token once before anything else, so that a wrong address or key pair is said in so many words."""
     keys = {"public_key": settings.public_key, "secret_key": settings.secret_key}
     request = Request(
@@ -129,7 +127,8 @@ def ask_token(settings: ConformanceSettings) -> Mapping[str, Any]:
     try:
         with urlopen(request, timeout=30) as response:
             answer = json.load(response)
-        return {"token_type": answer["token_type"], "expires_in": answer["expires_in"]}
+        if not (isinstance(answer, dict) and {"token_type", "expires_in"} <= answer.keys()):
+            raise ValueError
     except HTTPError as error:
         with error:
             raise TokenRefused(f"{settings.base_url}/auth/token answers {error.code} to the key pair") from None

@@ -10,6 +10,10 @@ from typing import Any, Literal
 
 Mode = Literal["read-only", "full"]
 
+PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
+SECRET_KEY = "RAMPSIM_SECRET_KEY"
+WEBHOOK_URL = "RAMPSIM_WEBHOOK_URL"
+"""The variables by which a run tells the hooks what to use."""
 PHASES = ("examples", "coverage", "fuzzing", "stateful")
 
 

@@ -22,7 +22,7 @@ from simulator.control.operation import ControlAnswer, ControlCall, ControlOpera
 from simulator.kernel.world import World
 from simulator.scenario.logbook import last_entry
 from simulator.server.endpoint import DEFECT
-from simulator.server.hosts import Hosts, refusal_of
+from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, OPENED_AT, ContentResponse, head_of, read_body
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content, in_pieces
@@ -205,7 +205,7 @@ class ControlInterface:
             if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token.encode()):
                 raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
             return
-        refusal = refusal_of(self._hosts, request.scope)
+        refusal = self._hosts.refusal(request.scope)
         if refusal is not None:
             raise ApiError("forbidden", refusal)
         origin = request.headers.get("origin")

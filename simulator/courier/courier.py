@@ -26,6 +26,7 @@ from simulator.wire.operation import Probe, ProbeOutcome
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
 SIGNATURES_KEPT = 10_000
+"""Of so many requests sent lately it is known which world signed them."""
 
 
 def wall_clock_ms() -> int:
@@ -66,24 +67,6 @@ class _Flight:
     over: bool = False
 
 
-class _Signed:
-    """Which world signed what was sent lately; the newest signatures are remembered."""
-
-    def __init__(self) -> None:
-        self._senders: dict[str, ReferenceType[World]] = {}
-
-    def enter(self, world: World, headers: tuple[tuple[str, str], ...]) -> None:
-        signature = next((value for name, value in headers if name == "X-Signature"), "")
-        self._senders.pop(signature, None)
-        self._senders[signature] = ref(world)
-        if len(self._senders) > SIGNATURES_KEPT:
-            del self._senders[next(iter(self._senders))]
-
-    def sender_of(self, signature: str) -> tuple[bool, World | None]:
-        sender = self._senders.get(signature)
-        return sender is not None, None if sender is None else sender()
-
-
 class Courier:
     """Delivers the webhooks of all worlds of a process; `port` hears of every report."""
 
@@ -101,7 +84,7 @@ class Courier:
         self._timeout_seconds = timeout_seconds
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
         self._closing = False
-        self._signed = _Signed()
+        self._senders: dict[str, ReferenceType[World]] = {}
 
     def pump(self, world: World) -> None:
         """Start whatever may start now, without waiting for it; outside of a change of the world, in a running loop."""
@@ -264,12 +247,17 @@ class Courier:
             return Outcome(None, why, request_headers=headers)
 
     async def _post(self, world: World, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> Outcome:
-        self._signed.enter(world, headers)
+        signature = next((value for name, value in headers if name == "X-Signature"), "")
+        self._senders.pop(signature, None)
+        self._senders[signature] = ref(world)
+        if len(self._senders) > SIGNATURES_KEPT:
+            del self._senders[next(iter(self._senders))]
         return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:
         """Whether a request with this signature was sent from here lately, and its world, None when it is gone."""
-        return self._signed.sender_of(signature)
+        sender = self._senders.get(signature)
+        return sender is not None, None if sender is None else sender()
 
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
         with world.change(_CAUSE):

@@ -10,7 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
-from simulator.control.pages import HTML, Page, apart, page_rows
+from simulator.control.pages import HTML, Page, page_rows
 
 PATH = "/dashboard"
 
@@ -19,9 +19,8 @@ PATH = "/dashboard"
 def page() -> Page:
     """The page, its style and its script."""
     parts = files("simulator.dashboard") / "page"
-    style, script = ((parts / name).read_text("utf-8") for name in ("dashboard.css", "dashboard.js"))
-    html = (parts / "dashboard.html").read_text("utf-8")
-    return apart(html.replace("/* style */", style).replace("/* script */", script), "dashboard")
+    html, style, script = ((parts / f"dashboard.{kind}").read_bytes() for kind in ("html", "css", "js"))
+    return Page(html, style, script)
 
 
 async def dashboard(call: ControlCall) -> Raw[str]:

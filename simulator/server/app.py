@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
 from simulator.server.endpoint import BASES, DEFECT, Endpoint
-from simulator.server.hosts import Hosts, refusal_of
+from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, NoCut, drop, head_of, read_body, route_path, write, write_raw
 from simulator.server.runtime import Runtime
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
@@ -102,7 +102,7 @@ class Interface:
             await WebSocketClose()(scope, receive, send)
             return
         incoming = head_of(scope)
-        refusal = refusal_of(self._hosts, scope)
+        refusal = self._hosts.refusal(scope)
         if refusal is not None:
             outgoing = await self._endpoint.refuse(incoming, ApiError("forbidden", refusal))
         else:

@@ -26,23 +26,6 @@ from simulator.kernel.world import World
 SLICE_SECONDS = 0.005
 """How long timers are fired before everybody else has a turn."""
 
-PATIENCE_SECONDS = 1.0
-"""How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
-
-LEFTOVER_PATIENCE_SECONDS = 0.2
-"""How long it waits for what was due at the moment at which an advance was called off."""
-
-MOST_EVENTS = 1_000_000
-MOST_TIMERS = 5_000_000
-"""What one advance may emit and fire before it ends, lest it take the memory of the machine.
-
-An event takes 1 KB, and what it is about up to 2 KB more: some 3 GB at most.
-"""
-
-MOST_EVENTS_AWAITING = 200_000
-MOST_TIMERS_AWAITING = 1_000_000
-"""The same for one that waits for something that may never come: some 600 MB, or two minutes."""
-
 Target: TypeAlias = "int | Callable[[], int] | None"
 
 
@@ -120,12 +103,19 @@ class Driver:
     `seconds` tells real time, from any beginning.
     """
 
-    patience_seconds = PATIENCE_SECONDS
-    leftover_patience_seconds = LEFTOVER_PATIENCE_SECONDS
-    most_events = MOST_EVENTS
-    most_timers = MOST_TIMERS
-    most_events_awaiting = MOST_EVENTS_AWAITING
-    most_timers_awaiting = MOST_TIMERS_AWAITING
+    patience_seconds = 1.0
+    """How long a call waits for a running clock that does not catch up; then it acts at the moment it has come to."""
+    leftover_patience_seconds = 0.2
+    """How long it waits for what was due at the moment at which an advance was called off."""
+    most_events = 1_000_000
+    most_timers = 5_000_000
+    """What one advance may emit and fire before it ends, lest it take the memory of the machine.
+
+    An event takes 1 KB, and what it is about up to 2 KB more: some 3 GB at most.
+    """
+    most_events_awaiting = 200_000
+    most_timers_awaiting = 1_000_000
+    """The same for one that waits for something that may never come: some 600 MB, or two minutes."""
 
     def __init__(self, courier: Courier, port: Port, seconds: Callable[[], float] = time.monotonic) -> None:
         self._courier = courier

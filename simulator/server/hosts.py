@@ -47,7 +47,7 @@ def host_name(header: str) -> str | None:
 class Hosts:
     """The names that a server answers to. `open_to_all`: it is bound beyond loopback, where names prove nothing.
 
-    `reached_at` is the address under which the server below says that it was reached. Behind a socket that is an
+    The scope says under which address the server below was reached. Behind a socket that is an
     address of this machine, which no name in a `Host` header equals; in process it is the name that the caller chose.
     """
 
@@ -56,9 +56,10 @@ class Hosts:
         self._open_to_all = open_to_all
         self._answered: set[str] = set()
 
-    def refusal(self, given: list[str], http_version: str, reached_at: str | None = None) -> str | None:
-        """Why a request with these `Host` headers is not answered, None when it is."""
-        if self._open_to_all or (not given and http_version == "1.0"):
+    def refusal(self, scope: Scope) -> str | None:
+        """Why the request of a scope is not answered because of its `Host` headers, None when it is."""
+        given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"host"]
+        if self._open_to_all or (not given and scope.get("http_version") == "1.0"):
             return None
         if len(given) != 1:
             return "The request must name its host in one Host header."
@@ -71,16 +72,10 @@ class Hosts:
             if len(self._answered) < _REMEMBERED:
                 self._answered.add(given[0])
             return None
-        if reached_at is not None and name == reached_at.lower():
+        server = scope.get("server")
+        if server and name == server[0].lower():
             return None
         return (
             f"This server listens on a loopback address and answers to loopback names only, not to {name!r}; "
             "--allowed-host adds a name."
         )
-
-
-def refusal_of(hosts: Hosts, scope: Scope) -> str | None:
-    """Why the request of a scope is not answered because of its `Host`, None when it is."""
-    given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"host"]
-    server = scope.get("server")
-    return hosts.refusal(given, scope.get("http_version", "1.1"), server[0] if server else None)
