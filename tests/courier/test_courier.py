@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from simulator.courier.courier import Courier, wall_clock_ms
-from simulator.courier.transport import FakeTransport
+from simulator.courier.transport import FakeTransport, Headers
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.world import World
 from simulator.resources import webhooks
@@ -313,6 +313,26 @@ def test_a_probe_is_signed_and_answers_what_came_back(
         assert len(webhooks.all_deliveries(world)) == 0
 
     run(scenario())
+
+
+def test_a_receiver_has_ten_seconds_for_a_test_request_as_for_a_delivery() -> None:
+    """Decision W4."""
+    limits = []
+
+    class Patient(FakeTransport):
+        async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
+            limits.append(timeout_seconds)
+            return await super().post(url, headers, body, timeout_seconds, policy)
+
+    async def scenario() -> None:
+        world, owner = open_world(), Owner()
+        owner.courier = Courier(owner, Patient(), wall_clock_ms=lambda: WALL_MS)
+        await owner.courier.settle(world)
+        probe = call(world, "POST", "/webhooks", {"url": "https://receiver.example.com/", "events": ["*"]})
+        await owner.courier.probe(world, probe)
+
+    run(scenario())
+    assert limits == [10, 10]
 
 
 def test_a_scripted_fake_can_judge_each_request() -> None:

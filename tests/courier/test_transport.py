@@ -1,4 +1,4 @@
-"""The aiohttp transport against real receivers on this machine (decisions W3 to W5)."""
+"""The aiohttp transport against real receivers on this machine (decisions W3 and W4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lists: the common parameters, filters, order and pages (subsection "Common list parameters", decisions L1 to L6)."""
+"""Lists: the common parameters, filters, order and pages (subsection "Common list parameters", decisions L1 and L2)."""
 
 from __future__ import annotations
 

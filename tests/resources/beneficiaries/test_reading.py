@@ -1,4 +1,4 @@
-"""GET and DELETE /beneficiaries, their list, and the state table of a beneficiary (decisions L1 to L6)."""
+"""GET and DELETE /beneficiaries, their list, and the state table of a beneficiary (decisions L1 and L6)."""
 
 from __future__ import annotations
 
