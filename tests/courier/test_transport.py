@@ -103,6 +103,8 @@ def test_exactly_the_recorded_request_is_sent() -> None:
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "::1"])
 def test_localhost_reaches_a_receiver_on_either_of_its_addresses(host: str) -> None:
+    """Decision W3: all addresses of localhost are tried."""
+
     async def scenario() -> None:
         async with receiver(http("200 OK"), host) as mine:
             assert (await post(f"http://localhost:{mine.port}/")).status == 200

@@ -329,6 +329,18 @@ def test_s22_the_listing_calls_the_assets_of_a_network_that_is_down_inactive(wor
     assert set(listed(world).values()) == {"active"}
 
 
+def test_s22_rates_estimates_and_transfers_need_no_network(world: Remote) -> None:
+    network(world, "down")
+    pair = {"type": "onramp", "network": "celo", "asset": "CUSD", "fiat_currency": "KES"}
+    assert world.api("GET", "/rates", params=pair).status == 200
+    body = {"symbol": "CUSD", "network": "CELO", "amount": "20"}
+    on_chain = {**body, "destination": {"type": "address", "address": CELO_ADDRESS}}
+    assert world.api("POST", "/wallet/send", on_chain).refusal == (503, "network_unavailable", None)
+    assert world.api("POST", "/wallet/send/estimate", on_chain).status == 200
+    inside = {**body, "destination": {"type": "platform_user", "email": "amina@example.test"}}
+    assert world.api("POST", "/wallet/send", inside).status == 201
+
+
 def test_s22_setting_the_present_state_emits_nothing(world: Remote) -> None:
     network(world, "operational")
     world.act("set_kyc", status="approved")
