@@ -117,7 +117,7 @@ def test_whatever_shows_a_world_knows_a_new_room(simulator: Simulator) -> None:
         hung = await ask("POST", "/v1/lamps", {}, Authorization=f"Bearer {token['access_token']}")
         assert hung["status"] == "off"
         about = await ask("GET", f"/_simulator/resources/{hung['id']}")
-        assert (about["allowed"], [timer["law"] for timer in about["timers"]]) == (["switch"], ["the lamp burns out"])
+        assert (about["allowed"], [timer["text"] for timer in about["timers"]]) == (["switch"], ["the lamp burns out"])
         assert [row["id"] for row in (await ask("GET", "/_simulator/resources?type=lamp"))["data"]] == [hung["id"]]
         done = await ask("POST", "/_simulator/actions/switch", {"target": hung["id"]})
         assert [event["type"] for event in done["events"]] == ["lamp.switched"]

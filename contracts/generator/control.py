@@ -108,7 +108,11 @@ _ERROR: Schema = {
                 "param": {"type": "string"},
                 "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
                 "receipt": {"$ref": f"{REF}AdvanceReceipt"},
-                "steps": {"type": "array", "items": {}, "description": "What a walk had done when it stopped."},
+                "steps": {
+                    "type": "array",
+                    "items": {},
+                    "description": "What had been done on the way when it stopped.",
+                },
                 "errors": {
                     "type": "array",
                     "description": "Every problem of a scenario; lines and columns from 1 where it was sent as a file.",

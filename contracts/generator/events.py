@@ -18,10 +18,10 @@ def _narrowed(event: EventType) -> Schema | None:
 
     The statuses stand as `enum`, which generators of clients can narrow.
     """
-    told = subjects()[event.name]
+    found = subjects()[event.name]
     schema: Schema = {}
-    field = told[0].kind.status_field
-    statuses = dict.fromkeys((*(status for one in told for status in one.statuses), *event.also))
+    field = found[0].kind.status_field
+    statuses = dict.fromkeys((*(status for one in found for status in one.statuses), *event.also))
     if event.narrows:
         schema["properties"] = {field: {"type": "string", "enum": list(statuses)}}
     for path in event.requires:

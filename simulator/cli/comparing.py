@@ -17,7 +17,12 @@ EXIT_USAGE = 2
 @click.argument("har", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @click.option("--base", default=None, help="Base address of the recorded calls; by default what ends with /v1.")
 @click.option(
-    "--scenario", "scenarios", multiple=True, default=("autopilot",), show_default=True, help="Weather of the replay."
+    "--scenario",
+    "scenarios",
+    multiple=True,
+    default=("autopilot",),
+    show_default=True,
+    help="Scenario active in the replay; repeatable.",
 )
 @click.option("--values", is_flag=True, help="Compare amounts, rates and texts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")

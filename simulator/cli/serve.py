@@ -22,7 +22,7 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 @click.command(epilog="Any SIMULATOR_ variable stands for the flag beside it; a flag wins.")
 @_option("--host", "Address to listen on; any but loopback needs a control token.", default="127.0.0.1")
 @_option("--port", "Port; 0 picks a free one.", default="8642")
-@_option("--clock", "real, manual (moves only when told) or scaled.", default="real")
+@_option("--clock", "real, manual (moves only by control calls) or scaled.", default="real")
 @_option("--rate", "How many times as fast as the wall clock a scaled clock runs.", default="1")
 @_option(
     "--now",
@@ -32,7 +32,7 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 @_option(
     "--scenario",
     "Active scenario, by name or file; repeatable, later ones win.  "
-    "[default: autopilot and test-values; none: nothing moves but by law]",
+    "[default: autopilot and test-values; none: nothing happens but by timers and calls]",
     multiple=True,
 )
 @_option("--control-token", "Token that the control interface asks for.")

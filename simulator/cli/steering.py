@@ -142,7 +142,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 @click.option("--target", metavar="ID", help="The object the event is to be about.")
 @remote
 def trigger(client: ControlClient, event: str, target: str | None) -> None:
-    """Walk to an event: make it happen by the actions that lead there."""
+    """Reach an event: make it happen by the calls and actions that lead there."""
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
 

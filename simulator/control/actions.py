@@ -205,5 +205,12 @@ ROWS: tuple[ControlOperation, ...] = (
         list_resources,
         query={"type": TEXT, "user_id": TEXT, **LIMIT},
     ),
-    ControlOperation("GET", "/resources/{id}", "get_resource", "Actions", "One resource and its story", get_resource),
+    ControlOperation(
+        "GET",
+        "/resources/{id}",
+        "get_resource",
+        "Actions",
+        "One resource, its history and what it allows",
+        get_resource,
+    ),
 )

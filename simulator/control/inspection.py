@@ -115,7 +115,7 @@ class _Inspection:
         }
 
     def cause(self, cause: Cause) -> shapes.Cause:
-        """{kind, name, reference, told}, and of a request, a call or a rule where to look it up."""
+        """{kind, name, reference, text}, and of a request, a call or a rule where to look it up."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
             row = self._request(cause.reference)
@@ -179,10 +179,10 @@ def timers_of(world: World, object_id: str) -> list[Timer]:
 
 
 def show_timer(world: World, timer: Timer) -> StoryTimer:
-    """A law with its words, or a step of a scenario with its rule, file and line."""
+    """A timer of the service with what it does in words, or a step of a scenario with its rule, file and line."""
     due_at = format_timestamp(timer.due_at_ms)
     if timer.kind not in KINDS:
-        return {"due_at": due_at, "kind": timer.kind, "law": _does(world, timer.kind)}
+        return {"due_at": due_at, "kind": timer.kind, "text": _does(world, timer.kind)}
     return {**_show_step(timer.kind, timer.arguments), "due_at": due_at}
 
 
@@ -225,12 +225,12 @@ def show_entry(entry: Entry) -> LedgerEntry:
 
 
 def show_cause(world: World, cause: Cause) -> shapes.Cause:
-    """Why: {kind: request | law | action | rule | start, name, reference, told}; a rule with its file and line."""
+    """Why: {kind: request | law | action | rule | start, name, reference, text}; a rule with its file and line."""
     shown: shapes.Cause = {
         "kind": cause.kind,
         "name": cause.name,
         "reference": cause.reference,
-        "told": _text(world, cause),
+        "text": _text(world, cause),
     }
     if cause.kind == "rule":
         shown["file"], shown["line"] = _place(cause.reference)
@@ -241,7 +241,7 @@ def _text(world: World, cause: Cause) -> str:
     if cause.kind == "request":
         return f"the request {cause.name} ({cause.reference})"
     if cause.kind == "law":
-        return f"the law: {_does(world, cause.name)}"
+        return f"the timer: {_does(world, cause.name)}"
     if cause.kind == "rule":
         return f"a rule of the scenario {cause.name}, {cause.reference}"
     if cause.kind == "action":

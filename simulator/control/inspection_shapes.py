@@ -27,12 +27,15 @@ class CauseControl(TypedDict):
 
 
 class Cause(TypedDict):
-    """Why something happened; `told` in words. A rule has its file and line, a call what was called."""
+    """Why something happened; `text` says it in words.
+
+    `law`: a timer of the service fired. A rule has its file and line, a request or an action what was called.
+    """
 
     kind: Annotated[str, WithJsonSchema({"enum": ["request", "law", "action", "rule", "start"], "type": "string"})]
     name: str
     reference: str
-    told: str
+    text: str
     file: NotRequired[str]
     line: NotRequired[Count | None]
     request: NotRequired[CauseRequest]
@@ -40,7 +43,7 @@ class Cause(TypedDict):
 
 
 class ResourceOrigin(TypedDict):
-    """What made an object, and the scenario that alone rules it."""
+    """What made an object, and the only scenario that acts on it (null: all active ones do)."""
 
     at: Timestamp
     cause: Cause | None
@@ -81,12 +84,15 @@ class LedgerEntry(TypedDict):
 
 
 class StoryTimer(TypedDict):
-    """A law with its words, or the step of a scenario; one that waits for networks has no due time."""
+    """A timer of the service, with what it does as `text`, or a step of a scenario.
+
+    A step that waits for networks has no `due_at`.
+    """
 
     due_at: Timestamp | None
     waiting_for: NotRequired[list[str]]
     kind: str
-    law: NotRequired[str]
+    text: NotRequired[str]
     scenario: NotRequired[str]
     part: NotRequired[str]
     file: NotRequired[str]

@@ -2,7 +2,7 @@
 
 `POST /trigger` without a target makes an object that no scenario touches (`scenario.fresh`); from where an object
 stands, it goes the shortest legal way (`scenario.paths`). What happens at one instant happens whole or not at all; the
-clock is moved only where a law needs it.
+clock is moved only where a timer has to fire.
 """
 
 from __future__ import annotations
@@ -46,15 +46,22 @@ NO_SCENARIO = "(trigger)"
 ASSUMPTIONS = assume(
     "POST /_simulator/trigger",
     SIMULATOR_ONLY,
-    ("trigger-weather", "No scenario touches the objects of a walk, so that they stay where the event left them."),
+    (
+        "trigger-weather",
+        "No scenario touches the objects on the way to an event, so that they stay where it left them.",
+    ),
     (
         "trigger-clock",
-        "A walk moves the clock only to a law's timer; a running clock jumps ahead and runs on from there.",
+        "The clock is moved only where a timer of the service has to fire; a running one jumps ahead and runs on from "
+        "there.",
     ),
-    ("trigger-whole", "A walk that is refused before time passed leaves nothing; after that it says where it stopped."),
-    ("trigger-waiting", "An own object that is to wait for a law is first taken out of the hands of its scenario."),
-    ("trigger-run-failed", "An own run is made to fail by an empty balance while it is due; it is back right after."),
-    ("trigger-wallet", "With a wallet as target, `deposit.*` walks to the event of a new deposit that arrives there."),
+    ("trigger-whole", "A trigger refused before time passed changes nothing; after that it says where it stopped."),
+    ("trigger-waiting", "A target that has to wait for a timer of the service is first released from its scenario."),
+    (
+        "trigger-run-failed",
+        "The run of a target fails because the balance is emptied for that moment; it is put back right after.",
+    ),
+    ("trigger-wallet", "With a wallet as target, `deposit.*` is reached by a new deposit that arrives there."),
     ("trigger-kyc", "The target of a KYC event may be the account's user_id; that of a network its id."),
 )
 
@@ -241,7 +248,7 @@ class _Way:
         target = fill(until.target, self._answers)
         timer = _next_timer(self._world, target, until.timers)
         if timer is None:
-            raise ControlError(409, "invalid_transition", f"no law is going to move {target}")
+            raise ControlError(409, "invalid_transition", f"no timer of the service is going to move {target}")
         if timer.kind != RUN or until.most > 1:
             return
         emitted = rehearse(self._call.simulator, self._world, timer, self._cause, empty=until.empty)
@@ -249,10 +256,10 @@ class _Way:
             runs = [event for event in emitted if event.type.startswith("recurring_payment.run_")]
             code = runs and loads(runs[0].raw)["data"]["object"]["run"].get("failure_code")
             outcome = f"it would fail with {code}" if code else "it would succeed"
-            raise ControlError(409, "invalid_transition", f"the run at its due time comes out otherwise: {outcome}")
+            raise ControlError(409, "invalid_transition", f"the run at its time comes out otherwise: {outcome}")
 
     async def _wait(self, until: Until) -> None:
-        """Advance to the law timers of the object, until the event is there or none is left."""
+        """Advance to the timers of the object, until the event is there or none is left."""
         world, target = self._world, fill(until.target, self._answers)
         self._free(target)
         for _ in range(until.most):
@@ -273,7 +280,7 @@ class _Way:
             )
             if self._reached() is not None:
                 return
-        raise self._stopped("the law did not bring it about; meanwhile something else had happened")
+        raise self._stopped("the timers did not bring it about; meanwhile something else had happened")
 
     async def _advance_empty(self, timer: Timer) -> None:
         """Let a run come due with an empty balance, in one change with putting the balance back."""
@@ -293,7 +300,7 @@ class _Way:
         self._runtime.changed(world)
 
     def _free(self, target: str) -> None:
-        """Bind an object to no scenario while the clock moves, so that only the law acts on it."""
+        """Bind an object to no scenario while the clock moves, so that only timers act on it."""
         world = self._world
         scenarios = [PendingStep.of(timer).scenario for timer in steps_on(world, target)]
         scenarios += [held.scenario for held in holding.held_steps(world, about=target)]
@@ -301,7 +308,7 @@ class _Way:
             with world.change(self._cause):
                 bind(world, target, NO_SCENARIO)
             names = ", ".join(dict.fromkeys(scenarios))
-            self._tell(f"took {target} out of the hands of the scenario {names}")
+            self._tell(f"released {target} from the scenario {names}")
 
     # Looking
 
@@ -319,7 +326,7 @@ class _Way:
 
 
 def _next_timer(world: World, target: str, kinds: tuple[str, ...]) -> Timer | None:
-    """The next timer of a law on this object that can still come: none beyond the end of simulated time."""
+    """The next timer of these kinds on this object that can still come: none beyond the end of simulated time."""
     planned = [timer for kind in kinds if (timer := world.agenda.planned(kind, target)) is not None]
     planned = [timer for timer in planned if timer.due_at_ms <= LAST_MS]
     return min(planned, key=lambda timer: (timer.due_at_ms, timer.number), default=None)
@@ -337,7 +344,7 @@ ROWS: tuple[ControlOperation, ...] = (
         "/trigger",
         "trigger",
         "Actions",
-        "Walk to an event",
+        "Reach an event",
         trigger,
         200,
         TriggerBody,

@@ -40,7 +40,8 @@ ASSUMPTIONS = assume(
     (
         "manual-chosen",
         "An object that was put under one scenario (header, reference, hand-over) goes on under that whether it is "
-        "active or not; `[]` leaves all others to law and hand. Steps pending from a scenario that leaves are gone.",
+        "active or not; `[]` leaves all others to timers and control calls. Steps pending from a "
+        "scenario that leaves are gone.",
     ),
     (
         "scenario-failed",
@@ -134,7 +135,7 @@ ROWS: tuple[ControlOperation, ...] = (
         "/scenarios/active",
         "activate",
         "Scenarios",
-        "Choose the weather",
+        "Choose the active scenarios",
         activate,
         200,
         ActiveScenarios,

@@ -48,7 +48,7 @@ class TriggerStep(TypedDict):
 
 
 class TriggerAnswer(TypedDict):
-    """A walk to an event: the event, what it is about, what was done, and where the clock went (null: nowhere)."""
+    """The way to an event: the event, what it is about, what was done, and where the clock went (null: nowhere)."""
 
     event: Envelope
     target: str

@@ -61,7 +61,7 @@ class _Flight:
     tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
-    told: int = 0
+    reported: int = 0
     sent: dict[str, float] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     over: bool = False
@@ -117,7 +117,7 @@ class Courier:
     ) -> int:
         """Wait until nothing of the world is on its way or may start, or until `called_off` holds (see `wake`).
 
-        Answers how many attempts were made that no call of this told of before: a count that does not depend on how
+        Returns how many attempts were made that no earlier call of this counted: a count that does not depend on how
         fast receivers answer. Unanswered when `patience` with a receiver is lost.
         """
         loop, flight = asyncio.get_running_loop(), self._flight(world)
@@ -141,8 +141,8 @@ class Courier:
         finally:
             if alarm is not None:
                 alarm.cancel()
-        untold, flight.told = flight.made - flight.told, flight.made
-        return untold
+        unreported, flight.reported = flight.made - flight.reported, flight.made
+        return unreported
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
         """The attempts, by their ids, whose receiver may be calling over a connection opened at that moment.

@@ -22,7 +22,7 @@ Path: TypeAlias = "tuple[str | int, ...]"
 
 MAX_DEPTH = 64
 MAX_REPORTED = 100
-"""Problems beyond these are counted, not told."""
+"""Problems beyond these are counted, not listed."""
 MAX_HINTS = 20
 """For so many unknown names the near misses are looked for: it is dear, and who has more needs a manual first."""
 
@@ -145,12 +145,12 @@ class Document:
     def in_order(self) -> list[Problem]:
         """Every problem once, in the order of the file; what is missing because it is misspelt counts once."""
         meant = {(problem.within, problem.meant) for problem in self.problems if problem.meant}
-        told = [one for one in self.problems if not any((one.within, name) in meant for name in one.lacks)]
-        told.sort(key=lambda problem: (problem.line, problem.column))
-        rest = told[MAX_REPORTED:]
+        shown = [one for one in self.problems if not any((one.within, name) in meant for name in one.lacks)]
+        shown.sort(key=lambda problem: (problem.line, problem.column))
+        rest = shown[MAX_REPORTED:]
         if not rest:
-            return told
-        return [*told[:MAX_REPORTED], Problem("", rest[0].line, rest[0].column, f"and {len(rest):,} more problems")]
+            return shown
+        return [*shown[:MAX_REPORTED], Problem("", rest[0].line, rest[0].column, f"and {len(rest):,} more problems")]
 
 
 def dotted(path: Path) -> str:

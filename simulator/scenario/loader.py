@@ -33,11 +33,13 @@ class ScenarioError(Exception):
         self.errors = errors
         self.source = source
         count = len(errors)
-        lines = [f"{error.get('file', source)}:{error['line']}:{error['column']}: {_told(error)}" for error in errors]
+        lines = [
+            f"{error.get('file', source)}:{error['line']}:{error['column']}: {_line_of(error)}" for error in errors
+        ]
         super().__init__("\n".join([f"{count} {'problem' if count == 1 else 'problems'}", *lines]))
 
 
-def _told(error: FileProblem) -> str:
+def _line_of(error: FileProblem) -> str:
     return f"{error['path']}: {error['message']}" if error["path"] else error["message"]
 
 
@@ -69,9 +71,9 @@ class Loader:
             self._validated(part)
             self._check(part, known)
             line, column = whole.place(path)
-            told = [one.shown() for one in part.in_order()]
-            told = told or [{**one, "line": line, "column": column} for one in error.errors]  # a bound of all of it
-            raise ScenarioError(told, error.source) from None
+            listed = [one.shown() for one in part.in_order()]
+            listed = listed or [{**one, "line": line, "column": column} for one in error.errors]  # a bound of all of it
+            raise ScenarioError(listed, error.source) from None
 
     def load_file(self, path: FilePath, known: Iterable[str] = ()) -> ScenarioFile:
         """The scenario of one file; ScenarioError, OSError."""

@@ -37,8 +37,8 @@ def kinds_of(about: str) -> tuple[str, ...]:
     """The kinds that events about such an object tell of; () for what every world has without making it, and where no
     move emits the event: then a rule's object may be any.
     """
-    told_of = {one.kind.name for told in subjects().values() for one in told if one.event.object == about}
-    kinds = (kind for room in _rooms() for kind in room.kinds if kind.name in told_of)
+    named = {one.kind.name for group in subjects().values() for one in group if one.event.object == about}
+    kinds = (kind for room in _rooms() for kind in room.kinds if kind.name in named)
     made = (kind.name for kind in kinds if kind.standing is None and kind.sole is None)
     return () if any(row.in_status and row.object == about for row in EVENT_TYPES.values()) else tuple(made)
 

@@ -255,8 +255,8 @@ class _Run:
         events = (await self._control("GET", "/events"))["data"]
         for event in events[len(self._events) :]:
             shown = event["data"]["object"]
-            told = " ".join(str(shown[name]) for name in ("id", "status", "failure_code") if shown.get(name))
-            self.result.timeline.append(TimelineEntry(event["created_at"], "event", f"{event['type']} {told}".rstrip()))
+            said = " ".join(str(shown[name]) for name in ("id", "status", "failure_code") if shown.get(name))
+            self.result.timeline.append(TimelineEntry(event["created_at"], "event", f"{event['type']} {said}".rstrip()))
         self._events = events
 
     async def _note_skipped(self) -> None:

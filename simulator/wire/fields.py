@@ -114,12 +114,12 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
     found = []
     for path, details in places.items():
         # A value of the right type is told what else is wrong with it, not which other types there are.
-        told = [detail for detail in details if detail["type"] not in _TYPES] or details
-        words = list(dict.fromkeys(map(in_words, told)))
+        kept = [detail for detail in details if detail["type"] not in _TYPES] or details
+        words = list(dict.fromkeys(map(in_words, kept)))
         why = words[0]
         if all(word.startswith(_MUST_BE) for word in words):
             why = _MUST_BE + " or ".join(word.removeprefix(_MUST_BE) for word in words)
-        found.append(Wrong(path, told[0]["type"], why, told[0]["input"]))
+        found.append(Wrong(path, kept[0]["type"], why, kept[0]["input"]))
     return found
 
 

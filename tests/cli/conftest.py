@@ -90,7 +90,7 @@ def make_command(origin: str) -> Callable[..., Command]:
 
 @pytest.fixture
 def rampsim(make_command: Callable[..., Command]) -> Command:
-    """The command line in a world where nothing moves but by law."""
+    """The command line in a world where nothing happens but by timers and calls."""
     return make_command(scenarios=[])
 
 

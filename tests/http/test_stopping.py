@@ -1,4 +1,4 @@
-"""Weather that would never end, seen from outside: the server goes on, and everybody is told what was stopped."""
+"""Scenarios that would never end, seen from outside: the server goes on, and everybody is told what was stopped."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def test_a_law_is_a_cause_too(world: Remote) -> None:
     world.advance(by="30m")
     told = story(world, mine["id"])
     assert told["history"][-1]["cause"]["kind"] == "law"
-    assert "30 minutes" in told["history"][-1]["cause"]["told"]
+    assert "30 minutes" in told["history"][-1]["cause"]["text"]
     assert told["events"][-1]["type"] == "quote.expired"
     assert told["events"][-1]["cause"] == told["history"][-1]["cause"]
 
@@ -59,7 +59,7 @@ def test_pending_timers_are_laws_and_steps_with_their_place(autopilot_world: Rem
     )
     assert (step["due_at"], step["file"]) == ("2026-01-05T08:00:15.000Z", "scenarios/autopilot.yaml")
     assert (law["due_at"], law["kind"]) == ("2026-01-05T08:30:00.000Z", "ramp.deadline")
-    assert "lapses" in law["law"]
+    assert "lapses" in law["text"]
 
 
 def test_what_is_refused_has_its_reason(world: Remote) -> None:

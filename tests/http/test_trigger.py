@@ -206,7 +206,7 @@ def test_an_object_whose_steps_wait_for_a_network_is_taken_out_of_their_hands_to
     autopilot_world.act("set_network", network="celo", status="down")
     answer = trigger(autopilot_world, "transaction.expired", mine["id"])
     assert answer.status == 200, answer.body
-    assert answer.body["steps"][0]["did"] == f"took {mine['id']} out of the hands of the scenario autopilot"
+    assert answer.body["steps"][0]["did"] == f"released {mine['id']} from the scenario autopilot"
     assert autopilot_world.control("GET", "/scenarios/autopilot").body["pending"] == []
 
 

@@ -73,12 +73,12 @@ def encode_invoice(
     from coincurve import PrivateKey
 
     text = description.encode()
-    told = _field("d", _groups(text)) if len(text) <= _MAX_DESCRIPTION_BYTES else _field("h", _groups(_hash(text)))
+    about = _field("d", _groups(text)) if len(text) <= _MAX_DESCRIPTION_BYTES else _field("h", _groups(_hash(text)))
     data = [
         *_number(min(timestamp, _MAX_TIMESTAMP), _TIMESTAMP_GROUPS),
         *_field("p", _groups(payment_hash)),
         *_field("s", _groups(payment_secret)),
-        *told,
+        *about,
         *_field("x", _number(expires_in)),
         *_field("c", _number(_MIN_FINAL_CLTV_EXPIRY)),
         *_field("9", _number(_FEATURES)),

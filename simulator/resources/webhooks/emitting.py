@@ -1,6 +1,6 @@
 """The action `emit`: any event of the catalogue, about the newest resource that fits, else about a realistic example.
 
-A resource fits when it stands where a move that emits this event leads: the state tables say so. It is told as it is.
+A resource fits when it stands where a move that emits this event leads: the state tables say so. It is sent as it is.
 In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
 """
 
@@ -49,8 +49,8 @@ def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObjec
         own = render_for_event(world, record)
         return own if record.status in shown.statuses else own | example, record.object_id
     more = event_type in shown.kind.event_shapes
-    told = _told_last(world, environment, event_type) if more else _standing(world, environment, subjects)
-    return told or (example, example.get("id") or f"network_{environment}_{example['network']}")
+    found = _last_sent(world, environment, event_type) if more else _standing(world, environment, subjects)
+    return found or (example, example.get("id") or f"network_{environment}_{example['network']}")
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
@@ -69,12 +69,12 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
     return None if record is None else (render_for_event(world, record), record.id)
 
 
-def _told_last(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
-    """What the newest event of this type told: of a run only its event knows."""
+def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
+    """What the newest event of this type said: of a run only its event knows."""
     for event in world.journal.events_newest_first():
         if event.type == event_type and event.environment == environment:
-            told: JsonObject = loads(event.raw)["data"]["object"]
-            return told, event.object_id
+            found: JsonObject = loads(event.raw)["data"]["object"]
+            return found, event.object_id
     return None
 
 
