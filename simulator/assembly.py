@@ -337,10 +337,10 @@ class Simulator:
         self,
         state: WorldState,
         world_id: str,
-        seed: int | None = None,
+        seed: int | None,
         *,
-        prepare: Callable[[World], None] = lambda world: None,
-        replace: bool = False,
+        prepare: Callable[[World], None],
+        replace: bool,
     ) -> World:
         """Make a new world that begins in this state, with keys of its own and no tokens; WorldExists.
 

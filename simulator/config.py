@@ -14,10 +14,7 @@ from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_times
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import Settings, SettingSet, shown
 
-DEFAULT_SEED = 1
 _COUNTS = ("journal_limit", "journal_bytes", "timers_per_instant")
-DEFAULT_IDLE_SECONDS = 60.0
-DEFAULT_REQUEST_SECONDS = 30.0
 _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 
 
@@ -38,12 +35,12 @@ class Config:
     clock: str = "real"
     rate: Decimal = Decimal(1)
     now_ms: int | None = None
-    seed: int = DEFAULT_SEED
+    seed: int = 1
     scenarios: tuple[str, ...] | None = None
     control_token: str | None = None
     allowed_hosts: tuple[str, ...] = ()
-    idle_seconds: float = DEFAULT_IDLE_SECONDS
-    request_seconds: float = DEFAULT_REQUEST_SECONDS
+    idle_seconds: float = 60.0
+    request_seconds: float = 30.0
     settings: SettingSet = field(default_factory=lambda: shown(Settings()))
 
 
@@ -59,9 +56,9 @@ def make_config(
     control_token: str | None,
     settings: dict[str, Any],
     is_loopback: bool,
-    allowed_hosts: tuple[str, ...] = (),
-    idle_timeout: str = str(DEFAULT_IDLE_SECONDS),
-    request_timeout: str = str(DEFAULT_REQUEST_SECONDS),
+    allowed_hosts: tuple[str, ...],
+    idle_timeout: str,
+    request_timeout: str,
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones."""
     problems: list[str] = []

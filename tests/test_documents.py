@@ -18,7 +18,6 @@ from simulator.assembly import ROOMS, Blueprint, Simulator, WorldState, tables_o
 from simulator.control.documents import (
     MAX_BYTES,
     contents_of,
-    document_of,
     document_text,
     read_document,
 )
@@ -86,7 +85,7 @@ def morning() -> Iterator[Morning]:
         inside.control("POST", "/actions/set_network", {"network": "bitcoin", "status": status})
     simulator = inside.simulator
     state = simulator.state_of(simulator.default)
-    raw = json.dumps(document_of(simulator, state)).encode()
+    raw = document_text(simulator, state)
     yield Morning(simulator, simulator.default, state, raw)
     inside.close()
 
@@ -146,14 +145,14 @@ def test_the_second_document_is_the_first(morning: Morning) -> None:
     again = Simulator()
     again.create_world(Blueprint("default", 9))
     again.register(world, morning.state.blueprint)
-    assert json.dumps(document_of(again, again.state_of(world))).encode() == morning.raw
+    assert document_text(again, again.state_of(world)) == morning.raw
 
 
 def test_reading_a_document_changes_nothing(morning: Morning) -> None:
-    before = document_of(morning.simulator, morning.simulator.state_of(morning.world))
+    before = document_text(morning.simulator, morning.simulator.state_of(morning.world))
     directory = dict(morning.simulator.directory)
     read_document(morning.simulator, morning.raw)
-    assert document_of(morning.simulator, morning.simulator.state_of(morning.world)) == before
+    assert document_text(morning.simulator, morning.simulator.state_of(morning.world)) == before
     assert morning.simulator.directory == directory
 
 
@@ -565,8 +564,11 @@ def test_a_document_is_bounded(morning: Morning) -> None:
     assert refusal(morning, b" " * (MAX_BYTES + 1)) == (400, "invalid_request", None)
 
 
-def test_a_document_written_row_by_row_is_the_document(morning: Morning) -> None:
-    assert json.loads(document_text(morning.simulator, morning.state)) == json.loads(morning.raw)
+def test_a_document_holds_every_row_in_its_order(morning: Morning) -> None:
+    document, tables = json.loads(morning.raw), morning.state.tables
+    written = {name: [key for key, _ in rows] for name, rows in document["tables"].items()}
+    assert written == {name: list(rows) for name, rows in tables.items()}
+    assert [row["id"] for row in document["requests"]] == [row.id for row in morning.state.requests]
 
 
 def test_a_document_may_have_been_formatted_by_another_tool(morning: Morning) -> None:

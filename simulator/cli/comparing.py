@@ -9,8 +9,7 @@ from pathlib import Path
 
 import click
 
-EXIT_DIFFERENT = 1
-EXIT_USAGE = 2
+from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
 
 
 @click.command()
@@ -38,8 +37,7 @@ def compare(har: Path, base: str | None, scenarios: tuple[str, ...], values: boo
     try:
         entries = read_har(har.read_bytes(), base)
     except HarError as error:
-        click.echo(f"rampsim: {har}: {error}", err=True)
-        sys.exit(EXIT_USAGE)
+        fail([f"{har}: {error}"], EXIT_USAGE)
     result = asyncio.run(replay(entries, scenarios=scenarios, values=values))
     click.echo(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
-    sys.exit(EXIT_DIFFERENT if result.differences else 0)
+    sys.exit(EXIT_REFUSED if result.differences else 0)

@@ -23,13 +23,13 @@ from simulator.kernel.world import World
 from simulator.scenario.logbook import last_entry
 from simulator.server.endpoint import DEFECT
 from simulator.server.hosts import Hosts
-from simulator.server.messages import CUT, OPENED_AT, ContentResponse, head_of, read_body
+from simulator.server.messages import CUT, OPENED_AT, ContentResponse, head_of, json_object, read_body
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content, in_pieces
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
-from simulator.wire.json import dumps, loads
+from simulator.wire.json import dumps
 
 SIGNATURE_HEADER = "x-signature"
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
@@ -266,10 +266,4 @@ def _body(row: ControlOperation, body: bytes, is_whole: bool) -> Any:
         return body
     if row.takes == "nothing" or not body or row.method in ("GET", "DELETE"):
         return {}
-    try:
-        value: Any = loads(body)
-    except ValueError as error:
-        raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
-    if not isinstance(value, dict):
-        raise ApiError("invalid_request", "The body must be a JSON object.")
-    return value
+    return json_object(body)

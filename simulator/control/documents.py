@@ -7,7 +7,7 @@ whether they hold together, on a world of their own that nobody sees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -60,10 +60,24 @@ def contents_of(own: tuple[TableKey[Any], ...]) -> Contents:
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def document_of(simulator: Simulator, state: WorldState) -> JsonObject:
-    """The whole state as plain JSON. Tables are lists of [key, row], because their order counts."""
-    encode = contents_of(simulator.tables).codec.encode
-    tables, blueprint = _tables(simulator, state), state.blueprint
+def document_text(simulator: Simulator, state: WorldState) -> bytes:
+    """The document as JSON, written row by row: it may be large, and is written beside the loop.
+
+    Tables are lists of [key, row], because their order counts.
+    """
+    encode, tables = contents_of(simulator.tables).codec.encode, _tables(simulator, state)
+    parts = [dumps(_head_of(state))[:-1], b',"tables":{']
+    for number, (name, rows) in enumerate(tables.items()):
+        parts += [b"," if number else b"", dumps(name), b":["]
+        parts.append(b",".join([dumps([key, encode(row)]) for key, row in rows.items()]))
+        parts.append(b"]")
+    parts += [b'},"requests":[', b",".join([dumps(encode(row)) for row in state.requests]), b"]}"]
+    return b"".join(parts)
+
+
+def _head_of(state: WorldState) -> JsonObject:
+    """All of a document but its tables and requests."""
+    blueprint = state.blueprint
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -83,23 +97,7 @@ def document_of(simulator: Simulator, state: WorldState) -> JsonObject:
             "scenarios": list(blueprint.scenarios),
             "settings": dict(blueprint.settings),
         },
-        "tables": {name: [[key, encode(row)] for key, row in rows.items()] for name, rows in tables.items()},
-        "requests": [encode(row) for row in state.requests],
     }
-
-
-def document_text(simulator: Simulator, state: WorldState) -> bytes:
-    """The document as JSON, written row by row: it may be large, and is written beside the loop."""
-    head = document_of(simulator, replace(state, tables={}, requests=()))
-    encode, tables = contents_of(simulator.tables).codec.encode, _tables(simulator, state)
-    del head["tables"], head["requests"]
-    parts = [dumps(head)[:-1], b',"tables":{']
-    for number, (name, rows) in enumerate(tables.items()):
-        parts += [b"," if number else b"", dumps(name), b":["]
-        parts.append(b",".join([dumps([key, encode(row)]) for key, row in rows.items()]))
-        parts.append(b"]")
-    parts += [b'},"requests":[', b",".join([dumps(encode(row)) for row in state.requests]), b"]}"]
-    return b"".join(parts)
 
 
 def _tables(simulator: Simulator, state: WorldState) -> dict[str, Mapping[str, object]]:

@@ -226,7 +226,7 @@ class Inboxes(Watcher):
     async def wait(self, call: ControlCall) -> InboxList:
         """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
         timeout = wait_seconds(call)
-        limit, wanted = call.limit(), call.whole("count", minimum=0)
+        limit, wanted = call.limit(), call.whole("count")
         wanted = 1 if wanted is None else wanted
         if wanted > MESSAGES_KEPT:
             raise wrong("count", f"an inbox keeps {MESSAGES_KEPT} messages")

@@ -45,9 +45,8 @@ def find_any(world: World, identifier: str) -> Any | None:
     return found
 
 
-def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups | None = None) -> ResourceStory:
+def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups) -> ResourceStory:
     """All that is known of a record. `lookups` spare reading all events and entries of the world anew."""
-    lookups = lookups or Lookups()
     shown = _Inspection(world, record, actions, lookups)
     return {
         "resource": render(world, record),

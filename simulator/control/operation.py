@@ -198,15 +198,15 @@ class ControlCall:
 
     def limit(self) -> int | None:
         """The query parameter `limit`: how many of the newest."""
-        return self.whole("limit", minimum=0)
+        return self.whole("limit")
 
-    def whole(self, name: str, *, minimum: int) -> int | None:
-        """A query parameter that is a whole number from `minimum`, None when it is left out; 400 for anything else."""
+    def whole(self, name: str) -> int | None:
+        """A query parameter that is a whole number from 0, None when it is left out; 400 for anything else."""
         text = self.query.get(name)
         if text is None or text == "":
             return None
-        if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= minimum):
-            raise wrong(name, f"it must be a whole number from {minimum}")
+        if not (text.isascii() and text.isdigit() and len(text) < 10):
+            raise wrong(name, "it must be a whole number from 0")
         return int(text)
 
 

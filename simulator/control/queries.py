@@ -102,7 +102,7 @@ class EmailList(TypedDict):
 async def requests(call: ControlCall) -> Raw[JournalList]:
     """The journal of interface calls by method, path (a glob) and status; the newest `limit`, oldest first."""
     method, path = (call.query.get(name) or None for name in ("method", "path"))
-    status = call.whole("status", minimum=0)
+    status = call.whole("status")
     journal = call.world.journal
     dropped, rows = journal.requests_dropped, list(reversed(journal.requests))
 

@@ -122,10 +122,10 @@ class Document:
         """Something is wrong at a path."""
         self.add(Problem(dotted(path), *self.place(path, key=key), message))
 
-    def warn(self, path: Path, message: str, *, key: bool = False) -> None:
+    def warn(self, path: Path, message: str) -> None:
         """Something is possible, but probably not meant."""
         if len(self.warnings) < MAX_REPORTED:
-            self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
+            self.warnings[Problem(dotted(path), *self.place(path), message)] = None
 
     def report_missing(self, within: Path, path: Path, lacks: tuple[str, ...], message: str) -> None:
         """One of these names is missing in a mapping."""

@@ -85,13 +85,18 @@ def body_of(incoming: Incoming) -> JsonObject:
     kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
         raise ApiError("invalid_request", "Send the body with Content-Type: application/json.")
+    return json_object(incoming.body)
+
+
+def json_object(raw: bytes) -> JsonObject:
+    """What a body says; 400 where it is no JSON object."""
     try:
-        body: Any = loads(incoming.body)
+        value: Any = loads(raw)
     except ValueError as error:
         raise ApiError("invalid_request", f"The body is not valid JSON: {error}.") from None
-    if not isinstance(body, dict):
+    if not isinstance(value, dict):
         raise ApiError("invalid_request", "The body must be a JSON object.")
-    return body
+    return value
 
 
 def route_path(scope: Scope) -> str:

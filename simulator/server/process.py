@@ -202,9 +202,9 @@ def server_of(application: Application) -> uvicorn.Server:
 
 
 @asynccontextmanager
-async def serving(application: Application, host: str = "127.0.0.1", port: int = 0) -> AsyncIterator[str]:
-    """Serve inside a running event loop; gives the origin, and has stopped listening afterwards."""
-    listener = open_socket(host, port)
+async def serving(application: Application) -> AsyncIterator[str]:
+    """Serve on a free port of loopback inside a running event loop; gives the origin, and has stopped afterwards."""
+    listener = open_socket("127.0.0.1", 0)
     server = server_of(application)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
