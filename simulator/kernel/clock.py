@@ -73,6 +73,11 @@ def format_timestamp(at_ms: int) -> str:
     return to_datetime(at_ms).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
+def format_moment(at_ms: int | None) -> str | None:
+    """The same of a moment that there may not be."""
+    return None if at_ms is None else format_timestamp(at_ms)
+
+
 def parse_timestamp(text: str) -> int:
     """Milliseconds of an ISO 8601 timestamp with a zone; ValueError otherwise. Below a millisecond is cut off."""
     match = _TIMESTAMP.fullmatch(text)

@@ -6,7 +6,7 @@ over with `deliver`, and arrives as the action of its kind would make it arrive.
 
 from __future__ import annotations
 
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.advice import advise
 from simulator.wire.records import Arrival, Record, find, kind_of
@@ -25,19 +25,14 @@ def receiver_key(network: str, address: str, memo: str | None = None) -> str:
     return f"{network}|{plain}|{memo or ''}" if network == "stellar" else f"{network}|{plain}"
 
 
-def receivers(world: World, environment: str) -> Table[str]:
-    """Key of a receiver → the id of what receives there."""
-    return world.store[RECEIVERS.of(environment)]
-
-
 def expect(world: World, record: Record, network: str, address: str, memo: str | None = None) -> None:
     """Let a resource receive what is sent to an address (and memo); inside the change that makes it."""
-    receivers(world, record.environment).put(receiver_key(network, address, memo), record.id)
+    world.store[RECEIVERS.of(record.environment)].put(receiver_key(network, address, memo), record.id)
 
 
 def receiver_at(world: World, environment: str, network: str, address: str, memo: str | None = None) -> Record | None:
     """The resource of this world that receives there; None when it is somebody else's address."""
-    record_id = receivers(world, environment).get(receiver_key(network, address, memo))
+    record_id = world.store[RECEIVERS.of(environment)].get(receiver_key(network, address, memo))
     return None if record_id is None else find(world, record_id)
 
 

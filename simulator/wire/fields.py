@@ -13,6 +13,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
+from simulator.kernel.money import Currency
 from simulator.wire.errors import ApiError, invalid, missing
 
 AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
@@ -35,6 +36,12 @@ Code = FreeText
 
 Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN)]
 """A decimal string without sign or exponent (decision H7)."""
+
+
+def check_decimals(amount: str, currency: Currency | None) -> None:
+    """400 for an amount with more decimals than its currency has (decision H7); None: nobody knows such a currency."""
+    if currency is not None and not currency.accepts(amount):
+        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
 class Body(BaseModel):

@@ -58,6 +58,7 @@ def _set(members: Mapping[str, object]) -> SettingSet:
 
 
 DEFAULTS = Settings()
+DEFAULT_NAMES = frozenset(Settings.model_fields)
 
 
 def check_settings(key: str, row: JsonObject) -> None:
@@ -99,6 +100,3 @@ def change_settings(world: World, changes: Settings) -> SettingSet:
     """Replace the settings that were given; inside a change."""
     given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULT_NAMES}
     return put_settings(world, {**settings_of(world), **given})
-
-
-DEFAULT_NAMES = frozenset(Settings.model_fields)

@@ -14,7 +14,7 @@ from simulator.resources.balance.destinations import (
     parse_destination,
     resolve_destination,
 )
-from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, named_asset, require_asset
+from simulator.resources.balance.named import WITHDRAWABLE, named_asset, require_asset
 from simulator.resources.balance.records import QUOTE_TABLES
 from simulator.resources.balance.routes import OPERATIONS
 from simulator.resources.balance.send import create_send
@@ -123,7 +123,6 @@ __all__ = [
     "SwapTransaction",
     "UserDestination",
     "WithdrawTransaction",
-    "check_decimals",
     "check_destination",
     "create_send",
     "execute_withdraw",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.resources.balance.bodies import BuyByBankTransfer, BuyByMobileMoney, BuyQuoteBody, UseQuote
-from simulator.resources.balance.named import check_decimals, named_asset, require_asset, require_fiat
+from simulator.resources.balance.named import named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import price_buy
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
@@ -19,6 +19,7 @@ from simulator.resources.ramps import bank_instructions, check_payer, require_pa
 from simulator.resources.reference import COUNTRY_OF, fiat, is_phone
 from simulator.resources.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
 from simulator.wire.errors import ApiError
+from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 
 

@@ -1,13 +1,13 @@
-"""What the bodies of wallet operations name: assets by symbol and network, fiat currencies, amounts of them.
+"""What the bodies of wallet operations name: assets by symbol and network, fiat currencies.
 
-Decisions H5, H7, M6 and R1.
+Decisions H5, M6 and R1.
 """
 
 from __future__ import annotations
 
 from simulator.kernel.money import Currency
 from simulator.resources.reference import asset, fiat, has_method
-from simulator.wire.errors import ApiError, invalid
+from simulator.wire.errors import ApiError
 from simulator.wire.spelling import WALLET
 
 WITHDRAWABLE = ("USDC", "USDT", "CUSD")
@@ -27,12 +27,6 @@ def require_asset(symbol: str, network: str, prefix: str = "") -> Currency:
 def named_asset(symbol: str, network: str) -> Currency | None:
     """The asset named in a body, or None: what a check of malformed values needs."""
     return asset(symbol, WALLET.get(network, ""))
-
-
-def check_decimals(amount: str, currency: Currency | None) -> None:
-    """400 for more decimals than the currency has (decision H7)."""
-    if currency is not None and not currency.accepts(amount):
-        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
 def require_fiat(code: str, method: str | None = None) -> Currency:

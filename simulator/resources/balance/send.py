@@ -19,7 +19,7 @@ from simulator.resources.balance.destinations import (
     require_payable,
     resolve_destination,
 )
-from simulator.resources.balance.named import check_decimals, named_asset, require_asset
+from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import price_send, require_balance
 from simulator.resources.balance.quotes import require_up, side
 from simulator.resources.balance.shapes import SendEstimate, SendTransaction, render_send
@@ -33,6 +33,7 @@ from simulator.resources.transactions import (
     new_order_fields,
     pay_over_lightning,
 )
+from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 from simulator.wire.records import move, present
 from simulator.wire.spelling import upper

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from simulator.kernel.money import plain, subtract
 from simulator.resources.balance.bodies import SwapQuoteBody, UseQuote
-from simulator.resources.balance.named import check_decimals, named_asset, require_asset
+from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import minimum_received, price_swap, require_balance, swapped
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
@@ -18,6 +18,7 @@ from simulator.resources.fees import require_in_force
 from simulator.resources.reference import listing, swap_rate
 from simulator.resources.transactions import Transaction, begin, holder, open_quote, use_quote
 from simulator.wire.errors import ApiError, invalid
+from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 from simulator.wire.records import present
 

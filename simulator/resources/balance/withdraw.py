@@ -11,7 +11,7 @@ from decimal import Decimal
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance.bodies import UseQuote, WithdrawQuoteBody
-from simulator.resources.balance.named import WITHDRAWABLE, check_decimals, named_asset, require_asset, require_fiat
+from simulator.resources.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import Pricing, price_withdraw, require_balance
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
@@ -27,6 +27,7 @@ from simulator.resources.profile import charge_limits, check_amount, check_limit
 from simulator.resources.reference import COUNTRY_OF, fiat
 from simulator.resources.transactions import Transaction, begin, holder, open_quote, use_quote
 from simulator.wire.errors import ApiError, invalid
+from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 from simulator.wire.records import present
 

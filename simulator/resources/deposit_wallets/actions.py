@@ -32,7 +32,7 @@ from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import expect
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.fields import Nothing
+from simulator.wire.fields import Nothing, check_decimals
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, save
@@ -102,11 +102,10 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
 
 def deposit_arrives(call: ActionCall[Wallet, DepositParameters]) -> Deposit:
     """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
-    world, values = call.world, call.parameters
-    wallet = call.target
-    amount = _amount(values.amount, values.asset, wallet.network)
+    world, wallet, values = call.world, call.target, call.parameters
+    check_decimals(values.amount, asset(values.asset, wallet.network))
     require_tx_hash(wallet.network, values.tx_hash)
-    return _arrive(world, wallet, values.asset, amount, values.memo, values.tx_hash)
+    return _arrive(world, wallet, values.asset, Decimal(values.amount), values.memo, values.tx_hash)
 
 
 def receive(world: World, wallet: Wallet, arrival: Arrival) -> bool:
@@ -130,14 +129,6 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
         reason=reason,
     )
     return create(world, deposit, "deposit_arrives", "not creditable" if reason else "")
-
-
-def _amount(text: str, code: str, network: str) -> Decimal:
-    """The amount, with no more decimals than the asset has, where it is one that the network knows."""
-    currency = asset(code, network)
-    if currency is not None and not currency.accepts(text):
-        raise invalid("amount", f"{code} has {currency.decimals} decimals")
-    return Decimal(text)
 
 
 def _refusal(wallet: Wallet, code: str, memo: str | None) -> str | None:

@@ -20,13 +20,13 @@ from simulator.resources.deposit_wallets.bodies import (
 )
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
+    ADDRESSES_BY_USERNAME,
+    ADDRESSES_BY_WALLET,
     Deposit,
     Invoice,
     LightningAddress,
     LightningEntry,
     Wallet,
-    addresses_by_username,
-    addresses_by_wallet,
     entries,
     wallets,
 )
@@ -73,7 +73,7 @@ def open_address(
 ) -> LightningAddress:
     """A Lightning address with the given username, or a generated one; 400 when it is taken in the environment."""
     environment = wallet.environment
-    taken = addresses_by_username(world, environment)
+    taken = world.store[ADDRESSES_BY_USERNAME.of(environment)]
     if username is None:
         username = _generated_name(world)
         while username in taken:
@@ -88,7 +88,7 @@ def open_address(
         lnurl=encode_lnurl(f"https://{domain}/.well-known/lnurlp/{username}"),
     )
     taken.put(username, entry.id)
-    own = addresses_by_wallet(world, environment)
+    own = world.store[ADDRESSES_BY_WALLET.of(environment)]
     own.put(wallet.id, (*(own.get(wallet.id) or ()), entry.id))
     expect(world, entry, LIGHTNING, entry.address)
     return create(world, entry, "create", announced=announced)

@@ -98,13 +98,3 @@ def entries(world: World, environment: str) -> Table[LightningEntry]:
 
 def deposits(world: World, environment: str) -> Table[Deposit]:
     return world.store[DEPOSITS.of(environment)]
-
-
-def addresses_by_wallet(world: World, environment: str) -> Table[tuple[str, ...]]:
-    """Wallet id → the ids of its Lightning addresses, oldest first."""
-    return world.store[ADDRESSES_BY_WALLET.of(environment)]
-
-
-def addresses_by_username(world: World, environment: str) -> Table[str]:
-    """Username → the id of its Lightning address; a disabled one keeps its name."""
-    return world.store[ADDRESSES_BY_USERNAME.of(environment)]

@@ -13,12 +13,12 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
 from simulator.resources.deposit_wallets.records import (
+    ADDRESSES_BY_WALLET,
     Deposit,
     Invoice,
     LightningAddress,
     LightningEntry,
     Wallet,
-    addresses_by_wallet,
     entries,
     wallets,
 )
@@ -200,7 +200,7 @@ def render_wallet(world: World, wallet: Wallet) -> WalletShape:
 
 def _addresses(world: World, wallet: Wallet) -> list[LightningAddressShape]:
     table = entries(world, wallet.environment)
-    own = addresses_by_wallet(world, wallet.environment).get(wallet.id) or ()
+    own = world.store[ADDRESSES_BY_WALLET.of(wallet.environment)].get(wallet.id) or ()
     shown = [_render_address(entry) for entry in map(table.__getitem__, own) if isinstance(entry, LightningAddress)]
     for shape in shown:
         del shape["wallet_id"]

@@ -52,7 +52,7 @@ def calculate(call: Call[CalculateFee, None, None]) -> FeeCalculation:
     body = call.body
     network = None if body.network is None else SHORT[body.network]
     currency = _amount_currency(body.currency, network)
-    amount = amount_in(currency, body.amount, "amount")
+    amount = _amount_in(currency, body.amount)
     if body.product not in IN_FIAT and body.asset not in (None, currency.code):
         raise unsupported(f"The amount of {body.product} is in its asset.", "asset")
     priced = price(
@@ -81,10 +81,10 @@ def _amount_currency(code: str, network: str | None) -> Currency:
     return currency
 
 
-def amount_in(currency: Currency, text: str, param: str) -> Decimal:
+def _amount_in(currency: Currency, text: str) -> Decimal:
     """An amount as written; ApiError invalid_parameter when it has more decimals than its currency (decision H7)."""
     if not currency.accepts(text):
-        raise invalid(param, f"{currency.code} has at most {currency.decimals} decimals")
+        raise invalid("amount", f"{currency.code} has at most {currency.decimals} decimals")
     return Decimal(text)
 
 

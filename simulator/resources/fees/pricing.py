@@ -201,12 +201,12 @@ def _network_fee(
     return currency.round_up(reference.convert_mid(world, environment, fee.amount, source, currency))
 
 
-def check_limits(product: FeeProduct, amount: Decimal, param: str | None = "amount", fee: Fee | None = None) -> None:
+def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -> None:
     """Refuse an amount outside the product's limits (inclusive), zero, or not above its fee when one is given.
 
     ApiError amount_too_low or amount_too_high (decisions H7, M9, M13).
     """
-    limits = product.limits
+    limits, param = product.limits, "amount"
     if amount <= 0 or amount < limits.min_amount:
         raise ApiError("amount_too_low", f"The least amount is {_shown(product, limits.min_amount)}.", param)
     if amount > limits.max_amount:

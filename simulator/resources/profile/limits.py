@@ -92,15 +92,13 @@ def resets_at_ms(world: World) -> tuple[int, int]:
     return to_ms(today + timedelta(days=1)), to_ms(next_month)
 
 
-def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount") -> None:
+def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str) -> None:
     """Refuse an amount of fiat above the maximum per transaction; ApiError amount_too_high."""
     charged = _in_default(world, environment, amount, fiat_code)
-    _within(world, environment, "per_transaction", charged, param)
+    _within(world, environment, "per_transaction", charged, "amount")
 
 
-def check_limits_left(
-    world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount"
-) -> None:
+def check_limits_left(world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount") -> None:
     """Refuse an amount of fiat above any of the three limits, counting nothing; ApiError amount_too_high."""
     charged = _in_default(world, environment, amount, fiat_code)
     _within(world, environment, "per_transaction", charged, param)
@@ -109,7 +107,7 @@ def check_limits_left(
 
 
 def charge_limits(
-    world: World, environment: str, amount: Decimal, fiat_code: str, param: str | None = "amount"
+    world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
 ) -> LimitCharge:
     """Check all three limits and charge them with an amount of fiat; ApiError amount_too_high with nothing charged.
 
@@ -156,7 +154,7 @@ def _in_default(world: World, environment: str, amount: Decimal, fiat_code: str)
     return target.round_down(reference.convert_mid(world, environment, amount, source, target))
 
 
-def _within(world: World, environment: str, period: str, amount: Decimal, param: str | None) -> None:
+def _within(world: World, environment: str, period: str, amount: Decimal, param: str) -> None:
     most = maximum(world, environment, period)
     if amount > most:
         shown = f"{most:.2f} {profile_of(world).default_currency}"

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
 from simulator.resources.profile import limits, records
@@ -102,8 +102,8 @@ def show_kyc(profile: records.Profile) -> KycDetail:
         "kyc_status": profile.kyc_status,
         "account_type": profile.account_type,
         "level": profile.kyc_level,
-        "submitted_at": _moment(profile.submitted_at_ms),
-        "reviewed_at": _moment(profile.reviewed_at_ms),
+        "submitted_at": format_moment(profile.submitted_at_ms),
+        "reviewed_at": format_moment(profile.reviewed_at_ms),
         "required_actions": [{"code": item.code, "message": item.message} for item in profile.required_actions],
     }
 
@@ -129,7 +129,3 @@ def show_limits(world: World, environment: str) -> AccountLimits:
         },
         "resets_at": {"daily": format_timestamp(daily_ms), "monthly": format_timestamp(monthly_ms)},
     }
-
-
-def _moment(at_ms: int | None) -> str | None:
-    return None if at_ms is None else format_timestamp(at_ms)

@@ -53,6 +53,7 @@ from simulator.resources.transactions import (
 )
 from simulator.wire.arrivals import expect
 from simulator.wire.errors import ApiError, invalid
+from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 
 DEADLINE = "ramp.deadline"
@@ -80,9 +81,7 @@ def check_quote(call: Call[QuoteBody, None, None]) -> None:
         return
     if body.amount_currency not in (body.asset, body.fiat_currency):
         raise invalid("amount_currency", f"it must be {body.asset} or {body.fiat_currency}")
-    currency = money if body.amount_currency == money.code else crypto
-    if not currency.accepts(body.amount):
-        raise invalid("amount", f"{currency.code} has {currency.decimals} decimals")
+    check_decimals(body.amount, money if body.amount_currency == money.code else crypto)
 
 
 def _pair(body: QuoteBody) -> tuple[Currency, Currency]:

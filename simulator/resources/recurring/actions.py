@@ -17,7 +17,6 @@ from simulator.resources.balance import (
     WITHDRAWABLE,
     AnyDestination,
     UserDestination,
-    check_decimals,
     check_destination,
     find_user,
     named_asset,
@@ -51,7 +50,7 @@ from simulator.resources.recurring.shapes import (
 from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import transactions
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.fields import Nothing
+from simulator.wire.fields import Nothing, check_decimals
 from simulator.wire.json import Shown
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call

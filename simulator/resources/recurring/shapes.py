@@ -11,7 +11,7 @@ from typing import Annotated, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import any_beneficiary
@@ -181,10 +181,6 @@ class Review(TypedDict):
     warnings: list[ReviewWarning]
 
 
-def moment(at_ms: int | None) -> str | None:
-    return None if at_ms is None else format_timestamp(at_ms)
-
-
 def render_recurring(world: World, payment: RecurringPayment) -> RecurringPaymentShape:
     return {
         "id": payment.id,
@@ -203,11 +199,11 @@ def render_recurring(world: World, payment: RecurringPayment) -> RecurringPaymen
         "reference": payment.reference,
         "schedule": None if payment.schedule is None else _schedule(payment.schedule),
         "created_at": format_timestamp(payment.created_at_ms),
-        "next_run_at": moment(payment.next_run_at_ms),
+        "next_run_at": format_moment(payment.next_run_at_ms),
         "runs_completed": payment.runs_completed,
         "total_runs": payment.total_runs,
-        "activated_at": moment(payment.activated_at_ms),
-        "paused_at": moment(payment.paused_at_ms),
+        "activated_at": format_moment(payment.activated_at_ms),
+        "paused_at": format_moment(payment.paused_at_ms),
         "pause_reason": payment.pause_reason,
     }
 

@@ -27,14 +27,11 @@ def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
     return world.store[DELIVERIES.of(owner=endpoint_id)]
 
 
-def all_deliveries(
-    world: World, *, event_id: str | None = None, endpoint_id: str | None = None, status: str | None = None
-) -> list[Delivery]:
+def all_deliveries(world: World, *, event_id: str | None = None, status: str | None = None) -> list[Delivery]:
     """Every delivery of the world that fits, oldest first; deleted endpoints included."""
-    ids = [endpoint_id] if endpoint_id is not None else _every_endpoint_id(world)
     found = [
         delivery
-        for one in ids
+        for one in _every_endpoint_id(world)
         for delivery in deliveries_of(world, one).values()
         if event_id in (None, delivery.event_id) and status in (None, delivery.status)
     ]

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from typing_extensions import TypedDict
 
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks.keys import altered
 from simulator.resources.webhooks.records import Delivery, DeliveryStatus, Webhook
@@ -84,7 +84,6 @@ def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
 
 def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
     """The delivery record of the interface (decision W12)."""
-    later = delivery.next_attempt_at_ms
     return {
         "id": delivery.id,
         "event_id": delivery.event_id,
@@ -97,7 +96,7 @@ def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
         "error": delivery.error,
         "duration_ms": delivery.duration_ms,
         "attempted_at": format_timestamp(delivery.created_at_ms),
-        "next_attempt_at": None if later is None else format_timestamp(later),
+        "next_attempt_at": format_moment(delivery.next_attempt_at_ms),
     }
 
 

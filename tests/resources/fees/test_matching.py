@@ -121,12 +121,12 @@ def test_a_swap_to_the_very_same_asset_has_no_price() -> None:
 @pytest.mark.parametrize(
     ("amount", "code"), [("0", "amount_too_low"), ("1000000.01", "amount_too_high"), ("1000000", None)]
 )
-def test_limits_can_be_checked_without_a_fee_and_name_the_given_field(amount: str, code: str | None) -> None:
+def test_limits_can_be_checked_without_a_fee_and_name_the_amount(amount: str, code: str | None) -> None:
     product = product_of(fresh(), "sandbox", "fee_deposit_usdc")
     assert product is not None
     if code is None:
-        fees.check_limits(product, Decimal(amount), "source.amount")
+        fees.check_limits(product, Decimal(amount))
         return
     with pytest.raises(ApiError) as refused:
-        fees.check_limits(product, Decimal(amount), "source.amount")
-    assert (refused.value.code, refused.value.param) == (code, "source.amount")
+        fees.check_limits(product, Decimal(amount))
+    assert (refused.value.code, refused.value.param) == (code, "amount")

@@ -186,8 +186,8 @@ def test_a_quote_is_checked_against_the_maximum_per_transaction_only() -> None:
     act(world, "set_limits", per_transaction="100", daily="50")
     profile.check_amount(world, "sandbox", Decimal(100), "KES")
     with pytest.raises(ApiError) as refused:
-        profile.check_amount(world, "sandbox", Decimal("100.01"), "KES", "quote_id")
-    assert (refused.value.code, refused.value.param) == ("amount_too_high", "quote_id")
+        profile.check_amount(world, "sandbox", Decimal("100.01"), "KES")
+    assert (refused.value.code, refused.value.param) == ("amount_too_high", "amount")
 
 
 def test_exactly_the_maximum_fits_in_another_default_currency_too() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from simulator.resources import webhooks
 from simulator.resources.webhooks import webhook_key
+from simulator.resources.webhooks.deliveries import deliveries_of
 from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
@@ -337,7 +338,7 @@ def test_deleting_drops_every_retry_but_no_first_attempt() -> None:
         assert webhooks.report(world, flying, BROKEN).next_attempt_at_ms is None
     assert len(drain(world, BROKEN)) == 1
     assert len(world.agenda) == 0
-    made = webhooks.all_deliveries(world, endpoint_id=endpoint)
+    made = deliveries_of(world, endpoint).values()
     assert [(one.attempt, one.next_attempt_at_ms) for one in made] == 3 * [(1, None)]
 
 

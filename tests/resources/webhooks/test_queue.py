@@ -12,6 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.profile import profile_of
 from simulator.resources.webhooks import Outcome, render_recorded_delivery
+from simulator.resources.webhooks.deliveries import deliveries_of
 from tests.resources.webhooks.support import (
     BROKEN,
     OK,
@@ -333,10 +334,10 @@ def test_deliveries_are_found_by_event_endpoint_and_status() -> None:
     drain(world, lambda attempt: OK if attempt.endpoint_id == one else BROKEN)
     assert len(webhooks.all_deliveries(world)) == 4
     assert {row.endpoint_id for row in webhooks.all_deliveries(world, event_id=first.id)} == {one, two}
-    assert {row.event_id for row in webhooks.all_deliveries(world, endpoint_id=two)} == {first.id, second.id}
+    assert {row.event_id for row in deliveries_of(world, two).values()} == {first.id, second.id}
     assert {row.endpoint_id for row in webhooks.all_deliveries(world, status="failed")} == {two}
     call(world, "DELETE", "/webhooks/{id}", id=two)
-    assert len(webhooks.all_deliveries(world, endpoint_id=two)) == 2
+    assert len(deliveries_of(world, two)) == 2
     assert len(webhooks.all_deliveries(world)) == 4
 
 
