@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.kernel.journal import Cause, Step
+from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
 from simulator.wire.records import (
@@ -60,7 +60,7 @@ def test_creating_writes_the_row_its_history_its_place_in_the_index_and_its_even
     assert lamp.status == "off"
     assert list(world.store[LAMP_ROWS.of("sandbox")].values()) == [lamp]
     assert find(world, lamp.id) == lamp
-    assert world.journal.history(lamp.id) == (Step("off", world.now_ms, "mount", CAUSE),)
+    assert world.journal.history(lamp.id) == (HistoryEntry("off", world.now_ms, "mount", CAUSE),)
     assert events(world) == [("wallet.created", show(world, lamp))]
     assert next(world.journal.events()).object_id == lamp.id
 
@@ -122,7 +122,7 @@ def test_a_move_writes_row_history_and_events_in_one_go() -> None:
         lamp.created_at_ms,
     )
     assert find(world, lamp.id) == lit
-    assert world.journal.history(lamp.id)[1:] == (Step("on", world.now_ms, "switch", by_action),)
+    assert world.journal.history(lamp.id)[1:] == (HistoryEntry("on", world.now_ms, "switch", by_action),)
     shown = show(world, lit) | {"run": 7}
     assert events(world)[1:] == [("deposit.detected", shown), ("deposit.confirmed", shown)]
 
