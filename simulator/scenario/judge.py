@@ -24,7 +24,7 @@ from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Fault
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.faults import InterfaceFault, WebhookFault, wrongs_of_fault
+from simulator.wire.faults import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
 
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
 _TIMELINE_FIELDS = ("at", "action", "target", "environment")
@@ -347,8 +347,8 @@ class ScenarioJudge:
         except ValidationError:
             return
         for one in wrongs_of_fault(read, operations()):
-            if one.path == ("respond",):
-                self._lacks(path, ("respond", "delay", "drop", "malformed"), one.why)
+            if one.path == EFFECTS[:1]:
+                self._lacks(path, EFFECTS, one.why)
             else:
                 self._document.report((*path, *one.path), one.why)
 

@@ -202,7 +202,7 @@ class Endpoint:
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
             self._require_living(request.world)
-        if interference.after_commit or not interference.replaces:
+        if interference.works:
             outgoing = await self._or_refused(request, self._perform(request, operation, call))
         if not interference.replaces:
             return interference.disturb(outgoing)

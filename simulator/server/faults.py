@@ -35,8 +35,9 @@ class Interference:
     def __init__(self, fault: InterfaceFault) -> None:
         self._fault = fault
         self.delay_seconds = min(parse_duration(fault.delay or 0), LONGEST_DELAY_MS) / SECOND_MS
-        self.after_commit = fault.after_commit
         self.replaces = fault.respond is not None or fault.drop
+        self.works = fault.after_commit or not self.replaces
+        """Whether the work of the call is done."""
 
     def answer(self, request_id: str) -> Outgoing:
         """The answer in place of the true one."""

@@ -121,6 +121,10 @@ class InterfaceFault(Body):
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
+EFFECTS = ("respond", "delay", "drop", "malformed")
+"""The members of which a fault of calls has at least one."""
+
+
 class WebhookMatch(Body):
     """Which deliveries."""
 
@@ -236,7 +240,7 @@ def wrongs_of_fault(fault: Fault, operations: Iterable[Operation] | None) -> Ite
     yield from wrong_delay
     delays = fault.delay is not None and not wrong_delay and parse_duration(fault.delay) > 0
     if fault.respond is None and not delays and not wrong_delay and not fault.drop and fault.malformed is None:
-        yield wrong("respond", "a fault responds, delays, drops or malforms")
+        yield wrong(EFFECTS[0], "a fault responds, delays, drops or malforms")
     elif fault.after_commit and fault.respond is None and not fault.drop:
         yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
     if operations is not None:

@@ -7,7 +7,8 @@ import hmac
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
-from simulator.resources.webhooks.records import Attempt, SignedRequest
+from simulator.resources.webhooks.faults import falsified, staleness_ms
+from simulator.resources.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.version import __version__
 from simulator.wire.settings import settings_of
 
@@ -15,8 +16,6 @@ KEYS = TableKey("webhook_keys", str)
 """The webhook key of each environment."""
 _PREFIX = {"sandbox": "whk_test_", "production": "whk_live_"}
 _KEY_LENGTH = 32
-STALE_MS = 10 * 60 * 1000
-_FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
 
 
 def url_policy(world: World) -> str:
@@ -75,18 +74,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     event = world.journal.event(attempt.event_id)
     if event is None:
         raise LookupError(f"the event {attempt.event_id} is gone")
-    raw, plan = event.raw, attempt.pending.plan
-    timestamp_ms = sending_time_ms(world, wall_ms)
-    if plan is not None and plan.stale_timestamp:
-        timestamp_ms -= STALE_MS
-    headers = signed_headers(webhook_key(world, event.environment), timestamp_ms, raw)
-    if plan is not None and plan.corrupt_signature:
-        headers = (*headers[:-1], ("X-Signature", headers[-1][1].translate(_FLIPPED)))
-    if plan is not None and plan.alter_body:
-        raw = altered(raw)
-    return SignedRequest(attempt.url, headers, raw)
-
-
-def altered(raw: bytes) -> bytes:
-    """A body that the signature does not fit any more but that is still the same JSON: one blank more at its end."""
-    return raw + b" "
+    plan = attempt.pending.plan or NO_FAULT
+    timestamp_ms = sending_time_ms(world, wall_ms) - staleness_ms(plan)
+    headers = signed_headers(webhook_key(world, event.environment), timestamp_ms, event.raw)
+    return falsified(plan, SignedRequest(attempt.url, headers, event.raw))

@@ -22,7 +22,7 @@ from simulator.kernel.store import Table
 from simulator.kernel.world import World
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
 from simulator.resources.webhooks.emails import tell_owner_disabled
-from simulator.resources.webhooks.faults import deliver_plan
+from simulator.resources.webhooks.faults import deliver_plan, marked
 from simulator.resources.webhooks.records import (
     IN_FLIGHT,
     NO_FAULT,
@@ -300,7 +300,6 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
     error = outcome.error
     if error is None and not outcome.succeeded:
         error = f"the receiver answered {outcome.status} instead of 2xx"
-    plan = attempt.pending.plan or NO_FAULT
     delivery = Delivery(
         id=attempt.id,
         sequence=(
@@ -326,10 +325,8 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         request_headers=outcome.request_headers,
         response_headers=outcome.response_headers,
         response_body=outcome.response_body,
-        altered=plan.alter_body,
-        corrupted=plan.corrupt_signature,
-        stale=plan.stale_timestamp,
     )
+    delivery = marked(delivery, attempt.pending.plan or NO_FAULT)
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
     return delivery
 

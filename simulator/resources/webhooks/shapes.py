@@ -8,7 +8,7 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
-from simulator.resources.webhooks.keys import altered
+from simulator.resources.webhooks.faults import altered
 from simulator.resources.webhooks.records import Delivery, DeliveryStatus, Webhook
 from simulator.resources.webhooks.states import STATUSES
 from simulator.wire.shapes import Assumed, Format, OneOf, Pagination, Prefix, Timestamp
