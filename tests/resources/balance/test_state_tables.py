@@ -65,7 +65,7 @@ def at(type: str, state: str) -> tuple[WalletWorld, str]:
 
 @pytest.mark.parametrize(("cell", "outcome"), CELLS.items(), ids=lambda value: "-".join(map(str, value)))
 def test_a_legal_cell_moves_and_emits(cell: tuple[str, str, str], outcome: tuple[str, list[str]]) -> None:
-    """Decisions S3, S5, S7 to S11 and S17: each edge, and the event that it emits."""
+    """Decisions S3, S5, S7, S8, S9, S10, S11 and S17: each edge, and its event."""
     type, state, action = cell
     wallets, transaction_id = at(type, state)
     before = len(wallets.events())

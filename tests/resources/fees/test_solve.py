@@ -32,7 +32,7 @@ WORLD = fresh()
 def test_it_is_what_trying_every_amount_finds(
     wanted: int, rate: Decimal, percentage: Decimal, fixed: int, floor: int, cap: int | None, divide: bool
 ) -> None:
-    """Decisions M3 to M6 and M8: the smallest source amount that delivers enough."""
+    """Decisions M3, M4, M5, M6 and M8: the smallest source amount that delivers enough."""
 
     def delivers(source: Decimal) -> Decimal:
         part = COARSE.round_up(source * percentage / 100) + Decimal(fixed) / 10
