@@ -49,14 +49,7 @@ from simulator.wire.operation import Operation
 from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, wiring_of
 from simulator.wire.rows import by_name
-from simulator.wire.settings import (
-    MANUAL_START,
-    SETTINGS,
-    Settings,
-    bound_journal,
-    put_settings,
-    shown,
-)
+from simulator.wire.settings import MANUAL_START, SETTINGS, Settings, bound_journal, put_settings, shown
 
 _log = logging.getLogger(__name__)
 

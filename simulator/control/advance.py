@@ -18,12 +18,7 @@ from simulator.control.operation import (
     show_receipt,
     wrong,
 )
-from simulator.kernel.clock import (
-    DAY_MS,
-    LAST_MS,
-    format_duration,
-    parse_duration,
-)
+from simulator.kernel.clock import DAY_MS, LAST_MS, format_duration, parse_duration
 from simulator.kernel.world import World
 from simulator.server.driver import Target
 from simulator.wire.errors import ControlError

@@ -14,23 +14,14 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.control.operation import (
-    LIMIT,
-    SECONDS,
-    WHOLE,
-    WORLD_HEADER,
-    ControlCall,
-    ControlOperation,
-    Raw,
-    wrong,
-)
+from simulator.control.operation import LIMIT, SECONDS, WHOLE, WORLD_HEADER, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.queries import wait_seconds
 from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.server.messages import WITHOUT_BODY
-from simulator.server.runtime import Runtime, Watcher
+from simulator.server.runtime import Watcher
 from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
@@ -151,15 +142,12 @@ class Inboxes(Watcher):
 
     def __init__(self) -> None:
         self._inboxes: dict[str, Inbox] = {}
-        self._runtime: Runtime | None = None
 
     def _of(self, call: ControlCall) -> Inbox:
         """The inbox of a call; with the header of a world that there is not: 404."""
         if WORLD_HEADER in call.headers:
             _ = call.world
-        if self._runtime is None:
-            self._runtime = call.runtime
-            self._runtime.watch(self)
+        call.runtime.watch(self)
         return self._inboxes.get(call.path["name"]) or Inbox()
 
     def _enter(self, call: ControlCall, inbox: Inbox) -> None:

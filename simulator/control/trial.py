@@ -28,12 +28,7 @@ from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call
 from simulator.wire.pipeline import perform
-from simulator.wire.records import (
-    INDEX,
-    Record,
-    find,
-    render,
-)
+from simulator.wire.records import INDEX, Record, find, render
 from simulator.wire.settings import SETTINGS
 
 MAX_FIRED = 2_000

@@ -121,7 +121,9 @@ class Runtime:
     # Whoever watches
 
     def watch(self, watcher: Watcher) -> None:
-        self._watchers.append(watcher)
+        """Let somebody look on from now on; who does already stays where he is."""
+        if watcher not in self._watchers:
+            self._watchers.append(watcher)
 
     def unwatch(self, watcher: Watcher) -> None:
         self._watchers.remove(watcher)

@@ -8,7 +8,7 @@ import pytest
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight.coverage import COMMON_CODES, Count, catalogue, count_world, coverage_of, merged
-from simulator.insight.histories import NOTHING, OF_THE_START, cells, machines, moves_of
+from simulator.insight.histories import NOTHING, OF_THE_START, cells, moves_of
 from simulator.insight.page import render_page
 from simulator.kernel.journal import Cause
 from simulator.wire.errors import CATALOGUE
@@ -46,7 +46,7 @@ def test_every_code_of_the_catalogue_can_be_covered(simulator: Simulator) -> Non
 
 def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator) -> None:
     table_cells = set(cells(simulator.default))
-    for kind, machine in machines(simulator.default).items():
+    for kind, machine in ((name, row.machine) for name, row in simulator.wiring.kinds.items()):
         for state, row in machine.rows.items():
             for move in row:
                 assert (kind, state, move.on, move.target) in table_cells
