@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulator.resources.fees.catalogue import find_product
 from simulator.resources.fees.currencies import LIST_CURRENCIES
-from simulator.resources.fees.pricing import Priced, check_limits, formula, match, price, require_in_force, solve_source
+from simulator.resources.fees.pricing import check_limits, formula, match, require_in_force, solve_source
 from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, no_fee
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import AppFee, ProcessingFee, render_product, show_app_fee, show_processing_fee
@@ -94,13 +94,11 @@ __all__ = [
     "AppFee",
     "Fee",
     "FeeProduct",
-    "Priced",
     "ProcessingFee",
     "check_limits",
     "formula",
     "match",
     "no_fee",
-    "price",
     "require_in_force",
     "show_app_fee",
     "show_processing_fee",

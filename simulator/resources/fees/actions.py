@@ -13,7 +13,7 @@ from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.resources import reference
 from simulator.resources.fees.bodies import CalculateFee, NetworkFeeChange, SetFeeProduct
 from simulator.resources.fees.catalogue import product_of, products
-from simulator.resources.fees.pricing import breakdown, check_limits, price, unsupported
+from simulator.resources.fees.pricing import breakdown, check_limits, formula, match, unsupported
 from simulator.resources.fees.records import (
     IN_FIAT,
     WITH_FIAT,
@@ -55,11 +55,10 @@ def calculate(call: Call[CalculateFee, None, None]) -> FeeCalculation:
     amount = _amount_in(currency, body.amount)
     if body.product not in IN_FIAT and body.asset not in (None, currency.code):
         raise unsupported(f"The amount of {body.product} is in its asset.", "asset")
-    priced = price(
+    product = match(
         call.world,
         call.environment,
         body.product,
-        amount,
         currency,
         network=network,
         asset=body.asset,
@@ -67,10 +66,9 @@ def calculate(call: Call[CalculateFee, None, None]) -> FeeCalculation:
         payment_method=body.payment_method if body.product in WITH_FIAT else None,
         to_asset=body.to_asset,
     )
-    check_limits(priced.product, amount, fee=priced.fee)
-    net_amount = subtract(amount, priced.fee.total)
-    how = breakdown(priced.product, amount, currency)
-    return show_calculation(priced.product, amount, priced.fee, how, net_amount)
+    fee = formula(call.world, call.environment, product, currency, network)(amount)
+    check_limits(product, amount, fee=fee)
+    return show_calculation(product, amount, fee, breakdown(product, amount, currency), subtract(amount, fee.total))
 
 
 def _amount_currency(code: str, network: str | None) -> Currency:

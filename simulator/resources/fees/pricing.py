@@ -37,14 +37,6 @@ _MOST_DIGITS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Priced:
-    """The fee of an amount, and the product it comes from."""
-
-    product: FeeProduct
-    fee: Fee
-
-
-@dataclass(frozen=True, slots=True)
 class Breakdown:
     """How a processing fee came about: `percentage_fee` is rounded up and not clamped yet."""
 
@@ -72,8 +64,9 @@ def match(
 ) -> FeeProduct:
     """The active fee product for these inputs: of several the one with the fewest nulls, then table order (M9).
 
-    Networks are canonical. ApiError unsupported_pair when none fits; missing_parameter when no payment method is
-    given and the products differ by it.
+    `currency` is that of the amount (decision M2), networks are canonical, payment_method takes either spelling. Limits
+    are not looked at: see `check_limits`. ApiError unsupported_pair when none fits; missing_parameter when no payment
+    method is given and the products differ by it.
     """
     method = None if payment_method is None else _METHOD_OF[payment_method]
     network = network or currency.network
@@ -135,38 +128,6 @@ def _require_target(source: Currency, to_asset: str) -> None:
     """Refuse a swap to an asset that does not exist, or only to the very asset and network it comes from."""
     if not any(code == to_asset and asset != source for (code, _), asset in reference.ASSETS.items()):
         raise unsupported(f"{source.code} cannot be swapped to {to_asset}.", "to_asset")
-
-
-def price(
-    world: World,
-    environment: str,
-    product: str,
-    amount: Decimal,
-    currency: Currency,
-    *,
-    network: str | None = None,
-    asset: str | None = None,
-    fiat_currency: str | None = None,
-    payment_method: str | None = None,
-    to_asset: str | None = None,
-) -> Priced:
-    """The fee of an amount by the matching active product; ApiError unsupported_pair when there is none.
-
-    `currency` is that of the amount (decision M2), networks are canonical, payment_method takes either spelling.
-    Limits are not looked at: see `check_limits`.
-    """
-    row = match(
-        world,
-        environment,
-        product,
-        currency,
-        network=network,
-        asset=asset,
-        fiat_currency=fiat_currency,
-        payment_method=payment_method,
-        to_asset=to_asset,
-    )
-    return Priced(row, formula(world, environment, row, currency, network)(amount))
 
 
 def formula(

@@ -11,7 +11,7 @@ from decimal import Decimal
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
-from simulator.resources.fees import Priced, check_limits, price, require_in_force, solve_source
+from simulator.resources.fees import check_limits, formula, match, require_in_force, solve_source
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.ramps.bodies import (
     BankTransferPayer,
@@ -104,31 +104,30 @@ def quote_ramp(call: Call[QuoteBody, None, None]) -> RampQuoteShape:
     rate = ramp_rate(world, environment, body.type, crypto.code, money.code)
     source, destination = (money, crypto) if body.type == "onramp" else (crypto, money)
 
-    def priced(amount: Decimal) -> Priced:
-        return price(
-            world,
-            environment,
-            body.type,
-            amount,
-            source,
-            network=body.network,
-            asset=crypto.code,
-            fiat_currency=money.code,
-            payment_method=body.method,
-        )
-
-    def delivers(amount: Decimal) -> Decimal:
-        return delivered(body.type, amount, priced(amount).fee.total, rate, destination)
-
     amount = Decimal(body.amount)
     if amount == 0:
         raise ApiError("amount_too_low", "The amount must be more than zero.", "amount")
+    product = match(
+        world,
+        environment,
+        body.type,
+        source,
+        network=body.network,
+        asset=crypto.code,
+        fiat_currency=money.code,
+        payment_method=body.method,
+    )
+    fee_of = formula(world, environment, product, source, body.network)
+
+    def delivers(amount: Decimal) -> Decimal:
+        return delivered(body.type, amount, fee_of(amount).total, rate, destination)
+
     given_source = body.amount_currency == source.code
     source_amount = amount if given_source else solve_source(source, amount, delivers)
-    pricing = priced(source_amount)
-    check_limits(pricing.product, source_amount)
+    fee = fee_of(source_amount)
+    check_limits(product, source_amount)
     destination_amount = delivers(source_amount) if given_source else amount
-    if pricing.fee.total >= source_amount or destination_amount <= 0:
+    if fee.total >= source_amount or destination_amount <= 0:
         raise ApiError("amount_too_low", "The fee leaves nothing to deliver.", "amount")
     quote = RampQuote(
         **new_quote_fields(world, environment, "qt_"),
@@ -140,8 +139,8 @@ def quote_ramp(call: Call[QuoteBody, None, None]) -> RampQuoteShape:
         rate=rate,
         source_amount=source_amount,
         destination_amount=destination_amount,
-        fee=pricing.fee,
-        product_id=pricing.product.id,
+        fee=fee,
+        product_id=product.id,
     )
     check_amount(world, environment, quote.fiat_amount, money.code)
     require_network(world, environment, body.network)

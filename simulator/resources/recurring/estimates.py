@@ -14,7 +14,7 @@ from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance import TRANSFER_PRODUCTS
 from simulator.resources.beneficiaries import any_beneficiary
-from simulator.resources.fees import Fee, match, no_fee, price, solve_source
+from simulator.resources.fees import Fee, formula, match, no_fee, solve_source
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.reference import FIATS, ramp_rate
@@ -63,18 +63,8 @@ def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
     environment, source, money = payment.environment, payment.source, FIATS[present(saved.fiat_currency)]
     rate = ramp_rate(world, environment, "offramp", source.code, money.code)
 
-    def fee_of(paid: Decimal) -> Fee:
-        return price(
-            world,
-            environment,
-            "withdraw",
-            paid,
-            source,
-            network=source.network,
-            asset=source.code,
-            fiat_currency=money.code,
-            payment_method=saved.method,
-        ).fee
+    product = match(world, environment, "withdraw", source, fiat_currency=money.code, payment_method=saved.method)
+    fee_of = formula(world, environment, product, source)
 
     def delivers(paid: Decimal) -> Decimal:
         return money.round_down(multiply(max(subtract(paid, fee_of(paid).total), ZERO), rate))
@@ -88,9 +78,10 @@ def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
 def _estimate_send(world: World, payment: RecurringPayment) -> _Figures:
     destination, source, amount = present(payment.destination), payment.source, payment.amount
     if destination["type"] == "platform_user":
-        for product in TRANSFER_PRODUCTS:
-            match(world, payment.environment, product, source)
+        for name in TRANSFER_PRODUCTS:
+            match(world, payment.environment, name, source)
         return Decimal(1), amount, amount, no_fee(source), None
-    fee = price(world, payment.environment, "send", amount, source, network=source.network, asset=source.code).fee
+    product = match(world, payment.environment, "send", source)
+    fee = formula(world, payment.environment, product, source)(amount)
     on_top = "invoice" in destination
     return Decimal(1), amount, add(amount, fee.total) if on_top else amount, fee, None

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from decimal import Decimal
+from typing import Any, NamedTuple
 
+from simulator.kernel.money import Currency
 from simulator.kernel.world import World
 from simulator.resources import fees, profile, reference
+from simulator.resources.fees.records import Fee, FeeProduct
 from simulator.wire.actions import Performed
 from tests.support import act as act_in
 from tests.support import find_operation, invoke, make_world
@@ -15,6 +18,21 @@ ROOMS = (reference.ROOM, profile.ROOM, fees.ROOM)
 
 def fresh(**options: Any) -> World:
     return make_world(*ROOMS, **options)
+
+
+class Priced(NamedTuple):
+    """The fee of an amount, and the product it comes from."""
+
+    product: FeeProduct
+    fee: Fee
+
+
+def price(
+    world: World, environment: str, product: str, amount: Decimal, currency: Currency, **inputs: str | None
+) -> Priced:
+    """The fee of an amount by the matching active product."""
+    row = fees.match(world, environment, product, currency, **inputs)
+    return Priced(row, fees.formula(world, environment, row, currency, inputs.get("network"))(amount))
 
 
 def listed(world: World, environment: str = "sandbox", **query: str) -> list[dict[str, Any]]:

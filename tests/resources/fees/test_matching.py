@@ -10,14 +10,14 @@ from simulator.kernel.world import World
 from simulator.resources import fees, reference
 from simulator.resources.fees.catalogue import product_of
 from simulator.wire.errors import ApiError
-from tests.resources.fees.support import calculate, change, fresh
+from tests.resources.fees.support import calculate, change, fresh, price
 
 KES, ZMW = reference.FIATS["KES"], reference.FIATS["ZMW"]
 AMOUNT = Decimal(5000)
 
 
 def found(world: World, **inputs: str) -> str:
-    return fees.price(world, "sandbox", "onramp", AMOUNT, KES, **inputs).product.id  # type: ignore[arg-type]
+    return price(world, "sandbox", "onramp", AMOUNT, KES, **inputs).product.id
 
 
 def test_the_product_with_the_fewest_nulls_wins_wherever_it_stands() -> None:
@@ -49,8 +49,7 @@ def test_without_an_asset_the_product_of_all_assets_is_used_or_the_first() -> No
 def test_both_spellings_of_a_payment_method_find_the_same_product(method: str, same: str) -> None:
     world = fresh()
     ids = {
-        fees.price(world, "sandbox", "buy", AMOUNT, ZMW, payment_method=spelling).product.id
-        for spelling in (method, same)
+        price(world, "sandbox", "buy", AMOUNT, ZMW, payment_method=spelling).product.id for spelling in (method, same)
     }
     assert ids == {f"fee_buy_zmw_{same}"}
 
@@ -67,7 +66,7 @@ def test_a_product_for_one_payment_method_stands_beside_one_for_all() -> None:
 
 def test_the_calculator_and_a_quote_agree() -> None:
     world = fresh()
-    priced = fees.price(
+    priced = price(
         world,
         "sandbox",
         "onramp",
@@ -93,7 +92,7 @@ def test_the_calculator_and_a_quote_agree() -> None:
 
 def test_the_two_ways_to_show_a_fee_differ_in_one_name() -> None:
     """Decision M2: processing_fee or app_fee."""
-    fee = fees.price(fresh(), "sandbox", "buy", AMOUNT, KES).fee
+    fee = price(fresh(), "sandbox", "buy", AMOUNT, KES).fee
     assert fees.show_processing_fee(fee) == {
         "total": "50.00",
         "currency": "KES",
@@ -106,16 +105,16 @@ def test_the_two_ways_to_show_a_fee_differ_in_one_name() -> None:
 
 def test_the_network_is_that_of_the_asset_when_none_is_named() -> None:
     bitcoin = reference.ASSETS["BTC", "bitcoin"]
-    assert fees.price(fresh(), "sandbox", "send", Decimal("0.001"), bitcoin).fee.total == Decimal("0.000005")
+    assert price(fresh(), "sandbox", "send", Decimal("0.001"), bitcoin).fee.total == Decimal("0.000005")
 
 
 def test_a_swap_to_the_very_same_asset_has_no_price() -> None:
     lumens = reference.ASSETS["XLM", "stellar"]
     with pytest.raises(ApiError) as refused:
-        fees.price(fresh(), "sandbox", "swap", Decimal(10), lumens, to_asset="XLM")
+        price(fresh(), "sandbox", "swap", Decimal(10), lumens, to_asset="XLM")
     assert (refused.value.code, refused.value.param) == ("unsupported_pair", "to_asset")
     dollars = reference.ASSETS["USDC", "stellar"]
-    assert fees.price(fresh(), "sandbox", "swap", Decimal(10), dollars, to_asset="USDC").fee.total > 0
+    assert price(fresh(), "sandbox", "swap", Decimal(10), dollars, to_asset="USDC").fee.total > 0
 
 
 @pytest.mark.parametrize(

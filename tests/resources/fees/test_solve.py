@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from simulator.kernel.money import Currency, divide_down, multiply
 from simulator.resources import fees, reference
 from simulator.wire.errors import ApiError
-from tests.resources.fees.support import change, fresh
+from tests.resources.fees.support import change, fresh, price
 
 KES = reference.FIATS["KES"]
 USDC = reference.ASSETS["USDC", "celo"]
@@ -67,7 +67,7 @@ def test_one_unit_less_of_a_real_fee_does_not_deliver_it(wanted: int) -> None:
 def test_the_formula_is_the_price(amount: str) -> None:
     product = fees.match(WORLD, "sandbox", "onramp", KES, network="celo", fiat_currency="KES")
     fee = fees.formula(WORLD, "sandbox", product, KES, "celo")(Decimal(amount))
-    assert fee == fees.price(WORLD, "sandbox", "onramp", Decimal(amount), KES, network="celo").fee
+    assert fee == price(WORLD, "sandbox", "onramp", Decimal(amount), KES, network="celo").fee
 
 
 @pytest.mark.parametrize("percentage", ["100", "150"])

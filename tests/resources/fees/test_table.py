@@ -12,7 +12,7 @@ from simulator.kernel.money import Currency
 from simulator.resources import fees, reference
 from simulator.resources.fees.catalogue import base, products
 from simulator.resources.fees.records import IN_FIAT, WITH_FIAT, WITH_NETWORK_FEE, FeeProduct
-from tests.resources.fees.support import fresh, listed
+from tests.resources.fees.support import fresh, listed, price
 
 TABLE = list(base("sandbox").values())
 SPAN = (Decimal(20), Decimal(50))
@@ -81,7 +81,7 @@ def _amounts(world: Any, currency: Currency) -> list[Decimal]:
 
 def _prices(currency: Currency, product: str, amount: Decimal, **inputs: Any) -> None:
     world = fresh()
-    priced = fees.price(world, "sandbox", product, amount, currency, **inputs)
+    priced = price(world, "sandbox", product, amount, currency, **inputs)
     fees.check_limits(priced.product, amount, fee=priced.fee)
     assert priced.fee.currency == currency
     assert priced.fee.total == priced.fee.service_fee + priced.fee.network_fee
