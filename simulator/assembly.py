@@ -82,7 +82,7 @@ def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
 class Blueprint:
     """How a world was made, so that a reset makes it again. `keys_of`: what its keys are derived from ("" = its id).
 
-    `at_wall_time`: it began at the wall clock of its making, as a real clock does that was told no other moment; a
+    `at_wall_time`: it began at the wall clock of its making, as a real clock does unless another start was given; a
     reset begins at the wall clock again.
     """
 
@@ -142,17 +142,17 @@ class Snapshot:
 
 
 class Observer(Protocol):
-    """Whoever is told of worlds as they begin and cease to live."""
+    """Whoever is called when worlds begin and end."""
 
     def attach(self, world: World) -> None:
-        """A world lives from now on: it was made, or put in place of another."""
+        """A world begins: it was made, or has replaced another."""
 
     def detach(self, world: World) -> None:
-        """A world lives no more: it was deleted, or another has taken its place."""
+        """A world has ended: it was deleted, or another has replaced it."""
 
 
 class WorldExists(Exception):
-    """A world with that id, or with one of those keys, lives already."""
+    """There is a world with that id, or with one of those keys, already."""
 
 
 class Simulator:
@@ -180,15 +180,15 @@ class Simulator:
         self._observers: list[Observer] = []
 
     def observe(self, observer: Observer) -> None:
-        """Tell somebody of every world that begins or ceases to live from now on."""
+        """Call this observer for every world that begins or ends from now on."""
         self._observers.append(observer)
 
     def lives(self, world: World) -> bool:
-        """Whether a world is one of this simulator's still, neither deleted nor replaced."""
+        """Whether a world is still one of this simulator's, neither deleted nor replaced."""
         return self.worlds.get(world.id) is world
 
     def _failed(self, world: World, timer: Timer, error: Exception) -> None:
-        """A timer broke: the scenario's business where it is a step of one, else the simulator's own defect."""
+        """Handle a timer that raised: a scenario's step is recorded there, any other is a defect of the simulator."""
         _log.error("the timer %s of the world %s failed", timer.key, world.id, exc_info=error)
         if timer.kind in KINDS:
             self.engine.on_failure(world, timer, error)
@@ -225,7 +225,7 @@ class Simulator:
             raise WorldExists(world_id)
 
     def _begin(self, world: World, blueprint: Blueprint) -> None:
-        """Let a new world live; one that it replaces goes with its snapshots."""
+        """Register a new world; the one that it replaces ends with its snapshots."""
         self.register(world, blueprint)
         self._forget_snapshots(world.id)
 
@@ -309,7 +309,7 @@ class Simulator:
         return snapshot
 
     def from_state(self, state: WorldState, world_id: str) -> World:
-        """A world in this state, under an id; it does not live before it is registered."""
+        """A world in this state, under an id; no call reaches it before it is registered."""
         clock = Clock(state.now_ms, state.mode, state.rate)
         world = World(world_id, state.seed, clock, self.wiring, keys_of=state.keys_of)
         world.started_at_ms = state.started_at_ms

@@ -1,8 +1,8 @@
 """Replaying recorded calls against a simulator of its own, ids, tokens and times put in place of the recorded ones.
 
-The clock of the replay follows that of the recording. What the outside world did in between is weather: the scenarios
-given (the autopilot by default) stand for it, and an object is brought to its recorded status before the call that
-shows it where a path of actions leads there, so that only what none leads to is reported as a difference of state.
+The clock of the replay follows that of the recording. What the outside world did in between is not recorded: the
+scenarios given (the autopilot by default) stand for it. Before a call that shows an object, the object is brought to
+its recorded status where a path of actions leads there, so that only what none leads to is a difference of state.
 """
 
 from __future__ import annotations

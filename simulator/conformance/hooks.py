@@ -6,7 +6,7 @@
   or RAMPSIM_WEBHOOK_URL.
 - POST /auth/token is asked with the real key pair, and when fuzzing with made-up ones too.
 - A list knows two names of one parameter, of which the wrong one may be the one that does not count.
-- What belongs together is sent together: a quote's own beneficiary, payer and address, as the answers so far tell.
+- What belongs together is sent together: a quote's own beneficiary, payer and address, as the answers so far show.
   Every second call keeps what was generated, so that the refusals are seen too.
 
 Only requests that are meant to be accepted are changed; those meant to be refused stay as they are.
@@ -41,7 +41,7 @@ Body = dict[str, Any]
 
 
 class Memory:
-    """What the answers so far have told: live resources by their id, oldest first."""
+    """What the answers so far have shown: live resources by their id, oldest first."""
 
     def __init__(self) -> None:
         self.beneficiaries: dict[str, Body] = {}

@@ -1,4 +1,4 @@
-"""A built-in webhook receiver, server-wide by name: it keeps what it gets and answers what it is told to.
+"""A built-in webhook receiver, server-wide by name: it keeps what it gets and answers the statuses set for it.
 
 Every message belongs to a world, and goes when that world ends. Inboxes are open to everybody who reaches the server,
 so what they keep is bounded in number and bytes.
@@ -177,7 +177,7 @@ class Inboxes(Watcher):
 
     @staticmethod
     def _world_of(call: ControlCall) -> str | None:
-        """The id of the world that a message belongs to, None when that world lives no more."""
+        """The id of the world that a message belongs to, None when that world has ended."""
         was_sent, world = call.runtime.courier.sender_of(call.headers.get("x-signature", ""))
         if not was_sent:
             return call.world_id

@@ -143,7 +143,7 @@ class ControlCall:
     ) -> Receipt:
         """Move the clock of a world as `Driver.advance` does, for as long as the caller is there.
 
-        409 clock_busy during another advance and where `settle` answers so, advance_cancelled with the receipt.
+        409 clock_busy during another advance and where `settle` raises it, advance_cancelled with the receipt.
         """
         driver = self.runtime.driver
         try:
@@ -159,7 +159,7 @@ class ControlCall:
             raise ControlError(409, "advance_cancelled", message, receipt=receipt) from None
 
     async def settle(self, world: World) -> int:
-        """Wait until no webhook attempt of a world is in flight; how many were made that nobody had told of.
+        """Wait until no webhook attempt of a world is in flight; returns how many were made that nobody had counted.
 
         409 clock_busy when a receiver does not answer an attempt that had reached it before this call came: it may be
         the receiver itself that calls. With `wait=true` in the query the call waits however long it takes.

@@ -234,7 +234,7 @@ class Waker(Watcher):
 
 
 async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds: float) -> Any:
-    """Wait, without polling, until `find` answers something else than None; None when the time is over.
+    """Wait, without polling, until `find` returns something else than None; None when the time is over.
 
     ClientDisconnect when the client leaves first.
     """

@@ -278,14 +278,14 @@ class _Collector:
             return {}
 
     def _upload(self, at_ms: int, document: JsonObject) -> Iterator[Done]:
-        """An uploaded scenario without its own drive: only its weather was of use here."""
-        weather = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
-        if _depth(weather) > MAX_DEPTH - _ABOVE_BODY:
-            self._notes.append(f"the scenario {weather['name']}, because it is nested too deep")
-        elif "${" in str(weather):
-            self._notes.append(f"the scenario {weather['name']}, because it contains the characters ${{")
-        elif weather:
-            yield _control(at_ms, "POST", "/scenarios", weather, 201)
+        """An uploaded scenario without its own drive: only its rules, timeline, faults and state had an effect here."""
+        rules = {key: value for key, value in document.items() if key not in ("drive", "expect", "with")}
+        if _depth(rules) > MAX_DEPTH - _ABOVE_BODY:
+            self._notes.append(f"the scenario {rules['name']}, because it is nested too deep")
+        elif "${" in str(rules):
+            self._notes.append(f"the scenario {rules['name']}, because it contains the characters ${{")
+        elif rules:
+            yield _control(at_ms, "POST", "/scenarios", rules, 201)
 
     def _states(self, start_ms: int) -> dict[str, str]:
         """The statuses that objects have now, as they are shown."""

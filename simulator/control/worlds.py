@@ -183,7 +183,7 @@ def _exists(call: ControlCall, error: WorldExists) -> ControlError:
 
 
 def _not_active(call: ControlCall, error: CannotActivate) -> ControlError:
-    """A scenario lays down a state that cannot be; what the scenario names is no parameter of the call."""
+    """The refusal of a scenario whose initial state cannot be set; its path is the scenario's, not the call's."""
     given: list[str | JsonObject] = call.body.scenarios or []
     names = [one if isinstance(one, str) else one.get("name") for one in given]
     within = f"scenarios[{names.index(error.scenario)}]" if error.scenario in names else error.scenario

@@ -55,7 +55,7 @@ class _Flight:
     """What is on its way for one world, and who waits for it to end.
 
     `sent` are the attempts that were handed to the transport and when (seconds of the event loop), `broken` those
-    whose report failed: they are not sent again and again. `over`: the world lives no more, nothing starts.
+    whose report failed: they are not sent again and again. `over`: the world has ended, nothing starts.
     """
 
     tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)

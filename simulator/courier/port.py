@@ -8,7 +8,7 @@ from simulator.kernel.world import World
 
 
 class Port(Protocol):
-    """The one way back from below: whoever owns a courier and a driver hears of their worlds through this."""
+    """What courier and driver call on the server that owns them, about one of their worlds."""
 
     async def catch_up(self, world: World) -> None:
         """Bring a running clock to the present: something from outside is about to reach the world."""

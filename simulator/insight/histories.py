@@ -38,7 +38,7 @@ def cells(world: World) -> Iterator[Cell]:
 
 
 def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
-    """Every move of the account's resources, with the resource's id; what made the world is no move."""
+    """Every move of the account's resources, with the resource's id; moves made with the world itself are left out."""
     for resource_id, steps in world.journal.histories():
         record = find_moved(world, resource_id)
         if not isinstance(record, Record) or record.owner:

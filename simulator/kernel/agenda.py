@@ -55,7 +55,7 @@ class Agenda:
         self._add(f"{kind}:{target}", due_at_ms, kind, target, arguments)
 
     def plan_another(self, due_at_ms: int, kind: str, target: str, *, rank: int | None = None, **arguments: Any) -> str:
-        """Plan one more timer of a kind of which a resource may have several; answers its key.
+        """Plan one more timer of a kind of which a resource may have several; returns its key.
 
         With a `rank` it fires after all timers without one that are due at that instant, in the order of ranks: for
         what is planned when an answer from outside comes, whose order must not depend on who answered first.

@@ -22,7 +22,7 @@ _ROW_BYTES = 1_000
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why something happened: `kind` is request, law, action, rule or start; `name` says which one.
+    """Why something happened: `kind` is request, law (a timer), action, rule or start; `name` says which one.
 
     `reference` points at the request id, or at the rule of a scenario (file and line).
     """

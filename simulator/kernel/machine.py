@@ -15,7 +15,7 @@ from dataclasses import dataclass
 class Move:
     """One cell of a state table.
 
-    `on` is the name of the request, law or action that causes it; `when` tells apart the cells of one
+    `on` is the name of the request, timer or action that causes it; `when` tells apart the cells of one
     cause (for example a payment in full and one that is short). `basis` is `specified` or the decision it
     rests on, so that whatever is assumed says so.
     """

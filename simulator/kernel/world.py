@@ -39,7 +39,7 @@ CreationListener: TypeAlias = "Callable[[World, str, Any, str], None]"
 class TimerRow:
     """One kind of timer: its name, what is done when one is due, what that is in words.
 
-    `moves`: what the cells of state tables that it goes through wait for (`Move.on`): so ways to a state are found.
+    `moves`: the `Move.on` of the cells that it takes, by which ways to a state are found.
     """
 
     kind: str
@@ -176,7 +176,7 @@ class World:
         return timer
 
     def fire_due(self, until_ms: int | None = None) -> int:
-        """Fire every timer due at or before a moment (default: now); answers how many fired."""
+        """Fire every timer due at or before a moment (default: now); returns how many fired."""
         until = self.now_ms if until_ms is None else until_ms
         fired = 0
         while self.fire_next(until) is not None:

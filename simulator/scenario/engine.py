@@ -1,4 +1,4 @@
-"""Scenarios at work, as the rest of the house sees them: what is active, what happens, what it has come to.
+"""The scenarios of a process as the rest of the simulator uses them: what is active, what happens, what came of it.
 
 The engine decides and keeps no state of its own: what is active, bound, counted and pending lies in the world's store
 and on its agenda as plain data, so that it is part of snapshots and repeats exactly. `activation` sets scenarios up,

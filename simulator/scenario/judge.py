@@ -1,7 +1,7 @@
 """What the models of the language cannot know: names of actions, events, scenarios and variables, and parameters.
 
-Judged on the document as written, so that one mistake hides no other; what is misshapen is passed over, because the
-models report it.
+Judged on the document as written, so that one mistake hides no other; parts of the wrong shape are skipped, because
+the models report them.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def _items(value: Mapping[str, object], name: str) -> Iterable[tuple[Path, dict[
 
 
 class ScenarioJudge:
-    """What the models cannot know, judged on the document as written; what is misshapen is passed over."""
+    """What the models cannot know, judged on the document as written; parts of the wrong shape are skipped."""
 
     def __init__(
         self, document: Document, actions: ActionTable, events: tuple[str, ...], scenarios: tuple[str, ...]
@@ -101,8 +101,8 @@ class ScenarioJudge:
             self._drive(path, step, variables)
         for path, expectation in _items(root, "expect"):
             self._expect(path, expectation, variables)
-        beneath = root.get("with")
-        for index, name in enumerate(beneath if isinstance(beneath, list) else ()):
+        below = root.get("with")
+        for index, name in enumerate(below if isinstance(below, list) else ()):
             self._scenario(("with", index), name)
 
     def _hint(self, name: str, names: Iterable[str]) -> str:
@@ -144,7 +144,7 @@ class ScenarioJudge:
             )
 
     def _where(self, path: Path, where: object) -> frozenset[str]:
-        """Judge the tests; answers the named groups of the patterns."""
+        """Judge the tests; returns the named groups of the patterns."""
         groups: set[str] = set()
         for name, wanted in (where if isinstance(where, dict) else {}).items():
             if not isinstance(wanted, dict):

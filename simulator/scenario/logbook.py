@@ -28,7 +28,7 @@ class About(TypedDict, total=False):
 
 
 @with_config(STRICT)
-class LogEntry(About):
+class Note(About):
     """What a scenario did, and when. `part` is the path of the rule or step, `place` its file and line."""
 
     at: Required[SavedTimestamp]
@@ -42,7 +42,7 @@ class Logged(TypedDict):
 
     scenario: str
     what: What
-    entry: LogEntry
+    entry: Note
 
 
 LOG = TableKey("scenario.log", Logged)
@@ -51,13 +51,13 @@ KEPT = 10_000
 
 
 def note(world: World, scenario: str, what: What, part: str, place: str, **about: Unpack[About]) -> int:
-    """Write an entry and answer its number; inside a change.
+    """Write an entry; returns its number; inside a change.
 
     `part` is the path of the rule or step.
     """
     number = world.next_sequence(LOG.name)
     table = world.store[LOG]
-    entry: LogEntry = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **about}
+    entry: Note = {"at": format_timestamp(world.now_ms), "part": part, "place": place, **about}
     table.put(str(number), {"scenario": scenario, "what": what, "entry": entry})
     oldest = str(number - KEPT)
     if oldest in table:
@@ -70,6 +70,6 @@ def last_entry(world: World) -> int:
     return world.last_sequence(LOG.name)
 
 
-def notes(world: World, scenario: str, what: What) -> list[LogEntry]:
+def notes(world: World, scenario: str, what: What) -> list[Note]:
     """The entries of one scenario and sort, oldest first."""
     return [row["entry"] for row in world.store[LOG].values() if row["scenario"] == scenario and row["what"] == what]

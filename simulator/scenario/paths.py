@@ -1,7 +1,7 @@
 """The ways of an object to an event: every path through its state table, the shortest legal one first.
 
 The state table says which move emits what; this module says who makes each move: the outside world by an action, the
-account by a call, or the clock by a law. The steps are those of a drive.
+account by a call, or the clock by a timer. The steps are those of a drive.
 """
 
 from __future__ import annotations

@@ -74,7 +74,7 @@ def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
 
 
 def bind(world: World, object_id: str, name: str) -> None:
-    """Let a scenario alone act on an object from now on, without what others have pending on it."""
+    """Bind an object: only this scenario acts on it from now on; steps that others have pending on it are dropped."""
     for timer in steps_on(world, object_id):
         world.agenda.cancel_key(timer.key)
     holding.forget(world, target=object_id)
@@ -229,7 +229,7 @@ def latest(world: World, object_id: str) -> Happening | None:
 def hand_over(
     context: Context, world: World, name: str, successor: str, happening: Happening, part: str, place: str
 ) -> None:
-    """Put an object under another scenario alone, which sees at once what has just happened to it."""
+    """Bind an object to another scenario, which at once takes the last event of the object."""
     action = f"scenario {successor}"
     reason = _why_not(context, world, name, successor, happening)
     if reason is not None:

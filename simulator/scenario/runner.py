@@ -119,7 +119,7 @@ class _Run:
         await self._control("POST", "/scenarios", self._file.document)
         if has_receiver(self._file.document):
             await self._register_inbox()
-        names = [*self._file.scenario.beneath, self._file.name]
+        names = [*self._file.scenario.below, self._file.name]
         await self._control("PUT", "/scenarios/active", {"names": names})
         await self._collect_events()
 
@@ -178,7 +178,7 @@ class _Run:
         await self._control("PUT", self._inbox, {"respond": statuses})
 
     async def _act(self, step: DriveAction) -> Any:
-        """Perform an action; answers the resource after it."""
+        """Perform an action; returns the resource after it."""
         target = {} if step.target is None else {"target": fill(step.target, self._variables)}
         body = {**target, **fill(step.parameters, self._variables)}
         self._note("action", " ".join([step.action, *target.values()]))

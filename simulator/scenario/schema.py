@@ -158,7 +158,7 @@ class Scenario(Part):
         dict[Literal["operational", "degraded", "down"], Factor],
         Field(description="stretches what is left of a rule's delays while the object's network has that status"),
     ] = {}
-    beneath: Annotated[
+    below: Annotated[
         list[str],
         Field(alias="with", description="scenarios that are active below this one when it is run with its drive"),
     ] = []

@@ -29,7 +29,7 @@ class Stopped(TypedDict):
 
 
 @with_config(STRICT)
-class FailedStep(TypedDict):
+class LastFailure(TypedDict):
     """The last step of a scenario that broke, and how: the class of the exception."""
 
     part: str
@@ -38,7 +38,7 @@ class FailedStep(TypedDict):
 
 STOPPED = TableKey("scenario.stopped", Stopped)
 INSTANTS = TableKey("scenario.instants", tuple[int, int])
-FAILURES = TableKey("scenario.failures", FailedStep)
+FAILURES = TableKey("scenario.failures", LastFailure)
 
 _LONGEST_REASON = 500
 

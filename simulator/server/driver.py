@@ -41,7 +41,7 @@ class _Anchor:
 class Receipt:
     """What an advance did: from, to, timers fired, events emitted (ids), delivery attempts made.
 
-    Attempts count that no receipt or settling has told of yet, so those that were in flight at the start do too.
+    Attempts count that no receipt or settling has counted yet, so those that were in flight at the start do too.
     """
 
     from_ms: int
@@ -134,7 +134,7 @@ class Driver:
     async def bring_up_to_date(self, world: World) -> None:
         """Move a running clock to the present, firing what fell due on the way; a manual one stays.
 
-        At once while the clock is being advanced, and in a world that lives no more.
+        At once while the clock is being advanced, and in a world that has ended.
         """
         keeping = self._keeping(world)
         if world.clock.mode != "manual":
@@ -260,7 +260,7 @@ class Driver:
         return self._keeping(world).advance is not None
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
-        """End the advance under way; the future answers what it has done. None when there is none."""
+        """End the advance under way; returns the future of its receipt. None when there is none."""
         advance = self._keeping(world).advance
         if advance is None:
             return None
@@ -290,7 +290,7 @@ class Driver:
         ended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         advance = keeping.advance = _Advance(world, world.now_ms, world.journal.event_count, ended)
         if keeping.over:
-            advance.called_off = "the world lives no more"
+            advance.called_off = "the world has ended"
         try:
             if keeping.firing is not None:
                 await asyncio.wait({keeping.firing})

@@ -120,7 +120,7 @@ class Endpoint:
     async def _finish(self, request: _Request, outgoing: Outgoing) -> Outgoing:
         """Enter the call in the journal, and let happen what is due now.
 
-        The answer stands: what the call has done is done, and a caller told otherwise would do it twice.
+        The answer stands: what the call has done is done, and a caller who is answered otherwise would do it twice.
         """
         try:
             self._journal(request, outgoing)
@@ -139,7 +139,7 @@ class Endpoint:
         return Outgoing(500, dumps(envelope), headers)
 
     def _require_living(self, world: World) -> None:
-        """503 when the world of a call that had to wait lives no more: what it would do now would be lost."""
+        """503 when the world of a call that had to wait has ended: what it would do now would be lost."""
         if not self._simulator.lives(world):
             raise ApiError(
                 "service_unavailable",

@@ -29,7 +29,7 @@ class Watcher:
         """Something may have happened in a world, or another was put in its place."""
 
     def ended(self, world: World) -> None:
-        """A world lives no more: it was deleted, or replaced by another of its id."""
+        """A world has ended: it was deleted, or replaced by another of its id."""
 
     def stopping(self) -> None:
         """The server stops: what would go on for ever has to end."""
@@ -63,7 +63,7 @@ class Runtime:
     def changed(self, world: World) -> None:
         """Tell the courier, the alarm of the clock, and whoever watches.
 
-        In a world that lives no more (a call was still under way when it was reset) nothing starts any more.
+        In a world that has ended (a call was still under way when it was reset) nothing starts any more.
         """
         if not self.simulator.lives(world):
             return
@@ -78,7 +78,7 @@ class Runtime:
         self.changed(world)
 
     async def follow_up(self, world: World) -> None:
-        """A call changed a world: what it planned without delay fires, then everybody is told."""
+        """A call changed a world: what it planned without delay fires, then the courier and the watchers are called."""
         if self.simulator.lives(world):
             await self.driver.fire_due(world)
             self.changed(world)
@@ -86,12 +86,12 @@ class Runtime:
     # The life of worlds, as the simulator tells it
 
     def attach(self, world: World) -> None:
-        """A world lives from now on: its clock begins to run."""
+        """A world begins: start its clock."""
         self.driver.anchor(world)
         self.changed(world)
 
     def detach(self, world: World) -> None:
-        """A world lives no more: its clock stands still and what is on its way from it is cut off."""
+        """A world has ended: stop its clock and cancel its attempts in flight."""
         self.driver.forget(world)
         self.courier.forget(world)
         self.ended_worlds.keep(world)

@@ -125,7 +125,7 @@ CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = {"created_at": _crea
 class Listing(Generic[R]):
     """What one list offers beyond page and size.
 
-    `search` answers the texts of a record that are searched; `sorts` the sortable fields; `statuses` the valid
+    `search` returns the texts of a record that are searched; `sorts` the sortable fields; `statuses` the valid
     values of `status`. `common` is False where a list has only page, size, limit and its own filters (fees); its
     order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is sent.
     """

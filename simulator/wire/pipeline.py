@@ -60,7 +60,7 @@ def claim(operation: Operation, call: Call) -> None:
 
 
 def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[str, str], *, strict: bool) -> list[str]:
-    """Fill in the validated body and query; answers the names of unknown fields and parameters (decision H6).
+    """Fill in the validated body and query; returns the names of unknown fields and parameters (decision H6).
 
     ApiError 400 for what is missing or malformed, and in a strict world for what is unknown.
     """

@@ -88,7 +88,7 @@ class Kind(Generic[KindT]):
     `parent`: the one of them that it belongs to.
 
     `standing` finds, by id, resources that every world has without storing them until they are changed. `receives`
-    lets money that was sent to a resource of this kind arrive (an `Arrival`), and answers False where it cannot.
+    lets money that was sent to a resource of this kind arrive (an `Arrival`), and returns False where it cannot.
     Of a kind with `sole` every world has one, for both environments and without an id in the interface; `put` writes
     it, where it is a part of a row.
     `in_events` are members that its events carry besides what answers show.

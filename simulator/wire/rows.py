@@ -9,7 +9,7 @@ Row = TypeVar("Row")
 
 
 def by_name(what: str, rows: Iterable[Row], name_of: Callable[[Row], str]) -> dict[str, Row]:
-    """Rows by their names, in their order; ValueError for two of one name, of which one would never be heard of."""
+    """Rows by their names, in their order; ValueError for two of one name, of which one would be ignored in silence."""
     found: dict[str, Row] = {}
     for row in rows:
         name = name_of(row)

@@ -75,7 +75,7 @@ SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
 def settings_of(world: World) -> SettingSet:
     """The settings in force, as shown."""
     stored = world.store[SETTINGS].get("settings")
-    if stored is None or len(stored) < len(DEFAULT_NAMES):  # laid down by a version that had fewer settings
+    if stored is None or len(stored) < len(DEFAULT_NAMES):  # stored by a version that had fewer settings
         return _set({**shown(DEFAULTS), **(stored or {})})
     return _set(stored)
 

@@ -99,7 +99,7 @@ def test_weather_that_was_active_is_active_again(autopilot_world: Remote) -> Non
     onramp(autopilot_world)
     autopilot_world.advance(by="10m")
     text = recorded(autopilot_world)
-    assert loaded(text).scenario.beneath == ["autopilot", "test-values"]
+    assert loaded(text).scenario.below == ["autopilot", "test-values"]
     assert {"event": "transaction.completed", "times": 1} in loaded(text).document["expect"]
     replayed(autopilot_world, text)
 

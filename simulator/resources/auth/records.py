@@ -76,7 +76,7 @@ def tokens(world: World, environment: str) -> Table[Token]:
 
 
 def key_texts(world: World, environment: str, number: int) -> tuple[str, str]:
-    """The public and secret key of the pair with this number (the pair laid down at the start has 0).
+    """The public and secret key of the pair with this number (the pair that a world is made with has 0).
 
     Derived from the world's id and seed, so no two worlds ever hold the same keys.
     """

@@ -153,7 +153,7 @@ class BuyByBankTransfer(UseQuote):
 
 
 class AnyPayer(Body):
-    """A payer of whom nobody knows how he pays: what is given must be text all the same (decision H2)."""
+    """A payer before the payment method is known: each member that is given must be text (decision H2)."""
 
     account_name: FreeText | None = None
     account_number: FreeText | None = None
@@ -162,7 +162,7 @@ class AnyPayer(Body):
 
 
 class BuyAnyhow(UseQuote):
-    """With a quote that is not there, nothing is missing of a payer."""
+    """A purchase with a quote that does not exist: no member of the payer is required, because the quote says which."""
 
     payer: AnyPayer | None = None
 

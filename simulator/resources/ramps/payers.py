@@ -10,7 +10,7 @@ from simulator.resources.transactions import PaymentInstructions
 
 
 class BankPayer(Protocol):
-    """Who pays by bank transfer, as a body tells."""
+    """Who pays by bank transfer, as a request body says it."""
 
     @property
     def account_number(self) -> str | None: ...

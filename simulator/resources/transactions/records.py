@@ -50,7 +50,7 @@ class _HowToPay(TypedDict):
 
 
 class PaymentInstructions(_HowToPay, total=False):
-    """What a payer of fiat is told: a prompt on the phone, or an account of the service with what to write."""
+    """The instructions for a payer of fiat: a prompt on the phone, or an account of the service with what to write."""
 
     phone_number: str
     prompt_text: str

@@ -100,7 +100,7 @@ ASSUMPTIONS = assume(
     (
         "webhook-emit",
         "`emit` tells of the newest resource in a status that the event leaves one in, as it is; of a run what was "
-        "last sent; where there is none, of an example. Then `object` is laid over that.",
+        "last sent; where there is none, of an example. Then the members of `object` replace its own.",
     ),
     ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
     (

@@ -27,7 +27,7 @@ class WebhookChange(Body):
 
 
 class EmitParameters(Body):
-    """`object` is laid over the object that would be sent, member by member."""
+    """The members of `object` replace those of the object that would be sent."""
 
     type: Text
     object: dict[str, Any] | None = None

@@ -30,7 +30,7 @@ def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:
 
 
 def emit_example(call: ActionCall[None, EmitParameters]) -> JsonObject:
-    """The action emit; answers the object that was sent."""
+    """The action emit; returns the object that was sent."""
     world, environment, event_type = call.world, call.environment, call.parameters.type
     subject, object_id = _subject(world, environment, event_type)
     subject |= call.parameters.object or {}
