@@ -20,6 +20,23 @@ def whole(number: int, *, short: int) -> int:
 
 
 START = "2026-01-05T08:00:00.000Z"
+KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+"""The sandbox key pair of the world `default`."""
+
+CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
+STELLAR = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
+"""Addresses of somebody outside."""
+
+QUOTE = {
+    "type": "onramp",
+    "network": "celo",
+    "asset": "USDC",
+    "fiat_currency": "KES",
+    "amount": "5000",
+    "amount_currency": "KES",
+    "method": "mobile_money",
+}
+"""The body of a quote that nothing is wrong with."""
 
 
 def make_world(*rooms: Room, seed: int = 1, now: str = START, world_id: str = "default") -> World:

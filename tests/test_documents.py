@@ -34,7 +34,7 @@ from simulator.wire.codec import MAX_DEPTH, Codec, StateError, checker
 from simulator.wire.errors import ControlError
 from simulator.wire.settings import settings_of
 from tests.http.busy import busy_morning
-from tests.http.conftest import Answer, Remote
+from tests.remote import Answer, Remote
 
 CONTENTS = contents_of(tables_of(ROOMS))
 TABLES, CODEC = CONTENTS.tables, CONTENTS.codec

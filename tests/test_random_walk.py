@@ -24,9 +24,9 @@ from simulator.wire.json import dumps
 from simulator.wire.records import INDEX, find, kind_of, render_for_event
 from tests import support
 from tests.auditor import Auditor
+from tests.support import CELO
 
 STELLAR = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
-CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 BITCOIN = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
 ADDRESSES = {"STELLAR": STELLAR, "CELO": CELO, "BITCOIN": BITCOIN}
 ASSETS = [

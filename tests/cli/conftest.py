@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from itertools import count
 from typing import Any
 
@@ -16,44 +13,14 @@ from click.testing import CliRunner, Result
 from simulator.cli import main
 from simulator.client import ControlClient
 from simulator.config import Config
-from simulator.host import create_app
-from simulator.server.process import serving
-
-
-@contextmanager
-def running(config: Config) -> Iterator[str]:
-    """Serve in a thread of this process; gives the origin."""
-    ready, found = threading.Event(), []
-    loop = asyncio.new_event_loop()
-    stop = asyncio.Event()
-
-    async def serve() -> None:
-        async with serving(create_app(config)) as address:
-            found.append(address)
-            ready.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
-    thread.start()
-    try:
-        assert ready.wait(20), "the server did not start"
-        yield found[0]
-    finally:
-        loop.call_soon_threadsafe(stop.set)
-        thread.join(20)
-        loop.close()
-
-
-@pytest.fixture(scope="session")
-def origin() -> Iterator[str]:
-    with running(Config(clock="manual")) as address:
-        yield address
+from tests.remote import running
+from tests.support import CELO
 
 
 @pytest.fixture(scope="session")
 def guarded() -> Iterator[str]:
     """A server whose control interface needs the token `sesame`."""
-    with running(Config(host="0.0.0.0", clock="manual", control_token="sesame")) as address:
+    with running(Config(host="0.0.0.0", clock="manual", control_token="sesame")) as (address, _):
         yield address
 
 
@@ -130,7 +97,7 @@ def make_offramp(rampsim: Command) -> str:
     )
     confirmation = {
         "beneficiary_id": beneficiary["id"],
-        "refund_address": "0x52908400098527886E0F7030069857D2E4169EE7",
+        "refund_address": CELO,
     }
     identifier: str = api.post(f"/quotes/{quote['id']}/confirm", confirmation)["id"]
     return identifier

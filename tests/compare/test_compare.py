@@ -20,12 +20,7 @@ from simulator.config import Config
 from simulator.host import create_app
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.server.messages import Incoming
-
-ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
-QUOTE = {
-    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
-    "amount_currency": "KES", "method": "mobile_money",
-}  # fmt: skip
+from tests.support import CELO, KEYS, QUOTE
 
 
 class Recorder:
@@ -65,13 +60,12 @@ class Recorder:
         await self.application.runtime.driver.advance(self.world, self.world.now_ms + minutes * 60_000)
 
     async def session(self) -> dict[str, Any]:
-        keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
-        self.token = (await self.call("POST", "/auth/token", keys))["access_token"]
+        self.token = (await self.call("POST", "/auth/token", KEYS))["access_token"]
         quote = await self.call("POST", "/quotes", QUOTE)
         ramp = await self.call(
             "POST",
             f"/quotes/{quote['id']}/confirm",
-            {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}},
+            {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}},
         )
         await self.wait(5)
         await self.call("GET", f"/transactions/{ramp['id']}")
@@ -79,7 +73,7 @@ class Recorder:
         await self.call(
             "POST",
             f"/quotes/{quote['id']}/confirm",
-            {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}},
+            {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}},
         )
         await self.call("POST", "/quotes", QUOTE | {"amount": 5})
         await self.call("GET", "/wallet/assets")

@@ -20,6 +20,7 @@ from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
 from simulator.server.router import Router
 from tests.contract_judge import ContractJudge
+from tests.support import CELO, KEYS, QUOTE
 
 NOT_JSON = {"/recording", "/control.yaml", "/openapi.yaml", "/reference.html", "/coverage.html"}
 ENDLESS = {"stream"}
@@ -57,20 +58,10 @@ class Session:
 
 async def _onramp(session: Session) -> str:
     """An onramp waiting for its payer, made over the interface."""
-    keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
-    token = (await session.interface("POST", "/auth/token", keys))["access_token"]
-    wanted = {
-        "type": "onramp",
-        "network": "celo",
-        "asset": "USDC",
-        "fiat_currency": "KES",
-        "amount": "5000",
-        "amount_currency": "KES",
-        "method": "mobile_money",
-    }
-    quote = (await session.interface("POST", "/quotes", wanted, token))["id"]
+    token = (await session.interface("POST", "/auth/token", KEYS))["access_token"]
+    quote = (await session.interface("POST", "/quotes", QUOTE, token))["id"]
     payer = {
-        "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7",
+        "wallet_address": CELO,
         "payer": {"phone_number": "+254712345678"},
         "surprise": 1,
     }

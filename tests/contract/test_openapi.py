@@ -17,6 +17,7 @@ from simulator.contract.files import operations_of
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from tests.contract_judge import ContractJudge
+from tests.support import QUOTE
 
 ROWS = {row.name: row for row in operations()}
 
@@ -128,15 +129,7 @@ def test_real_request_bodies_that_were_accepted_fit_the_contract(
 def test_request_bodies_that_do_not_go_together_do_not_fit(
     path: str, body: dict[str, Any], judge: ContractJudge
 ) -> None:
-    good = {
-        "type": "onramp",
-        "network": "stellar",
-        "asset": "USDC",
-        "fiat_currency": "KES",
-        "amount": "5000",
-        "amount_currency": "KES",
-        "method": "mobile_money",
-    }
+    good = QUOTE | {"network": "stellar"}
     assert judge.request("POST", path, good) == []
     assert judge.request("POST", path, {**good, **body})
 

@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.hostile.apart import Server
-from tests.http.conftest import Remote
+from tests.remote import Remote
 
 PATIENCE_SECONDS = 8.0
 

@@ -26,9 +26,10 @@ from tests.hostile.apart import Server
 from tests.hostile.conftest import own_server
 from tests.hostile.prober import Prober
 from tests.hostile.stopwatch import Stopwatch, resident_bytes
-from tests.http.busy import CELO, beneficiary, ok
-from tests.http.conftest import Answer, Remote
+from tests.http.busy import beneficiary, ok
 from tests.http.test_clock_and_webhooks import Receiver, onramp, register
+from tests.remote import Answer, Remote
+from tests.support import CELO
 
 MEGABYTE = 1 << 20
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.http.conftest import Remote
+from tests.remote import Remote
+from tests.support import CELO, STELLAR
 
-CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
-STELLAR = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
 STORM = {
     "name": "storm",
     "description": "Payments come late, and one rule counts.",

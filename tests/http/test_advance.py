@@ -16,8 +16,8 @@ import pytest
 from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import parse_timestamp
 from tests.http.busy import recurring
-from tests.http.conftest import Remote
 from tests.http.test_clock_and_webhooks import Receiver, onramp, register
+from tests.remote import Remote
 
 NEVER = {"until": {"event": "kyc.rejected"}}
 

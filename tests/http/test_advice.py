@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
-from tests.http.test_requests import ADDRESS, QUOTE
+from tests.remote import Answer, Remote
+from tests.support import CELO, QUOTE
 
 _keys = count(1)
-PAYER = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+PAYER = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
 FINDING = {
     "id", "kind", "severity", "subject", "message", "what_to_do", "clause", "count", "requests", "evidence",
     "first_at", "last_at",
@@ -409,7 +409,7 @@ def test_a_deposit_that_was_not_matched(world: Remote) -> None:
     body = {"type": "phone_number", "name": "Wanjiru", "country": "KE", "fiat_currency": "KES", "phone_number": wanjiru}
     beneficiary = world.api("POST", "/beneficiaries", json=body, headers=key()).body["id"]
     made = quote(world, type="offramp", amount="25", amount_currency="USDC").body["id"]
-    body = {"beneficiary_id": beneficiary, "refund_address": ADDRESS}
+    body = {"beneficiary_id": beneficiary, "refund_address": CELO}
     ramp = world.api("POST", f"/quotes/{made}/confirm", json=body, headers=key()).body
     for _ in range(2):
         world.act("deposit_arrives", ramp["id"], asset="USDT")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
+from tests.remote import Answer, Remote
+from tests.support import CELO
 
-CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 CUSD = {"symbol": "CUSD", "network": "CELO"}
-TO_CELO = {"type": "address", "address": CELO_ADDRESS}
+TO_CELO = {"type": "address", "address": CELO}
 Field = Callable[[Remote, Any], Answer]
 
 
@@ -45,7 +45,7 @@ def account_name(world: Remote, value: Any) -> Answer:
 def confirm(world: Remote, **fields: Any) -> Answer:
     quote = {"type": "onramp", "network": "celo", "asset": "CUSD", "fiat_currency": "KES", "amount": "5000"}
     made = world.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "bank_transfer"}).body
-    body = {"wallet_address": CELO_ADDRESS, "payer": {"account_name": "Wanjiru"}, **fields}
+    body = {"wallet_address": CELO, "payer": {"account_name": "Wanjiru"}, **fields}
     return world.api("POST", f"/quotes/{made['id']}/confirm", body)
 
 

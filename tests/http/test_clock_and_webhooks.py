@@ -15,8 +15,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.http.conftest import Remote
-from tests.http.test_requests import ADDRESS, QUOTE
+from tests.remote import Remote
+from tests.support import CELO, QUOTE
 
 DELAYS_MINUTES = [0, 1, 6, 36, 156, 516, 1236, 1956, 2676, 3396, 4116]
 
@@ -60,7 +60,7 @@ class Receiver:
 
 def onramp(world: Remote) -> Any:
     quote = world.api("POST", "/quotes", json=QUOTE).body["id"]
-    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
     return world.api("POST", f"/quotes/{quote}/confirm", json=body).body
 
 

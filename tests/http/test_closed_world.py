@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
-
-STRANGER = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
+from tests.remote import Answer, Remote
+from tests.support import CELO, STELLAR
 
 
 def wallet(world: Remote, network: str, **more: Any) -> dict[str, Any]:
@@ -92,7 +91,7 @@ def offramp(world: Remote, network: str) -> dict[str, Any]:
     beneficiary_id = world.api("POST", "/beneficiaries", person).body["id"]
     quote = {"type": "offramp", "network": network, "asset": "USDC", "fiat_currency": "KES", "amount": "30"}
     made = world.api("POST", "/quotes", {**quote, "amount_currency": "USDC", "method": "mobile_money"}).body
-    refund = STRANGER if network == "stellar" else "0x52908400098527886E0F7030069857D2E4169EE7"
+    refund = STELLAR if network == "stellar" else CELO
     body = {"beneficiary_id": beneficiary_id, "refund_address": refund}
     answer: dict[str, Any] = world.api("POST", f"/quotes/{made['id']}/confirm", body).body
     return answer

@@ -11,7 +11,7 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.operation import ControlOperation
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
-from tests.http.conftest import Remote
+from tests.remote import Remote
 
 ROWS = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
 READS = [row for row in ROWS if row.method == "GET"]

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Remote
 from tests.http.test_advice import PAYER, confirmed, fault, key, paid, quote, webhook
-from tests.http.test_requests import QUOTE
+from tests.remote import Remote
+from tests.support import QUOTE
 
 DIMENSIONS = ["operations", "errors", "states", "transitions", "events", "lists", "practices"]
 

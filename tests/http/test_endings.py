@@ -17,9 +17,10 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support import KEYS
+
 ROOT = Path(__file__).parent.parent.parent
 LONGEST_SECONDS = 2.0
-KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 
 
 class Scene:

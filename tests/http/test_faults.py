@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Remote
+from tests.remote import Remote
 
 DOWN = {"status": 503, "code": "service_unavailable"}
 

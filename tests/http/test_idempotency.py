@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
-from tests.http.test_requests import ADDRESS, QUOTE
+from tests.remote import Answer, Remote
+from tests.support import CELO, QUOTE
 
 
 def test_a_replay_gives_the_same_bytes(world: Remote) -> None:
@@ -151,7 +151,7 @@ def test_a_malformed_key_is_refused(world: Remote, key: str) -> None:
 def test_thirty_concurrent_calls_with_one_key_make_one_transaction(world: Remote) -> None:
     """Decision H14: a concurrent retry waits for the first and gets its answer."""
     quote = world.api("POST", "/quotes", json=QUOTE).body["id"]
-    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
 
     def confirm(_: int) -> Answer:
         return world.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "once"})

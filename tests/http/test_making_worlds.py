@@ -16,8 +16,7 @@ from simulator.cli import main
 from simulator.config import Config, ConfigError
 from simulator.host import create_app
 from simulator.wire.settings import Settings, shown
-from tests.cli.conftest import running
-from tests.http.conftest import Remote
+from tests.remote import Remote, running
 
 FLAGS = {"strict": True, "rate_limit": "5/10", "webhook_urls": "any", "webhook_timestamp": "simulated"}
 DEGRADED = {
@@ -36,7 +35,7 @@ def flagged(http: httpx.Client) -> Iterator[Remote]:
         scenarios=("autopilot", "payout-fails-and-refunds"),
         settings=shown(Settings.model_validate(FLAGS)),
     )
-    with running(config) as origin:
+    with running(config) as (origin, _):
         yield Remote(origin, http)
 
 
@@ -187,7 +186,7 @@ def test_a_fork_that_is_refused_makes_no_world(world: Remote) -> None:
 
 
 def test_the_default_world_may_be_replaced_and_keeps_its_keys(http: httpx.Client) -> None:
-    with running(Config()) as origin:
+    with running(Config()) as (origin, _):
         server = Remote(origin, http)
         fresh = server.another(id="default", seed=3, scenarios=[], replace=True)
         assert fresh.world["credentials"]["sandbox"]["public_key"] == "pk_test_simulator"

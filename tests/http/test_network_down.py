@@ -5,9 +5,8 @@ from __future__ import annotations
 from time import process_time
 from typing import Any
 
-from tests.http.conftest import Remote
-
-CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+from tests.remote import Remote
+from tests.support import CELO
 
 
 def network(world: Remote, status: str, name: str = "celo") -> None:
@@ -19,7 +18,7 @@ def send(world: Remote, symbol: str = "CUSD") -> str:
         "symbol": symbol,
         "network": "CELO",
         "amount": "20",
-        "destination": {"type": "address", "address": CELO_ADDRESS},
+        "destination": {"type": "address", "address": CELO},
     }
     made: str = world.api("POST", "/wallet/send", body).body["id"]
     return made
@@ -185,7 +184,7 @@ def test_s22_a_swap_waits_for_both_its_networks(autopilot_world: Remote) -> None
 def onramp(world: Remote) -> str:
     quote = {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000"}
     made = world.api("POST", "/quotes", {**quote, "amount_currency": "KES", "method": "mobile_money"}).body
-    body = {"wallet_address": CELO_ADDRESS, "payer": {"phone_number": "+254712345678"}}
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
     ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
     return ramp
 
@@ -205,7 +204,7 @@ def beneficiary(world: Remote) -> str:
 def offramp(world: Remote) -> str:
     quote = {"type": "offramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "30"}
     made = world.api("POST", "/quotes", {**quote, "amount_currency": "USDC", "method": "mobile_money"}).body
-    body = {"beneficiary_id": beneficiary(world), "refund_address": CELO_ADDRESS}
+    body = {"beneficiary_id": beneficiary(world), "refund_address": CELO}
     ramp: str = world.api("POST", f"/quotes/{made['id']}/confirm", body).body["id"]
     return ramp
 
@@ -334,7 +333,7 @@ def test_s22_rates_estimates_and_transfers_need_no_network(world: Remote) -> Non
     pair = {"type": "onramp", "network": "celo", "asset": "CUSD", "fiat_currency": "KES"}
     assert world.api("GET", "/rates", params=pair).status == 200
     body = {"symbol": "CUSD", "network": "CELO", "amount": "20"}
-    on_chain = {**body, "destination": {"type": "address", "address": CELO_ADDRESS}}
+    on_chain = {**body, "destination": {"type": "address", "address": CELO}}
     assert world.api("POST", "/wallet/send", on_chain).refusal == (503, "network_unavailable", None)
     assert world.api("POST", "/wallet/send/estimate", on_chain).status == 200
     inside = {**body, "destination": {"type": "platform_user", "email": "amina@example.test"}}
@@ -354,7 +353,7 @@ def test_s22_a_recurring_payment_needs_its_network_in_the_listing(world: Remote)
         "source": {"symbol": "CUSD", "network": "CELO"},
         "amount": "10",
         "amount_currency": "CUSD",
-        "recipient": {"destination": {"type": "address", "address": CELO_ADDRESS}},
+        "recipient": {"destination": {"type": "address", "address": CELO}},
     }
     network(world, "down")
     assert world.api("POST", "/recurring-payments", body).refusal[:2] == (503, "network_unavailable")

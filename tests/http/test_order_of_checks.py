@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
+from tests.remote import Answer, Remote
+from tests.support import CELO
 
-CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
 CUSD = {"symbol": "CUSD", "network": "CELO"}
 
 
@@ -52,7 +52,7 @@ def quote(world: Remote, kind: str) -> str:
 def use(world: Remote, kind: str, quote_id: str, phone: str = "+254712345678", **more: Any) -> Answer:
     payer = {"phone_number": phone}
     if kind == "ramp":
-        body: dict[str, Any] = {"wallet_address": CELO_ADDRESS, "payer": payer}
+        body: dict[str, Any] = {"wallet_address": CELO, "payer": payer}
         return world.api("POST", f"/quotes/{quote_id}/confirm", {**body, **more})
     return world.api("POST", f"/wallet/{kind}", {"quote_id": quote_id, **({"payer": payer} if kind == "buy" else {})})
 
@@ -131,7 +131,7 @@ def test_h2_a_used_quote_tells_its_state_before_a_beneficiary_or_address_is_look
     }
     quote_id = world.api("POST", "/quotes", body).body["id"]
     path = f"/quotes/{quote_id}/confirm"
-    good = {"beneficiary_id": beneficiary(world), "refund_address": CELO_ADDRESS}
+    good = {"beneficiary_id": beneficiary(world), "refund_address": CELO}
     assert world.api("POST", path, good).status == 201
     assert world.api("POST", path, {"beneficiary_id": "ben_none", "refund_address": "x"}).code == "quote_already_used"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.http.conftest import Remote
+from tests.remote import Remote
+from tests.support import CELO
 
 
 def told(world: Remote, **query: str) -> Any:
@@ -35,11 +36,8 @@ def test_w8_an_emitted_lightning_event_carries_it_too(world: Remote) -> None:
     assert told(world, type="lightning.invoice_paid")["reference"] is None
 
 
-CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
-
-
 def send(world: Remote) -> dict[str, Any]:
-    destination = {"type": "address", "address": CELO_ADDRESS}
+    destination = {"type": "address", "address": CELO}
     body = {"symbol": "CUSD", "network": "CELO", "amount": "20", "destination": destination}
     made: dict[str, Any] = world.api("POST", "/wallet/send", body).body
     return made

@@ -16,18 +16,9 @@ from simulator.scenario.loader import Loader
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
-from tests.http.conftest import Remote
-from tests.http.test_trigger import BENEFICIARY, CELO, offramp, onramp, quote, recurring, trigger
-
-ONRAMP = {
-    "type": "onramp",
-    "network": "celo",
-    "asset": "USDC",
-    "fiat_currency": "KES",
-    "amount": "5000",
-    "amount_currency": "KES",
-    "method": "mobile_money",
-}
+from tests.http.test_trigger import BENEFICIARY, offramp, onramp, quote, recurring, trigger
+from tests.remote import Remote
+from tests.support import CELO, KEYS, QUOTE
 
 
 def recorded(world: Remote, **query: str) -> str:
@@ -185,10 +176,9 @@ def test_a_scenario_that_the_server_was_started_with_is_carried_along(world: Rem
 
     async def play() -> str:
         client = AsgiClient(create_app(Config(clock="manual", scenarios=("autopilot", str(own)))))
-        keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
-        token = (await client.request("POST", "/v1/auth/token", keys)).body["access_token"]
+        token = (await client.request("POST", "/v1/auth/token", KEYS)).body["access_token"]
         headers = {"Authorization": f"Bearer {token}"}
-        made = await client.request("POST", "/v1/quotes", ONRAMP, headers)
+        made = await client.request("POST", "/v1/quotes", QUOTE, headers)
         body = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}}
         await client.request("POST", f"/v1/quotes/{made.body['id']}/confirm", body, headers)
         text: str = (await client.request("GET", "/_simulator/recording")).body

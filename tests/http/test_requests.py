@@ -6,18 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
-
-QUOTE = {
-    "type": "onramp",
-    "network": "celo",
-    "asset": "USDC",
-    "fiat_currency": "KES",
-    "amount": "5000",
-    "amount_currency": "KES",
-    "method": "mobile_money",
-}
-ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+from tests.remote import Answer, Remote
+from tests.support import CELO, QUOTE
 
 
 def raw(world: Remote, body: bytes, content_type: str | None = "application/json", path: str = "/quotes") -> Answer:
@@ -276,7 +266,7 @@ def test_the_same_calls_in_two_worlds_of_one_seed_give_the_same_bytes(world: Rem
 
     def story(remote: Remote) -> list[bytes]:
         quote = remote.api("POST", "/quotes", json=QUOTE)
-        body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+        body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
         ramp = remote.api("POST", f"/quotes/{quote.body['id']}/confirm", json=body)
         wallet = remote.api("POST", "/wallets", json={"network": "bitcoin", "lightning": True})
         done = remote.act("payment_arrives", ramp.body["id"])

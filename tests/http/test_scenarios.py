@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Remote
+from tests.remote import Remote
+from tests.support import CELO
 
 
 def test_an_upload_that_can_match_nothing_is_taken_with_a_warning(world: Remote) -> None:
@@ -148,7 +149,7 @@ def test_an_object_that_chose_its_scenario_goes_on_under_it_when_none_is_active(
         "symbol": "CUSD",
         "network": "CELO",
         "amount": "20",
-        "destination": {"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"},
+        "destination": {"type": "address", "address": CELO},
     }
     chosen = autopilot_world.api("POST", "/wallet/send", body, {"X-Simulator-Scenario": "autopilot"}).body["id"]
     other = autopilot_world.api("POST", "/wallet/send", body).body["id"]

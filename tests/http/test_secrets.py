@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,9 +11,7 @@ import pytest
 
 from simulator.assembly import ROOMS
 from simulator.config import Config
-from simulator.host import create_app
-from simulator.server.process import serving
-from tests.http.conftest import Remote
+from tests.remote import Remote, running
 
 CONTROL_TOKEN = "open-sesame-open-sesame"
 VIEWS = (
@@ -40,22 +36,8 @@ OPERATIONS = [(row.method, row.path) for room in ROOMS for row in room.operation
 @pytest.fixture(scope="module")
 def guarded() -> Iterator[str]:
     """A server that is bound beyond loopback, so that it has a control token to keep."""
-    ready, stop = threading.Event(), threading.Event()
-    found: list[str] = []
-
-    async def serve() -> None:
-        config = Config(host="0.0.0.0", clock="manual", control_token=CONTROL_TOKEN)
-        async with serving(create_app(config)) as address:
-            found.append(address)
-            ready.set()
-            await asyncio.get_running_loop().run_in_executor(None, stop.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
-    thread.start()
-    assert ready.wait(20), "the server did not start"
-    yield found[0]
-    stop.set()
-    thread.join(20)
+    with running(Config(host="0.0.0.0", clock="manual", control_token=CONTROL_TOKEN)) as (address, _):
+        yield address
 
 
 @pytest.fixture

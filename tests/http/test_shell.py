@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 import socket
 import threading
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -19,37 +16,13 @@ import pytest
 
 from simulator.config import Config
 from simulator.control.queries import Waker
-from simulator.host import create_app
 from simulator.server.app import Application
-from simulator.server.process import MaskingFormatter, serving
+from simulator.server.process import MaskingFormatter
 from simulator.wire.masking import Masker
-from tests.http.conftest import Remote
 from tests.http.raw import ask, connected, ends, read_answer, request
+from tests.remote import Remote, running
 
 EMPTY = Config(clock="manual", scenarios=())
-
-
-@contextmanager
-def running(config: Config) -> Iterator[tuple[str, Application]]:
-    """A server of its own, in a thread."""
-    ready, stop = threading.Event(), threading.Event()
-    found: list[str] = []
-    application = create_app(config)
-
-    async def serve() -> None:
-        async with serving(application) as address:
-            found.append(address)
-            ready.set()
-            await asyncio.get_running_loop().run_in_executor(None, stop.wait)
-
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
-    thread.start()
-    assert ready.wait(20), "the server did not start"
-    try:
-        yield found[0], application
-    finally:
-        stop.set()
-        thread.join(20)
 
 
 def waiters(application: Application) -> int:

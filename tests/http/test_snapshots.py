@@ -18,8 +18,8 @@ import pytest
 
 from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
 from tests.http.busy import afternoon, busy_morning, ok, onramp, send
-from tests.http.conftest import Remote
 from tests.http.test_clock_and_webhooks import Receiver
+from tests.remote import Remote
 
 FRIEND = {"type": "platform_user", "email": "amina@example.test"}
 

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.http.conftest import Remote
+from tests.remote import Remote
 
 ECHO = {
     "name": "echo",

@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Remote
-from tests.http.test_trigger import BENEFICIARY, CELO, offramp, onramp, quote, recurring, trigger
+from tests.http.test_trigger import BENEFICIARY, offramp, onramp, quote, recurring, trigger
+from tests.remote import Remote
+from tests.support import CELO
 
 
 def story(world: Remote, identifier: str) -> dict[str, Any]:

@@ -20,8 +20,8 @@ import pytest
 from simulator.server import publisher
 from simulator.server.publisher import Channel, Reader
 from tests.http.busy import ok, onramp, send
-from tests.http.conftest import Remote
 from tests.http.test_snapshots import FRIEND, another_process, restore, snapshot, state
+from tests.remote import Remote
 from tests.test_documents import Inside
 
 

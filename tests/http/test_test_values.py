@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from tests.http.conftest import Answer, Remote
-from tests.http.test_requests import ADDRESS, QUOTE
+from tests.remote import Answer, Remote
+from tests.support import CELO, QUOTE
 
 
 def confirm(world: Remote, payer: str, **more: Any) -> Answer:
     quote = world.api("POST", "/quotes", json=QUOTE).body["id"]
-    body = {"wallet_address": ADDRESS, "payer": {"phone_number": payer}, **more}
+    body = {"wallet_address": CELO, "payer": {"phone_number": payer}, **more}
     return world.api("POST", f"/quotes/{quote}/confirm", json=body)
 
 
@@ -40,7 +40,7 @@ def offramp(world: Remote, ending: str, kind: str = "phone_number", **more: Any)
     quote = world.api("POST", "/quotes", json=body).body["id"]
     target = beneficiary(world, ending, kind).body["id"]
     return world.api(
-        "POST", f"/quotes/{quote}/confirm", json={"beneficiary_id": target, "refund_address": ADDRESS, **more}
+        "POST", f"/quotes/{quote}/confirm", json={"beneficiary_id": target, "refund_address": CELO, **more}
     )
 
 
@@ -88,7 +88,7 @@ def test_payer_0003_has_too_low_a_balance_for_a_buy(autopilot_world: Remote) -> 
 
 def test_payer_0009_fails_at_once_and_leaves_the_quote_usable(autopilot_world: Remote) -> None:
     quote = autopilot_world.api("POST", "/quotes", json=QUOTE).body["id"]
-    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712340009"}}
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712340009"}}
     refused = autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
     assert (refused.status, refused.code) == (422, "payment_failed")
     again = autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body, headers={"Idempotency-Key": "k"})
@@ -130,7 +130,7 @@ def by_bank(world: Remote, ending: str, kind: str, **more: Any) -> Answer:
     payer = {"account_name": "Wanjiru Otieno", "account_number": f"123456{ending}", "bank_code": "01"}
     if kind == "onramp":
         quote = world.api("POST", "/quotes", json=QUOTE | {"method": "bank_transfer"}).body["id"]
-        body = {"wallet_address": ADDRESS, "payer": payer, **more}
+        body = {"wallet_address": CELO, "payer": payer, **more}
         return world.api("POST", f"/quotes/{quote}/confirm", json=body)
     body = {"symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": "5000", "amount_currency": "fiat"}
     quote = world.api("POST", "/wallet/buy/quote", json={**body, "method": "bank_transfer"}).body["id"]
@@ -240,7 +240,7 @@ def test_the_platform_users_have_no_test_value_for_a_phone_number(autopilot_worl
 def test_a_header_names_a_scenario_for_one_object(autopilot_world: Remote) -> None:
     """Decision simulator: the header does the same, for that object alone; an unknown name is 400."""
     quote = autopilot_world.api("POST", "/quotes", json=QUOTE).body["id"]
-    body = {"wallet_address": ADDRESS, "payer": {"phone_number": "+254712345678"}}
+    body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
     chosen = {"X-Simulator-Scenario": "payment-declined"}
     declined = autopilot_world.api("POST", f"/quotes/{quote}/confirm", json=body, headers=chosen)
     assert outcome(autopilot_world, declined)[-1] == ("failed", "payment_failed")

@@ -11,7 +11,8 @@ import httpx
 import pytest
 
 from simulator.wire.events import EVENT_TYPES
-from tests.http.conftest import Answer, Remote
+from tests.remote import Answer, Remote
+from tests.support import CELO
 
 BENEFICIARY = {
     "type": "phone_number",
@@ -20,7 +21,6 @@ BENEFICIARY = {
     "fiat_currency": "KES",
     "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"},
 }
-CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 
 def trigger(world: Remote, event: Any, target: Any = None, environment: str = "sandbox") -> Answer:

@@ -19,12 +19,11 @@ from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.loader import Loader, shipped_directory
 from simulator.server.app import Application
 from tests.shipped import GROUP, shown
-from tests.support import advance
+from tests.support import CELO, KEYS, advance
 
 pytestmark = pytest.mark.xdist_group(GROUP)
 
 NAMES = [path.stem for path in sorted(shipped_directory().glob("*.yaml"))]
-EVM = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 
 @pytest.fixture(scope="module")
@@ -106,8 +105,7 @@ class Service:
 
     def _enter(self) -> None:
         """A fresh token: the old one lapses when an hour passes."""
-        keys = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
-        self._token = self.post("/auth/token", keys).body["access_token"]
+        self._token = self.post("/auth/token", KEYS).body["access_token"]
 
     def call(self, method: str, path: str, body: Any = None, **headers: str) -> Reply:
         sent = {"Authorization": f"Bearer {self._token}"} if self._token else {}
@@ -143,13 +141,13 @@ class Service:
 
     def onramp(self, ending: str = "0000", reference: str | None = None, **headers: str) -> Reply:
         quote = self._quote("onramp", "5000", "KES", "mobile_money")
-        body = {"wallet_address": EVM, "payer": {"phone_number": f"+25472200{ending}"}, "reference": reference}
+        body = {"wallet_address": CELO, "payer": {"phone_number": f"+25472200{ending}"}, "reference": reference}
         return self.post(f"/quotes/{quote}/confirm", body, **headers)
 
     def offramp(self, ending: str = "0000", *, bank: bool = False, **more: str) -> Reply:
         quote = self._quote("offramp", "30", "USDC", "bank_transfer" if bank else "mobile_money")
         beneficiary = self.beneficiary(ending, bank=bank).body["id"]
-        body = {"beneficiary_id": beneficiary, "refund_address": EVM, **more}
+        body = {"beneficiary_id": beneficiary, "refund_address": CELO, **more}
         return self.post(f"/quotes/{quote}/confirm", body)
 
     def _quote(self, type_: str, amount: str, currency: str, method: str) -> str:
@@ -186,7 +184,7 @@ def test_the_autopilot_completes_every_kind_of_transaction(service: Service) -> 
         service.offramp(),
         service.buy(),
         service.withdraw(),
-        service.post("/wallet/send", {**send, "destination": {"type": "address", "address": EVM}}),
+        service.post("/wallet/send", {**send, "destination": {"type": "address", "address": CELO}}),
         service.post("/wallet/send", {**send, "destination": {"type": "platform_user", "email": "amina@example.test"}}),
         service.post("/wallet/swap", {"quote_id": quote["id"]}),
     ]

@@ -14,9 +14,9 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from simulator import Config, create_app
+from tests.support import KEYS
 
 QUIET = Config(clock="manual", scenarios=())
-KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 
 
 def signed_in(client: Any, base: str = "") -> dict[str, str]:

@@ -12,17 +12,7 @@ from simulator.kernel.store import Write
 from simulator.server.app import Application
 from simulator.server.idempotency import ANSWERS
 from simulator.wire.faults import FAULTS
-
-KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
-QUOTE = {
-    "type": "onramp",
-    "network": "celo",
-    "asset": "USDC",
-    "fiat_currency": "KES",
-    "amount": "5000",
-    "amount_currency": "KES",
-    "method": "mobile_money",
-}
+from tests.support import KEYS, QUOTE
 
 
 class Scene:

@@ -11,6 +11,7 @@ from typing import Any
 from tests.hostile.apart import Apart
 from tests.hostile.apart_client import Client, Reply, client_of
 from tests.hostile.campaign import Campaign
+from tests.support import CELO
 
 QUOTE = {
     "type": "onramp", "network": "celo", "asset": "CELO", "fiat_currency": "KES", "amount": "5000",
@@ -21,7 +22,6 @@ SEND = {
     "symbol": "USDC", "network": "STELLAR", "amount": "10", "destination": {"type": "platform_user",
     "email": "amina@example.test"},
 }  # fmt: skip
-CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 CONFIRM = {"wallet_address": CELO, "payer": {"phone_number": "+254722000000"}}
 
 Scene = Callable[[Client, Random], Awaitable[None]]

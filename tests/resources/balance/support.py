@@ -28,7 +28,7 @@ from simulator.resources import (
 )
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, render
-from tests.support import act, advance, event_types, find_operation, invoke, make_world
+from tests.support import CELO, act, advance, event_types, find_operation, invoke, make_world
 
 ROOMS = (
     reference.ROOM,
@@ -46,8 +46,7 @@ USDC_STELLAR = {"symbol": "USDC", "network": "STELLAR"}
 XLM = {"symbol": "XLM", "network": "STELLAR"}
 CUSD = {"symbol": "CUSD", "network": "CELO"}
 BTC = {"symbol": "BTC", "network": "BITCOIN"}
-CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
-TO_CELO = {"type": "address", "address": CELO_ADDRESS}
+TO_CELO = {"type": "address", "address": CELO}
 TO_AMINA = {"type": "platform_user", "email": "amina@example.test"}
 PAYER = {"phone_number": "+254712000009"}
 

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.errors import ApiError
 from simulator.wire.records import find
-from tests.resources.balance.support import CELO_ADDRESS, PAYER, TO_AMINA, WalletWorld
-from tests.support import whole
+from tests.resources.balance.support import PAYER, TO_AMINA, WalletWorld
+from tests.support import CELO, whole
 
 DECIMALS = {"USDC STELLAR": 7, "XLM STELLAR": 7, "CELO CELO": 6, "CUSD CELO": 6, "USDC CELO": 6, "USDT CELO": 6}
 DECIMALS["BTC BITCOIN"] = 8
@@ -222,7 +222,7 @@ def test_withdrawals(data: st.DataObject, asset: str, fiat: str, backwards: bool
 
 ADDRESSES = {
     "STELLAR": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ",
-    "CELO": CELO_ADDRESS,
+    "CELO": CELO,
     "BITCOIN": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 }
 

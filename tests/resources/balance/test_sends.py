@@ -11,8 +11,8 @@ from simulator.resources.fees.catalogue import products
 from simulator.resources.profile import platform_user, profile_of
 from simulator.resources.transactions import transactions
 from simulator.wire.records import find
-from tests.resources.balance.support import BTC, CELO_ADDRESS, CUSD, ROOMS, TO_AMINA, TO_CELO, XLM, WalletWorld, refusal
-from tests.support import find_operation, invoke, make_world
+from tests.resources.balance.support import BTC, CUSD, ROOMS, TO_AMINA, TO_CELO, XLM, WalletWorld, refusal
+from tests.support import CELO, find_operation, invoke, make_world
 
 BITCOIN_ADDRESS = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
 TO_BITCOIN = {"type": "address", "address": BITCOIN_ADDRESS}
@@ -152,7 +152,7 @@ def test_a_transfer_inside_the_service_needs_no_network() -> None:
         ({"amount": "100000.000001"}, (422, "amount_too_high", "amount")),
         ({"amount": "1000.000001"}, (422, "insufficient_balance", "amount")),
         (
-            {"destination": {"type": "address", "address": CELO_ADDRESS[:-1]}},
+            {"destination": {"type": "address", "address": CELO[:-1]}},
             (422, "invalid_wallet_address", "destination.address"),
         ),
         (

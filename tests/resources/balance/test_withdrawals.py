@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.resources.balance.support import BTC, CELO_ADDRESS, ROOMS, XLM, WalletWorld, refusal
-from tests.support import find_operation, invoke
+from tests.resources.balance.support import BTC, ROOMS, XLM, WalletWorld, refusal
+from tests.support import CELO, find_operation, invoke
 
 
 def used_today(wallets: WalletWorld) -> Decimal:
@@ -138,7 +138,7 @@ def test_a_crypto_address_is_no_payee() -> None:
         "/beneficiaries",
         type="wallet_address",
         name="Cold",
-        wallet_address={"wallet_address": CELO_ADDRESS, "network": "celo", "asset": "USDC"},
+        wallet_address={"wallet_address": CELO, "network": "celo", "asset": "USDC"},
     )
     assert refusal(wallets.withdraw_quote, beneficiary_id=saved["id"])[1:] == ("beneficiary_mismatch", "beneficiary_id")
 

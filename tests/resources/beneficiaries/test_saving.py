@@ -13,13 +13,11 @@ from simulator.resources.reference import BANKS, COUNTRIES, PROVIDERS
 from simulator.wire import pipeline
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
-from tests.support import event_types, find_operation, invoke, make_world
+from tests.support import CELO, STELLAR, event_types, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, beneficiaries.ROOM)
 CREATE = find_operation(ROOMS, "POST", "/beneficiaries")
 
-STELLAR = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
-CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 BITCOIN = "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4"
 
 BANK = {

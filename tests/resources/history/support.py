@@ -6,9 +6,7 @@ from typing import Any
 
 from simulator.kernel.world import World
 from tests.resources.recurring.world import ROOMS, call, save_beneficiary
-from tests.support import act
-
-CELO_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+from tests.support import CELO, act
 
 
 def onramp(world: World) -> Any:
@@ -27,7 +25,7 @@ def onramp(world: World) -> Any:
         },
     )
     body = {
-        "wallet_address": CELO_ADDRESS,
+        "wallet_address": CELO,
         "payer": {"account_name": "Juma", "account_number": "0011223344", "bank_code": "01"},
     }
     return call(world, "POST", "/quotes/{id}/confirm", body, id=quote["id"])
@@ -48,7 +46,7 @@ def offramp(world: World) -> Any:
             "method": "mobile_money",
         },
     )
-    body = {"beneficiary_id": save_beneficiary(world, "+254733000001"), "refund_address": CELO_ADDRESS}
+    body = {"beneficiary_id": save_beneficiary(world, "+254733000001"), "refund_address": CELO}
     return call(world, "POST", "/quotes/{id}/confirm", body, id=quote["id"])
 
 

@@ -8,9 +8,9 @@ import pytest
 
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
-from tests.resources.history.support import CELO_ADDRESS, credited, everything, offramp, onramp, send, swap, withdraw
+from tests.resources.history.support import credited, everything, offramp, onramp, send, swap, withdraw
 from tests.resources.recurring.world import ROOMS, active, call, fresh, go
-from tests.support import act
+from tests.support import CELO, act
 
 
 def listed(world: Any, **query: str) -> Any:
@@ -143,7 +143,7 @@ def test_the_search_matches_every_listed_field() -> None:
     assert found("722000000") == [paid["id"]]  # the beneficiary's number
     assert found("112233") == [bought["id"]]  # the payer's account
     assert found(sold["deposit"]["address"][:20]) == [sold["id"]]
-    assert found(CELO_ADDRESS.lower()) == sorted([bought["id"], sold["id"]])
+    assert found(CELO.lower()) == sorted([bought["id"], sold["id"]])
     assert found(tx_hash[2:20]) == [sold["id"]]
     assert found("no such text") == []
 

@@ -19,10 +19,9 @@ from simulator.resources.transactions.records import TRANSACTIONS
 from simulator.wire.advice import ADVICE
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.records import find, render
-from tests.support import act, advance, event_types, find_operation, invoke, make_world
+from tests.support import CELO, QUOTE, act, advance, event_types, find_operation, invoke, make_world
 
 STELLAR = "GBZXN7PIRZGNMHGA7MUUUF4GWPY5AYPV6LY4UV2GL6VJGIQRXFDNMADI"
-CELO = "0x52908400098527886E0F7030069857D2E4169EE7"
 QUOTES = find_operation(ROOMS, "POST", "/quotes")
 CONFIRM = find_operation(ROOMS, "POST", "/quotes/{id}/confirm")
 GET_QUOTE = find_operation(ROOMS, "GET", "/quotes/{id}")
@@ -35,15 +34,7 @@ def world() -> World:
 
 
 def quote(world: World, **changes: Any) -> dict[str, Any]:
-    body = {
-        "type": "onramp",
-        "network": "celo",
-        "asset": "USDC",
-        "fiat_currency": "KES",
-        "amount": "5000",
-        "amount_currency": "KES",
-        "method": "mobile_money",
-    }
+    body = QUOTE
     shown: dict[str, Any] = invoke(world, QUOTES, body | changes)
     return shown
 

@@ -7,15 +7,8 @@ from typing import Any
 import pytest
 
 from simulator.wire.errors import ApiError
-from tests.resources.recurring.world import (
-    STELLAR_ADDRESS,
-    call,
-    events,
-    fresh,
-    save_beneficiary,
-    send_body,
-    withdraw_body,
-)
+from tests.resources.recurring.world import call, events, fresh, save_beneficiary, send_body, withdraw_body
+from tests.support import STELLAR
 
 PATH = "/recurring-payments"
 
@@ -54,7 +47,7 @@ def test_the_amount_may_be_in_the_beneficiarys_fiat() -> None:
 
 
 def test_a_send_shows_its_destination_as_it_was_given() -> None:
-    destination = {"type": "address", "address": STELLAR_ADDRESS, "memo": "7"}
+    destination = {"type": "address", "address": STELLAR, "memo": "7"}
     made = call(fresh(), "POST", PATH, send_body(recipient={"destination": destination}))
     assert made["recipient"] == {"destination": destination}
     assert (made["description"], made["reference"]) == (None, None)
@@ -168,7 +161,7 @@ def test_a_saved_wallet_address_receives_no_withdrawal() -> None:
         {
             "type": "wallet_address",
             "name": "Cold wallet",
-            "wallet_address": {"wallet_address": STELLAR_ADDRESS, "network": "stellar", "asset": "USDC"},
+            "wallet_address": {"wallet_address": STELLAR, "network": "stellar", "asset": "USDC"},
         },
     )
     with pytest.raises(ApiError) as refused:

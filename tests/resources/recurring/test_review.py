@@ -12,7 +12,6 @@ from tests.resources.recurring.world import (
     DAILY,
     ITEM,
     ROOMS,
-    STELLAR_ADDRESS,
     active,
     call,
     fresh,
@@ -22,7 +21,7 @@ from tests.resources.recurring.world import (
     send_body,
     withdraw_body,
 )
-from tests.support import act
+from tests.support import STELLAR, act
 
 REVIEW = f"{ITEM}/review"
 
@@ -113,13 +112,13 @@ def test_an_amount_in_fiat_is_solved_backwards_as_a_quote_does() -> None:
 
 
 def test_the_review_of_a_send_shows_the_fee_inside_the_amount() -> None:
-    destination = {"type": "address", "address": STELLAR_ADDRESS}
+    destination = {"type": "address", "address": STELLAR}
     review = review_of(fresh(), send_body(recipient={"destination": destination}))
     assert review["recipient"] == {
         "beneficiary_id": None,
         "name": None,
         "type": "address",
-        "account": "*" * 52 + STELLAR_ADDRESS[-4:],
+        "account": "*" * 52 + STELLAR[-4:],
     }
     assert review["per_run"]["estimated_total_debit"] == "20.00"
     assert Decimal(review["per_run"]["estimated_fee"]["total"]) > 0

@@ -19,7 +19,6 @@ from tests.resources.recurring.world import (
     DAILY,
     ITEM,
     ROOMS,
-    STELLAR_ADDRESS,
     WEEKLY,
     active,
     call,
@@ -32,7 +31,7 @@ from tests.resources.recurring.world import (
     shown,
     withdraw_body,
 )
-from tests.support import act, find_operation
+from tests.support import STELLAR, act, find_operation
 
 
 def set_balance(world: World, amount: str) -> None:
@@ -107,7 +106,7 @@ def test_an_internal_send_completes_at_the_instant_of_its_run() -> None:
 def test_an_on_chain_send_waits_for_the_chain() -> None:
     """Decision S19: a null reference stays null."""
     world = fresh()
-    payment_id = started(world, send_body(recipient={"destination": {"type": "address", "address": STELLAR_ADDRESS}}))
+    payment_id = started(world, send_body(recipient={"destination": {"type": "address", "address": STELLAR}}))
     go(world, "2026-01-06T06:00:00Z")
     (transaction,) = call(world, "GET", f"{ITEM}/transactions", id=payment_id)["data"]
     assert (transaction["status"], transaction["reference"]) == ("pending", None)

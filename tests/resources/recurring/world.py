@@ -7,36 +7,12 @@ from typing import Any
 
 from simulator.kernel.clock import parse_duration, parse_timestamp
 from simulator.kernel.world import World
-from simulator.resources import (
-    auth,
-    balance,
-    beneficiaries,
-    deposit_wallets,
-    fees,
-    history,
-    profile,
-    ramps,
-    recurring,
-    reference,
-    transactions,
-)
+from simulator.resources import history, recurring
+from tests.resources.balance.support import ROOMS as WALLET_ROOMS
 from tests.support import advance, find_operation, invoke, make_world
 
-ROOMS = (
-    reference.ROOM,
-    profile.ROOM,
-    auth.ROOM,
-    beneficiaries.ROOM,
-    fees.ROOM,
-    transactions.ROOM,
-    ramps.ROOM,
-    deposit_wallets.ROOM,
-    balance.ROOM,
-    recurring.ROOM,
-    history.ROOM,
-)
+ROOMS = (*WALLET_ROOMS, recurring.ROOM, history.ROOM)
 ITEM = "/recurring-payments/{id}"
-STELLAR_ADDRESS = "GAAZI4TCR3TY5OJHCTJC2A4QSY6CJWJH5IAJTGKIN2ER7LBNVKOCCWN7"
 WEEKLY = {"frequency": "weekly", "day_of_week": "monday", "start_date": "2026-01-12", "end": {"type": "never"}}
 DAILY = {"frequency": "daily", "start_date": "2026-01-06", "end": {"type": "never"}}
 

@@ -1,18 +1,19 @@
-"""Black-box tests: a real server on a free port, every test in a world of its own, calls over HTTP."""
+"""A server in a thread of this process, and a world of it seen from outside, over HTTP."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
-import pytest
 
 from simulator.config import Config
 from simulator.host import create_app
+from simulator.server.app import Application
 from simulator.server.process import serving
 
 
@@ -109,47 +110,25 @@ class Remote:
         return Remote(self.origin, self.http, answer.body)
 
 
-@pytest.fixture(scope="session")
-def origin() -> Iterator[str]:
-    """The origin of a server that runs for the whole session, in a thread of this process."""
-    ready, stop = threading.Event(), threading.Event()
-    found: list[str] = []
+@contextmanager
+def running(config: Config) -> Iterator[tuple[str, Application]]:
+    """A server of its own on a free port, in a thread: its origin, and the application that runs there."""
+    application = create_app(config)
+    loop, ready, found = asyncio.new_event_loop(), threading.Event(), list[str]()
+    stop = asyncio.Event()
 
     async def serve() -> None:
-        async with serving(create_app(Config(clock="manual"))) as address:
+        async with serving(application) as address:
             found.append(address)
             ready.set()
-            await asyncio.get_running_loop().run_in_executor(None, stop.wait)
+            await stop.wait()
 
-    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
     thread.start()
-    assert ready.wait(20), "the server did not start"
-    yield found[0]
-    stop.set()
-    thread.join(20)
-
-
-@pytest.fixture(scope="session")
-def http() -> Iterator[httpx.Client]:
-    with httpx.Client(timeout=30, trust_env=False) as client:
-        yield client
-
-
-@pytest.fixture
-def server(origin: str, http: httpx.Client) -> Remote:
-    """The server, with its default world."""
-    remote = Remote(origin, http)
-    remote.world = remote.control("GET", "/worlds/default").body
-    return remote
-
-
-@pytest.fixture
-def world(origin: str, http: httpx.Client) -> Remote:
-    """A fresh world without scenarios: nothing happens but by timers and calls."""
-    return Remote(origin, http).another(seed=1, scenarios=[])
-
-
-@pytest.fixture
-def autopilot_world(origin: str, http: httpx.Client) -> Remote:
-    """A fresh world in which the autopilot and the test values are active."""
-    return Remote(origin, http).another(seed=1)
+    try:
+        assert ready.wait(20), "the server did not start"
+        yield found[0], application
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(20)
+        loop.close()

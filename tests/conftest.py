@@ -1,0 +1,44 @@
+"""The server that the tests over HTTP share, and a fresh world of it for each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx
+import pytest
+
+from simulator.config import Config
+from tests.remote import Remote, running
+
+
+@pytest.fixture(scope="session")
+def origin() -> Iterator[str]:
+    """The origin of a server that runs for the whole session, in a thread of this process."""
+    with running(Config(clock="manual")) as (address, _):
+        yield address
+
+
+@pytest.fixture(scope="session")
+def http() -> Iterator[httpx.Client]:
+    with httpx.Client(timeout=30, trust_env=False) as client:
+        yield client
+
+
+@pytest.fixture
+def server(origin: str, http: httpx.Client) -> Remote:
+    """The server, with its default world."""
+    remote = Remote(origin, http)
+    remote.world = remote.control("GET", "/worlds/default").body
+    return remote
+
+
+@pytest.fixture
+def world(origin: str, http: httpx.Client) -> Remote:
+    """A fresh world without any weather: nothing moves but by law."""
+    return Remote(origin, http).another(seed=1, scenarios=[])
+
+
+@pytest.fixture
+def autopilot_world(origin: str, http: httpx.Client) -> Remote:
+    """A fresh world in which the autopilot and the test values are active."""
+    return Remote(origin, http).another(seed=1)
