@@ -34,7 +34,7 @@ def server(origin: str, http: httpx.Client) -> Remote:
 
 @pytest.fixture
 def world(origin: str, http: httpx.Client) -> Remote:
-    """A fresh world without any weather: nothing moves but by law."""
+    """A fresh world without scenarios: nothing happens but by timers and calls."""
     return Remote(origin, http).another(seed=1, scenarios=[])
 
 
