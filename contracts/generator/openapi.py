@@ -14,7 +14,7 @@ from contracts.generator.links import links_of
 from contracts.generator.naming import name_objects
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
-from contracts.generator.provenance import TAGS, basis_of_status
+from contracts.generator.provenance import TAGS, basis_of_status, clauses_of
 from contracts.generator.requests import variants_of
 from contracts.generator.schemas import REF, Components, Schema, any_of, mark, references
 from simulator.assembly import ROOMS
@@ -47,7 +47,7 @@ def make_components(rows: Iterable[Operation]) -> Components:
     answers = [row.answer for row in rows if row.answer is not None]
     bodies = [model for row in rows for model in bodies_of(row)]
     queries = [row.query for row in rows if isinstance(row.query, type)]
-    return Components([*answers, *SHAPES], [*bodies, *queries])
+    return Components([*answers, *SHAPES], [*bodies, *queries], clauses_of(ROOMS))
 
 
 def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Schema:

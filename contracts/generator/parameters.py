@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any
+from functools import cache
+from typing import Any, get_args
 
+from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema
-from simulator.assembly import DEFAULT_SCENARIOS
+from simulator.assembly import DEFAULT_SCENARIOS, ROOMS
 from simulator.resources import reference
 from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
@@ -22,18 +24,34 @@ _MOMENT = rf"^({DAY}(T{_TIME}(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?)?$"
 _SEARCH = r"^([\s\S]{2,})?$"
 """At least two characters, or an empty value."""
 
-_PATH_IDS: Mapping[str, tuple[str, str]] = {
+_IDS_OF_ANOTHER_FORM: Mapping[str, tuple[str, str]] = {
     "/fees/{id}": ("^fee_[0-9a-z_]+$", "Fee product"),
-    "/quotes/{id}": ("^qt_[0-9a-z]+$", "Ramp quote"),
     "/orders/{order_id}": ("^(ORD-[0-9]{8,}|txn_[0-9a-z]+)$", "Order"),
-    "/transactions/{id}": ("^txn_[0-9a-z]+$", "Ramp transaction"),
-    "/beneficiaries/{id}": ("^ben_[0-9a-z]+$", "Beneficiary"),
-    "/wallets/{id}": ("^wal_[0-9a-z]+$", "Deposit wallet"),
     "/wallets/{id}/lightning/{lightning_id}": ("^ln_[0-9a-z]+$", "Lightning entry"),
-    "/recurring-payments/{id}": ("^rp_[0-9a-z]+$", "Recurring payment"),
-    "/webhooks/{id}": ("^wh_[0-9a-z]+$", "Webhook endpoint and event"),
 }
-"""The form of every id in a path, by the path up to it, and the clause that gives it."""
+"""Ids that are more than a prefix and letters, or that nothing is read by."""
+
+
+@cache
+def _path_ids() -> Mapping[str, tuple[str, str]]:
+    """The form of every id in a path, by the path up to it, and the clause that gives it.
+
+    What a path is read by begins with the prefix of the kind that the read answers.
+    """
+    clauses = clauses_of(ROOMS)
+    kinds = {shape: kind for room in ROOMS for kind in room.kinds for shape in _members(kind.shape)}
+    found = dict(_IDS_OF_ANOTHER_FORM)
+    for row in (row for room in ROOMS for row in room.operations if row.method == "GET" and row.path.endswith("}")):
+        shape = _members(row.answer)[0]
+        if row.path not in found:
+            found[row.path] = (f"^{kinds[shape].prefix}[0-9a-z]+$", clauses[component_name(shape.__name__)])
+    return found
+
+
+def _members(shape: Any) -> tuple[Any, ...]:
+    """The shapes of a union, or the one that it is."""
+    return get_args(shape) or (shape,)
+
 
 _LISTS = "Common list parameters"
 
@@ -87,7 +105,7 @@ CREATES_FOR_SCENARIOS = frozenset(
 def path_parameters(path: str) -> list[Parameter]:
     found = []
     for match in re.finditer(r"\{(\w+)\}", path):
-        pattern, clause = _PATH_IDS[path[: match.end()]]
+        pattern, clause = _path_ids()[path[: match.end()]]
         found.append(
             {
                 "name": match[1],

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from simulator.wire.room import Room
+from simulator.wire.shapes import Pagination
 
 TAGS: Mapping[str, str] = {
     "Authentication": "Key pairs are exchanged for Bearer tokens; every other operation needs one.",
@@ -21,78 +24,17 @@ TAGS: Mapping[str, str] = {
     "Webhooks": "Endpoints that receive signed events, and what was delivered to them.",
 }
 
-CLAUSES: Mapping[str, str] = {
-    "TokenResponse": "Token response",
-    "ProcessingFee": "Fee object",
-    "AppFee": "Fee object",
-    "RampQuote": "Ramp quote",
-    "RampTransaction": "Ramp transaction",
-    "RampPaymentInstructions": "Ramp transaction",
-    "RampDeposit": "Ramp transaction",
-    "SendTransaction": "Wallet transaction",
-    "SwapTransaction": "Wallet transaction",
-    "BuyTransaction": "Wallet transaction",
-    "WithdrawTransaction": "Wallet transaction",
-    "DepositTransaction": "Wallet transaction",
-    "BuyPaymentInstructions": "Wallet transaction",
-    "SwapAmount": "Wallet transaction",
-    "SwapQuote": "Swap quote",
-    "BuyQuote": "Buy quote",
-    "WithdrawQuote": "Withdraw quote",
-    "SendEstimate": "Send",
-    "Beneficiary": "Beneficiary",
-    "BankAccountDetails": "Beneficiary",
-    "PhoneNumberDetails": "Beneficiary",
-    "WalletAddressDetails": "Beneficiary",
-    "StellarWallet": "Deposit wallet",
-    "CeloWallet": "Deposit wallet",
-    "BitcoinWallet": "Deposit wallet",
-    "LightningAddress": "Lightning entry",
-    "Invoice": "Lightning entry",
-    "OnChainDeposit": "Deposit",
-    "LightningDeposit": "Deposit",
-    "FeeProduct": "Fee product",
-    "NetworkFee": "Fee product",
-    "ProductLimits": "Fee product",
-    "FeeCalculation": "Fees",
-    "FeeBreakdown": "Fees",
-    "Profile": "Profile",
-    "KycDetail": "Profile",
-    "RequiredAction": "Profile",
-    "AccountLimits": "Profile",
-    "LimitSet": "Profile",
-    "TransactionLimit": "Profile",
-    "PeriodLimit": "Profile",
-    "LimitResets": "Profile",
-    "NetworkStats": "Network stats entry",
-    "NetworkStatsEntry": "Network stats entry",
-    "NetworkTransactionFee": "Network stats entry",
-    "NetworkObject": "Network stats entry",
-    "RateAnswer": "Rate",
-    "CurrencyRecord": "Reference data",
-    "RecurringPayment": "Recurring payment",
-    "RecurringRunObject": "Recurring payment",
-    "RecurringSource": "Recurring payment",
-    "RecurringRecipient": "Recurring payment",
-    "Destination": "Send",
-    "Schedule": "Recurring payments",
-    "ScheduleEnd": "Recurring payments",
-    "Run": "Recurring payment",
-    "Activation": "Recurring payments",
-    "Pause": "Recurring payments",
-    "Review": "Recurring payment",
-    "ReviewRecipient": "Recurring payment",
-    "ReviewPerRun": "Recurring payment",
-    "BalanceCheck": "Recurring payment",
-    "Order": "Order",
-    "OrderItem": "Order",
-    "OrderLeg": "Order",
-    "WebhookEndpoint": "Webhook endpoint and event",
-    "WebhookDelivery": "Webhook endpoint and event",
-    "WebhookTestAnswer": "Webhook endpoint and event",
-    "Pagination": "Pagination envelope and error envelope",
-}
-"""The clause of the specification behind each named schema."""
+
+def component_name(model: str) -> str:
+    """The name of a shape in the contract: without the word Shape at its end."""
+    return model.removesuffix("Shape")
+
+
+def clauses_of(rooms: Iterable[Room]) -> dict[str, str]:
+    """The clause of the specification behind each named schema, as the rooms say it of their shapes."""
+    rows = [row for room in rooms for row in room.clauses.items()]
+    rows.append(("Pagination envelope and error envelope", (Pagination,)))
+    return {component_name(shape.__name__): clause for clause, shapes in rows for shape in shapes}
 
 
 def basis_of_status(method: str, status: int) -> tuple[str, str]:

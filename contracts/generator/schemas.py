@@ -13,23 +13,16 @@ from typing import Any, TypeAlias
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
-from contracts.generator.provenance import CLAUSES
+from contracts.generator.provenance import component_name
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"
 
 
-def component_name(model: str) -> str:
-    """The name of a shape in the contract: without the word Shape at its end."""
-    return model.removesuffix("Shape")
-
-
 class Components:
     """All named schemas of a document, and where each shape and body is found."""
 
-    def __init__(
-        self, answers: Iterable[Any], bodies: Iterable[Any], clauses: Mapping[str, str] | None = CLAUSES
-    ) -> None:
+    def __init__(self, answers: Iterable[Any], bodies: Iterable[Any], clauses: Mapping[str, str] | None) -> None:
         """`clauses` None: fields are not marked as specified (the control interface is no part of the service)."""
         self.schemas: dict[str, Schema] = {}
         self._clauses = clauses

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from simulator.kernel.store import TableKey
@@ -12,6 +12,7 @@ from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
 from simulator.wire.rows import by_name
+from simulator.wire.shapes import Clauses
 
 
 @dataclass(frozen=True)
@@ -19,7 +20,8 @@ class Room:
     """The tables of one room: its operations, actions, timers and kinds, and what it wants to hear of events.
 
     `tables` are those it keeps besides the tables of its kinds.
-    `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change.
+    `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change. `clauses` say
+    which clause of the specification describes which of its shapes.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Room:
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
+    clauses: Clauses = field(default_factory=dict)
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:
         """Every table that it owns or whose rows it has kinds of, each once."""

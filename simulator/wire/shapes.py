@@ -6,9 +6,10 @@ names the decision that a field, or its value, rests on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Generic, Literal, TypeVar, get_args
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from pydantic import GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
@@ -58,6 +59,9 @@ class Format:
         extra = {"format": self.format} if self.format else {}
         return {**handler(core), **extra, **({"pattern": self.pattern} if self.pattern else {})}
 
+
+Clauses: TypeAlias = Mapping[str, tuple[type[object], ...]]
+"""Which clause of the specification describes which shapes."""
 
 FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
 Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]

@@ -16,7 +16,7 @@ from simulator.resources.auth.actions import (
 )
 from simulator.resources.auth.records import KEY_PAIRS, TOKENS, key_pairs
 from simulator.resources.auth.routes import ACTIONS, OPERATIONS
-from simulator.resources.auth.shapes import render_key_pair
+from simulator.resources.auth.shapes import CLAUSES, render_key_pair
 from simulator.resources.auth.states import KEY_PAIR
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
@@ -29,6 +29,7 @@ ROOM = Room(
     tables=(TOKENS,),
     kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

@@ -10,7 +10,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.auth.records import TOKEN_LIFETIME_SECONDS, KeyPair, Token
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Count
+from simulator.wire.shapes import Clauses, Count
 
 
 class TokenResponse(TypedDict):
@@ -47,3 +47,8 @@ def render_new_key_pair(pair: KeyPair) -> JsonObject:
         "permissions": list(pair.permissions),
         "created_at": format_timestamp(pair.created_at_ms),
     }
+
+
+CLAUSES: Clauses = {
+    "Token response": (TokenResponse,),
+}

@@ -19,6 +19,7 @@ from simulator.resources.balance.records import QUOTE_TABLES
 from simulator.resources.balance.routes import OPERATIONS
 from simulator.resources.balance.send import create_send
 from simulator.resources.balance.shapes import (
+    CLAUSES,
     BuyPaymentInstructions,
     BuyQuoteShape,
     BuyTransaction,
@@ -62,6 +63,7 @@ ROOM = Room(
         transaction_kind("withdraw", render_withdraw, WITHDRAW, WithdrawTransaction),
     ),
     setup=assets.set_up,
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

@@ -24,6 +24,7 @@ from simulator.wire.shapes import (
     AmountText,
     AssetText,
     Assumed,
+    Clauses,
     FiatText,
     Method,
     Number,
@@ -352,3 +353,19 @@ def render_asset(asset: AssetBalance) -> AssetBalanceShape:
         "default": asset.address is not None,
         "updated_at": format_timestamp(asset.updated_at_ms),
     }
+
+
+CLAUSES: Clauses = {
+    "Wallet transaction": (
+        SendTransaction,
+        SwapTransaction,
+        BuyTransaction,
+        WithdrawTransaction,
+        BuyPaymentInstructions,
+        SwapAmountShape,
+    ),
+    "Swap quote": (SwapQuoteShape,),
+    "Buy quote": (BuyQuoteShape,),
+    "Withdraw quote": (WithdrawQuoteShape,),
+    "Send": (SendEstimate,),
+}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, any_beneficiary, beneficiary
 from simulator.resources.beneficiaries.routes import OPERATIONS
-from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
+from simulator.resources.beneficiaries.shapes import CLAUSES, BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
@@ -27,6 +27,7 @@ ROOM = Room(
             prefix="ben_",
         ),
     ),
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

@@ -8,8 +8,15 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
-from simulator.resources.beneficiaries.records import Beneficiary, BeneficiaryType, Details
-from simulator.wire.shapes import Country, FiatCode, Pagination, Prefix, Timestamp
+from simulator.resources.beneficiaries.records import (
+    BankAccountDetails,
+    Beneficiary,
+    BeneficiaryType,
+    Details,
+    PhoneNumberDetails,
+    WalletAddressDetails,
+)
+from simulator.wire.shapes import Clauses, Country, FiatCode, Pagination, Prefix, Timestamp
 
 
 class BeneficiaryShape(TypedDict):
@@ -37,3 +44,8 @@ def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
         "details": record.details,
         "created_at": format_timestamp(record.created_at_ms),
     }
+
+
+CLAUSES: Clauses = {
+    "Beneficiary": (BeneficiaryShape, BankAccountDetails, PhoneNumberDetails, WalletAddressDetails),
+}

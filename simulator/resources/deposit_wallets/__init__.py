@@ -24,6 +24,7 @@ from simulator.resources.deposit_wallets.records import (
 )
 from simulator.resources.deposit_wallets.routes import ACTIONS, OPERATIONS
 from simulator.resources.deposit_wallets.shapes import (
+    CLAUSES,
     DepositShape,
     InvoiceObject,
     LightningAddressObject,
@@ -93,6 +94,7 @@ ROOM = Room(
             parent="wallet_id",
         ),
     ),
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

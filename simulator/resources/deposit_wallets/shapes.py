@@ -25,7 +25,7 @@ from simulator.resources.deposit_wallets.records import (
 from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, INVOICE, LIGHTNING_ADDRESS, WALLET_STATUSES
 from simulator.resources.reference import NETWORK_ASSETS, NETWORKS, listing
 from simulator.wire.records import present
-from simulator.wire.shapes import AmountText, Assumed, Count, Format, OneOf, Pagination, Prefix, Timestamp
+from simulator.wire.shapes import AmountText, Assumed, Clauses, Count, Format, OneOf, Pagination, Prefix, Timestamp
 
 WalletStatus = Literal["active", "disabled"]
 
@@ -284,3 +284,10 @@ def render_deposit(world: World, deposit: Deposit) -> DepositShape:
 def required_confirmations(network: str) -> int:
     """On-chain confirmations before a deposit is credited, from the currency listing."""
     return listing(NETWORK_ASSETS[network][0], network).confirmations
+
+
+CLAUSES: Clauses = {
+    "Deposit wallet": (StellarWallet, CeloWallet, BitcoinWallet),
+    "Lightning entry": (LightningAddressShape, InvoiceShape),
+    "Deposit": (OnChainDeposit, LightningDeposit),
+}

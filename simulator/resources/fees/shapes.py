@@ -18,6 +18,7 @@ from simulator.wire.shapes import (
     AmountText,
     AssetText,
     Assumed,
+    Clauses,
     CurrencyText,
     FiatText,
     Format,
@@ -174,3 +175,10 @@ def show_calculation(
             "max_fee_applied": how.max_fee_applied,
         },
     }
+
+
+CLAUSES: Clauses = {
+    "Fee object": (ProcessingFee, AppFee),
+    "Fee product": (FeeProduct, NetworkFee, ProductLimits),
+    "Fees": (FeeCalculation, FeeBreakdown),
+}

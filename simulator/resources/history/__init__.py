@@ -6,10 +6,11 @@ Chapters "Orders and transactions" and "Order" of the specification, decisions L
 from __future__ import annotations
 
 from simulator.resources.history.routes import OPERATIONS
+from simulator.resources.history.shapes import CLAUSES
 from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
-ROOM = Room("history", operations=OPERATIONS)
+ROOM = Room("history", operations=OPERATIONS, clauses=CLAUSES)
 
 ASSUMPTIONS = assume(
     "orders and the list of transactions",

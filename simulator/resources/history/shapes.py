@@ -30,6 +30,7 @@ from simulator.wire.json import JsonObject
 from simulator.wire.shapes import (
     AssetText,
     Assumed,
+    Clauses,
     CountryText,
     CurrencyText,
     FiatText,
@@ -338,3 +339,8 @@ def _leg_id(order: Transaction, direction: str) -> str:
     """A UUID that is always the same for the same leg."""
     digits = derive("order leg", order.order_uuid, direction).hex()
     return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-a{digits[17:20]}-{digits[20:32]}"
+
+
+CLAUSES: Clauses = {
+    "Order": (Order, OrderItem, OrderLeg),
+}

@@ -31,7 +31,7 @@ from simulator.resources.profile.records import (
     put_status,
 )
 from simulator.resources.profile.routes import ACTIONS, OPERATIONS
-from simulator.resources.profile.shapes import KycDetail, show_kyc, show_profile
+from simulator.resources.profile.shapes import CLAUSES, KycDetail, show_kyc, show_profile
 from simulator.resources.profile.shapes import Profile as ProfileShape
 from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.assumptions import assume
@@ -71,6 +71,7 @@ ROOM = Room(
     ),
     tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
     setup=set_up,
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

@@ -12,7 +12,7 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources import reference
 from simulator.resources.profile import limits, records
 from simulator.resources.profile.states import KYC_STATUSES, PROFILE_STATUSES
-from simulator.wire.shapes import AmountText, CountryText, FiatText, Format, OneOf, PhoneText, Timestamp, Uuid
+from simulator.wire.shapes import AmountText, Clauses, CountryText, FiatText, Format, OneOf, PhoneText, Timestamp, Uuid
 
 KycStatus = Literal["not_started", "pending", "action_required", "approved", "rejected"]
 AccountType = Annotated[str, OneOf(("individual", "business"))]
@@ -129,3 +129,17 @@ def show_limits(world: World, environment: str) -> AccountLimits:
         },
         "resets_at": {"daily": format_timestamp(daily_ms), "monthly": format_timestamp(monthly_ms)},
     }
+
+
+CLAUSES: Clauses = {
+    "Profile": (
+        Profile,
+        KycDetail,
+        RequiredAction,
+        AccountLimits,
+        LimitSet,
+        TransactionLimit,
+        PeriodLimit,
+        LimitResets,
+    ),
+}

@@ -10,6 +10,7 @@ from simulator.resources.ramps.records import QUOTES
 from simulator.resources.ramps.routes import OPERATIONS
 from simulator.resources.ramps.settlement import ACTIONS, check_hash, check_payment, lapse, receive
 from simulator.resources.ramps.shapes import (
+    CLAUSES,
     FailureCode,
     RampPaymentInstructions,
     RampQuoteShape,
@@ -39,6 +40,7 @@ ROOM = Room(
             "offramp", render_ramp, OFFRAMP, RampTransaction, example=_EXAMPLES["offramp"], receives=receive
         ),
     ),
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

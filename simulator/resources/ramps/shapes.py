@@ -19,6 +19,7 @@ from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
     Assumed,
+    Clauses,
     CurrencyText,
     Direction,
     FiatText,
@@ -192,3 +193,9 @@ def _deposit(ramp: Transaction) -> RampDeposit:
         "network": ramp.paid.chain,
         "deposit_by": format_timestamp(present(ramp.expires_at_ms)),
     }
+
+
+CLAUSES: Clauses = {
+    "Ramp quote": (RampQuoteShape,),
+    "Ramp transaction": (RampTransaction, RampPaymentInstructions, RampDeposit),
+}

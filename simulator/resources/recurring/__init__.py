@@ -9,7 +9,7 @@ from simulator.kernel.world import TimerRow
 from simulator.resources.recurring.records import PAYMENTS, RecurringPayment
 from simulator.resources.recurring.routes import OPERATIONS
 from simulator.resources.recurring.runs import NOTICE, RUN, announce_run, run
-from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject, render_recurring
+from simulator.resources.recurring.shapes import CLAUSES, RecurringPaymentShape, RecurringRunObject, render_recurring
 from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
@@ -40,6 +40,7 @@ ROOM = Room(
             refers=("beneficiary_id",),
         ),
     ),
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

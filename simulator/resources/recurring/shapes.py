@@ -25,6 +25,7 @@ from simulator.wire.shapes import (
     AmountText,
     AssetText,
     Assumed,
+    Clauses,
     Count,
     CurrencyText,
     Date,
@@ -314,3 +315,20 @@ def mask(account: str) -> str:
     if at:
         return name[:1] + "*" * (len(name) - 1) + at + domain
     return "*" * (len(account) - 4) + account[-4:] if len(account) > 4 else "*" * len(account)
+
+
+CLAUSES: Clauses = {
+    "Recurring payment": (
+        RecurringPaymentShape,
+        RecurringRunObject,
+        RecurringSource,
+        RecurringRecipient,
+        Run,
+        Review,
+        ReviewRecipient,
+        ReviewPerRun,
+        BalanceCheck,
+    ),
+    "Recurring payments": (ScheduleShape, ScheduleEnd, Activation, Pause),
+    "Send": (DestinationShape,),
+}

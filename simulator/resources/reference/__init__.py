@@ -50,7 +50,14 @@ from simulator.resources.reference.records import (
     provider,
 )
 from simulator.resources.reference.routes import ACTIONS, OPERATIONS
-from simulator.resources.reference.shapes import AllRates, NetworkObject, all_rates, reference_data, render_network
+from simulator.resources.reference.shapes import (
+    CLAUSES,
+    AllRates,
+    NetworkObject,
+    all_rates,
+    reference_data,
+    render_network,
+)
 from simulator.resources.reference.states import NETWORK
 from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
@@ -75,6 +82,7 @@ ROOM = Room(
             standing=standing_network,
         ),
     ),
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

@@ -43,6 +43,7 @@ from simulator.wire.shapes import (
     AmountText,
     AssetText,
     Assumed,
+    Clauses,
     Count,
     Direction,
     FiatText,
@@ -236,3 +237,9 @@ def reference_data() -> JsonObject:
             ),
         ],
     }
+
+
+CLAUSES: Clauses = {
+    "Network stats entry": (NetworkStats, NetworkStatsEntry, NetworkTransactionFeeShape, NetworkObject),
+    "Rate": (RateAnswer,),
+}

@@ -41,7 +41,7 @@ from simulator.resources.transactions.records import (
     holder,
     new_order_fields,
 )
-from simulator.resources.transactions.shapes import DepositTransaction, render_deposit
+from simulator.resources.transactions.shapes import CLAUSES, DepositTransaction, render_deposit
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
 from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
@@ -58,6 +58,7 @@ ROOM = Room(
         ),
     ),
     timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

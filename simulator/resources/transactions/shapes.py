@@ -12,7 +12,17 @@ from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.transactions.records import Transaction
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION
 from simulator.wire.records import present
-from simulator.wire.shapes import AmountText, AssetText, Assumed, OneOf, OrderNumber, Prefix, Timestamp, WalletNetwork
+from simulator.wire.shapes import (
+    AmountText,
+    AssetText,
+    Assumed,
+    Clauses,
+    OneOf,
+    OrderNumber,
+    Prefix,
+    Timestamp,
+    WalletNetwork,
+)
 from simulator.wire.spelling import upper
 
 
@@ -51,3 +61,8 @@ def render_deposit(world: World, record: Transaction) -> DepositTransaction:
         "created_at": format_timestamp(record.created_at_ms),
         "updated_at": format_timestamp(record.updated_at_ms),
     }
+
+
+CLAUSES: Clauses = {
+    "Wallet transaction": (DepositTransaction,),
+}

@@ -38,6 +38,7 @@ from simulator.resources.webhooks.records import (
 )
 from simulator.resources.webhooks.routes import OPERATIONS
 from simulator.resources.webhooks.shapes import (
+    CLAUSES,
     RecordedDelivery,
     WebhookEndpoint,
     render_delivery,
@@ -85,6 +86,7 @@ ROOM = Room(
     kinds=(Kind("webhook", ENDPOINTS, render_webhook, WEBHOOK, WebhookEndpoint, _EXAMPLES["webhook"], prefix="wh_"),),
     on_event=(queue.on_event,),
     setup=set_up_keys,
+    clauses=CLAUSES,
 )
 
 ASSUMPTIONS = assume(

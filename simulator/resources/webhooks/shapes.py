@@ -11,7 +11,7 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks.faults import altered
 from simulator.resources.webhooks.records import Delivery, DeliveryStatus, Webhook
 from simulator.resources.webhooks.states import STATUSES
-from simulator.wire.shapes import Assumed, Format, OneOf, Pagination, Prefix, Timestamp
+from simulator.wire.shapes import Assumed, Clauses, Format, OneOf, Pagination, Prefix, Timestamp
 
 
 class WebhookEndpoint(TypedDict):
@@ -112,3 +112,8 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
         "response_headers": dict(delivery.response_headers) if answered else None,
         "response_body": delivery.response_body.decode("utf-8", "replace") if answered else None,
     }
+
+
+CLAUSES: Clauses = {
+    "Webhook endpoint and event": (WebhookEndpoint, WebhookDelivery, WebhookTestAnswer),
+}
