@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import orjson
 
@@ -26,7 +25,7 @@ from simulator.scenario.paths import paths_where
 from simulator.server.app import Application
 from simulator.server.endpoint import base_of
 from simulator.wire.errors import ControlError
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, with_texts
 from simulator.wire.records import find
 
 KEPT_HEADERS = ("content-type", "idempotency-key")
@@ -116,7 +115,7 @@ class _Replay:
         if entry.path == "/auth/token" and isinstance(entry.body, dict):
             body = orjson.dumps(self._own_keys(entry.body, entry.status))
         elif isinstance(entry.body, dict | list):
-            body = orjson.dumps(_renamed(entry.body, self._names))
+            body = orjson.dumps(with_texts(entry.body, lambda text: self._names.get(text, text)))
         if "authorization" in entry.headers:
             scheme, _, token = entry.headers["authorization"].partition(" ")
             headers["authorization"] = f"{scheme} {await self._token(token, entry.status)}"
@@ -220,14 +219,6 @@ def _ids_in(value: object) -> list[str]:
     if isinstance(value, dict):
         return [found for name, item in value.items() if name.endswith("_id") for found in _ids_in(item)]
     return [value] if is_id(value) else []
-
-
-def _renamed(value: object, names: dict[str, str]) -> Any:
-    if isinstance(value, dict):
-        return {name: _renamed(item, names) for name, item in value.items()}
-    if isinstance(value, list):
-        return [_renamed(item, names) for item in value]
-    return names.get(value, value) if isinstance(value, str) else value
 
 
 def _renamed_pair(pair: str, names: dict[str, str]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 from simulator.scenario.matching import ABSENT, dig
 from simulator.scenario.schema import RuleStep
+from simulator.wire.json import with_texts
 
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
 
@@ -31,27 +32,25 @@ def work_of(step: RuleStep, groups: Mapping[str, str]) -> dict[str, Any]:
 
 def filled(value: Any, groups: Mapping[str, str]) -> Any:
     """A value with every `${name}` replaced by the group of that name; what names no group stays as it is."""
-    if isinstance(value, str):
-        for name, text in groups.items():
-            value = value.replace(f"${{{name}}}", text)
-        return value
-    if isinstance(value, dict):
-        return {key: filled(item, groups) for key, item in value.items()}
-    return [filled(item, groups) for item in value] if isinstance(value, list) else value
+
+    def put_in(text: str) -> str:
+        for name, group in groups.items():
+            text = text.replace(f"${{{name}}}", group)
+        return text
+
+    return with_texts(value, put_in)
 
 
 def fill(value: Any, answers: Mapping[str, Any]) -> Any:
     """A value with every `${step.path}` put in; a text that is nothing else becomes the value itself. NoValue."""
-    if isinstance(value, dict):
-        return {key: fill(item, answers) for key, item in value.items()}
-    if isinstance(value, list):
-        return [fill(item, answers) for item in value]
-    if not isinstance(value, str):
-        return value
-    whole = PLACEHOLDER.fullmatch(value)
-    if whole is not None:
-        return value_at(whole[1], answers)
-    return PLACEHOLDER.sub(lambda found: str(value_at(found[1], answers)), value)
+
+    def put_in(text: str) -> Any:
+        whole = PLACEHOLDER.fullmatch(text)
+        if whole is not None:
+            return value_at(whole[1], answers)
+        return PLACEHOLDER.sub(lambda found: str(value_at(found[1], answers)), text)
+
+    return with_texts(value, put_in)
 
 
 def value_at(path: str, answers: Mapping[str, Any]) -> Any:

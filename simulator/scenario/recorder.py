@@ -15,7 +15,7 @@ from urllib.parse import quote
 
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, with_texts
 from simulator.wire.yaml_text import yaml_text
 
 FIRST_LINE = "# yaml-language-server: $schema=../contracts/scenario.schema.json"
@@ -183,11 +183,7 @@ class _Recorder:
 
     def _put_in(self, value: object) -> Any:
         """A value with every id that an earlier answer brought replaced by a reference to it."""
-        if isinstance(value, dict):
-            return {key: self._put_in(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [self._put_in(item) for item in value]
-        return self._reference(value) if isinstance(value, str) else value
+        return with_texts(value, self._reference)
 
     def _reference(self, text: str) -> str:
         if text not in self._known and _ID.fullmatch(text):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from decimal import Decimal
 from math import isfinite
 from typing import Any, TypeAlias
@@ -94,6 +94,15 @@ def _children(node: object) -> list[object]:
     if isinstance(node, dict):
         return list(node.values())
     return node if isinstance(node, list) else []
+
+
+def with_texts(value: Any, change: Callable[[str], Any]) -> Any:
+    """A JSON value in which every text is what `change` makes of it; names of members stay."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        return {name: with_texts(item, change) for name, item in value.items()}
+    return [with_texts(item, change) for item in value] if isinstance(value, list) else value
 
 
 def canonical(raw: bytes | str) -> bytes:
