@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import World
-from simulator.wire.records import Record, find_moved, kind_of
+from simulator.wire.records import find_moved, kind_of
 
 NOTHING = "(none)"
 """The state before a resource comes into being."""
@@ -41,7 +41,7 @@ def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
     """Every move of the account's resources, with the resource's id; moves made with the world itself are left out."""
     for resource_id, steps in world.journal.histories():
         record = find_moved(world, resource_id)
-        if not isinstance(record, Record) or record.owner:
+        if record is None or record.owner:
             continue
         machine, state = kind_of(world, record).machine, NOTHING
         for step in steps:

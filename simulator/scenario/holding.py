@@ -20,7 +20,7 @@ from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
 from simulator.scenario.pending import KINDS, STEP, TIMELINE, PendingStep, check_step
 from simulator.wire.json import JsonObject
-from simulator.wire.records import Record, find
+from simulator.wire.records import find
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
 _STRETCH = ("slowed_by", "factor")
@@ -94,7 +94,7 @@ def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None
         step = PendingStep.of(timer)
         record = find(world, step.acts_on or step.target)
         # The object's own environment: a step of a timeline may be written for another than that of what it acts on.
-        environment = record.environment if isinstance(record, Record) else step.environment
+        environment = step.environment if record is None else record.environment
         needed = sorted(networks_needed(step.action or "", record))
         down = tuple(name for name in needed if status(world, environment, name) == "down")
         rule = (step.scenario, step.part.partition(".")[0], step.target)  # of `rules[0].do[1]` the first part

@@ -23,7 +23,7 @@ from simulator.scenario.schema import CREATED, REQUEST, Rule, ScenarioFile
 from simulator.scenario.view import View, with_ancestors
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import Shown
-from simulator.wire.records import Record, find, origin_of, render
+from simulator.wire.records import find, origin_of, render
 
 _PATH = frozenset({"path"})
 
@@ -219,7 +219,7 @@ def _plan(
 def latest(world: World, object_id: str) -> Happening | None:
     """The last event of an object (or its creation), as another scenario takes it over; None when there is none."""
     record = find(world, object_id)
-    if not isinstance(record, Record):
+    if record is None:
         return None
     event = next((event for event in world.journal.events_newest_first() if event.object_id == object_id), None)
     name = CREATED if event is None else event.type

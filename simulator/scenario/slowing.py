@@ -13,7 +13,7 @@ from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.matching import dig
 from simulator.scenario.pending import STEP, PendingStep
-from simulator.wire.records import Record, find
+from simulator.wire.records import find
 from simulator.wire.spelling import DEPOSIT, SHORT
 
 _NETWORKS = DEPOSIT | SHORT
@@ -45,7 +45,7 @@ def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], 
             continue  # told apart by the arguments alone: thousands of steps may be pending that no network slows
         step = PendingStep.of(timer)
         record = find(world, step.target)
-        environment = record.environment if isinstance(record, Record) else step.environment
+        environment = step.environment if record is None else record.environment
         now = factor(world, status, slowdown_of(step.scenario), environment, step.slowed_by)
         if now == step.factor:
             continue

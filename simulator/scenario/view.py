@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from simulator.kernel.world import Origin, World
 from simulator.scenario.matching import ABSENT, dig
 from simulator.wire.json import Shown
-from simulator.wire.records import Record, find, kind_of, origin_of, render
+from simulator.wire.records import find, kind_of, origin_of, render
 
 _CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
 
@@ -72,7 +72,7 @@ class View:
 
     def _shown(self, record_id: object) -> object:
         record = find(self._world, record_id) if isinstance(record_id, str) else None
-        if not isinstance(record, Record) or record.environment != self._environment:
+        if record is None or record.environment != self._environment:
             return ABSENT
         return render(self._world, record)
 
