@@ -102,8 +102,8 @@ class Coverage:
         return [part for part, shown_by in self.parts() if not shown_by]
 
 
-def _edge(machine: Machine, before: str, trigger: str, after: str) -> Edge:
-    return Edge(machine.name, before, trigger, after)
+def _edge(machine: Machine, before: str, on: str, after: str) -> Edge:
+    return Edge(machine.name, before, on, after)
 
 
 def page(found: Iterable[Evidence]) -> str:

@@ -44,11 +44,11 @@ class Answered:
 
 @dataclass(frozen=True, order=True)
 class Edge:
-    """A move that was made: the state before ("" = it came into being), the trigger, the state after."""
+    """A move that was made: the state before ("" = it came into being), what caused it, the state after."""
 
     machine: str
     before: str
-    trigger: str
+    on: str
     after: str
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from simulator.client import DEFAULT_URL
 from simulator.contract.files import contract_document, contract_file
 from simulator.control.operation import ControlCall, ControlOperation, Raw
-from simulator.control.pages import HTML, Page, apart, page_rows
+from simulator.control.pages import HTML, HtmlPage, apart, page_rows
 from simulator.wire.json import JsonObject
 
 YAML = "application/yaml; charset=utf-8"
@@ -41,7 +41,7 @@ async def reference_page(call: ControlCall) -> Raw[str]:
 
 
 @cache
-def _page() -> Page:
+def _page() -> HtmlPage:
     from simulator.contract.reference import page
 
     return apart(page(contract_document()), "reference")

@@ -35,7 +35,7 @@ WAYS = ("by", "to", "to_next_timer", "until")
 
 
 DEFAULT_HORIZON_MS = 3652 * DAY_MS
-"""How far an advance looks for what it waits for, unless told: ten simulated years."""
+"""How far an advance looks for what it waits for, unless the call says otherwise: ten simulated years."""
 
 
 _ANY_TEXT: Mapping[str, Any] = {"type": "string"}

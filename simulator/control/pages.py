@@ -18,7 +18,7 @@ _SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
 
 
 @dataclass(frozen=True)
-class Page:
+class HtmlPage:
     """A page that links to its style and its script, and these two."""
 
     html: bytes
@@ -26,15 +26,15 @@ class Page:
     script: bytes
 
 
-def apart(document: str, name: str) -> Page:
+def apart(document: str, name: str) -> HtmlPage:
     """Take style and script out of a document; they are served as `NAME.css` and `NAME.js` beside it."""
     style, script = _STYLE.search(document), _SCRIPT.search(document)
     html = _STYLE.sub(f'<link rel="stylesheet" href="{name}.css">', document, count=1)
     html = _SCRIPT.sub(f'<script src="{name}.js" defer></script>', html, count=1)
-    return Page(html.encode(), style[1].encode() if style else b"", script[1].encode() if script else b"")
+    return HtmlPage(html.encode(), style[1].encode() if style else b"", script[1].encode() if script else b"")
 
 
-def page_rows(name: str, make: Callable[[], Page]) -> tuple[ControlOperation, ...]:
+def page_rows(name: str, make: Callable[[], HtmlPage]) -> tuple[ControlOperation, ...]:
     """The rows of the style and the script of a page. They hold nothing of a world, so they are open to everybody."""
 
     async def style(call: ControlCall) -> Raw[str]:

@@ -222,7 +222,7 @@ def wait_seconds(call: ControlCall) -> float:
 
 
 class Waker(Watcher):
-    """Wakes who waits whenever something may have happened in a world."""
+    """Wakes the calls that wait whenever something may have happened in a world."""
 
     def __init__(self, world_id: str) -> None:
         self._world_id = world_id

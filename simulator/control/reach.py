@@ -26,7 +26,7 @@ from simulator.scenario.drive import Drive, DriveAction, DriveCall, Until
 from simulator.scenario.filling import NoValue, fill
 from simulator.scenario.fresh import Start, arriving_at, fresh_for
 from simulator.scenario.paths import paths_to
-from simulator.scenario.pending import PendingStep, steps_on
+from simulator.scenario.pending import PlannedStep, steps_on
 from simulator.scenario.rules import bind
 from simulator.server.gates import check_gates
 from simulator.server.router import Router
@@ -302,7 +302,7 @@ class _Way:
     def _free(self, target: str) -> None:
         """Bind an object to no scenario while the clock moves, so that only timers act on it."""
         world = self._world
-        scenarios = [PendingStep.of(timer).scenario for timer in steps_on(world, target)]
+        scenarios = [PlannedStep.of(timer).scenario for timer in steps_on(world, target)]
         scenarios += [held.scenario for held in holding.held_steps(world, about=target)]
         if scenarios:
             with world.change(self._cause):

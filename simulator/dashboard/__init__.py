@@ -10,17 +10,17 @@ from functools import cache
 from importlib.resources import files
 
 from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
-from simulator.control.pages import HTML, Page, page_rows
+from simulator.control.pages import HTML, HtmlPage, page_rows
 
 PATH = "/dashboard"
 
 
 @cache
-def page() -> Page:
+def page() -> HtmlPage:
     """The page, its style and its script."""
     parts = files("simulator.dashboard") / "page"
     html, style, script = ((parts / f"dashboard.{kind}").read_bytes() for kind in ("html", "css", "js"))
-    return Page(html, style, script)
+    return HtmlPage(html, style, script)
 
 
 async def dashboard(call: ControlCall) -> Raw[str]:

@@ -12,14 +12,14 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from simulator.insight.signals import INFO, Signal
-from simulator.insight.traffic import Seen
+from simulator.insight.traffic import JournaledCall
 from simulator.kernel.clock import MINUTE_MS, SECOND_MS, format_duration
 from simulator.kernel.world import World
 from simulator.wire.advice import Severity
 from simulator.wire.listing import Listing
 from simulator.wire.records import find
 
-Detector: TypeAlias = Callable[[World, Sequence[Seen]], Iterator[Signal]]
+Detector: TypeAlias = Callable[[World, Sequence[JournaledCall]], Iterator[Signal]]
 
 LASTING_CODES = frozenset(
     {
@@ -44,25 +44,25 @@ _RETRIABLE = frozenset({429, 500, 502, 503, 504})
 
 
 def _signal(
-    kind: str, subject: str, calls: Iterable[Seen], detail: str = "", severity: Severity | None = None
+    kind: str, subject: str, calls: Iterable[JournaledCall], detail: str = "", severity: Severity | None = None
 ) -> Signal:
     calls = tuple(calls)
     return Signal(kind, subject, calls[-1].row.at_ms, tuple(call.row.id for call in calls), (), detail, severity)
 
 
-def _name(call: Seen) -> str:
+def _name(call: JournaledCall) -> str:
     return f"{call.operation.method} {call.operation.path}"
 
 
-def _repetitions(calls: Sequence[Seen]) -> Iterator[list[Seen]]:
+def _repetitions(calls: Sequence[JournaledCall]) -> Iterator[list[JournaledCall]]:
     """The calls that were made more than once without a change, each with its repetitions."""
-    groups: dict[tuple[object, ...], list[Seen]] = defaultdict(list)
+    groups: dict[tuple[object, ...], list[JournaledCall]] = defaultdict(list)
     for call in calls:
         groups[call.identity].append(call)
     return (group for group in groups.values() if len(group) > 1)
 
 
-def _other_key(call: Seen, earlier: Seen) -> bool:
+def _other_key(call: JournaledCall, earlier: JournaledCall) -> bool:
     """Whether an idempotency key of its own says that a call is meant as another one."""
     first, second = earlier.header("idempotency-key"), call.header("idempotency-key")
     return first is not None and second is not None and first != second
@@ -71,13 +71,13 @@ def _other_key(call: Seen, earlier: Seen) -> bool:
 # --- single calls -------------------------------------------------------------------------------------------------
 
 
-def unknown_fields(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def unknown_fields(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for call in calls:
         for name in call.row.unknown_fields:
             yield _signal("unknown_field", f"{_name(call)} {name}", [call], name)
 
 
-def posts_without_key(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def posts_without_key(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for call in calls:
         row, operation = call.row, call.operation
         creates = operation.method == "POST" and operation.idempotent and (operation.status == 201 or operation.money)
@@ -86,7 +86,7 @@ def posts_without_key(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
             yield _signal("post_without_key", _name(call), [call], severity=None if operation.money else INFO)
 
 
-def amounts_as_numbers(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def amounts_as_numbers(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for call in calls:
         if call.row.status != 400:
             continue
@@ -99,13 +99,13 @@ def amounts_as_numbers(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
             yield _signal("amount_as_number", _name(call), [call], param)
 
 
-def limit_aliases(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def limit_aliases(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for call in calls:
         if isinstance(call.operation.query, Listing) and "limit" in call.query:
             yield _signal("limit_alias", _name(call), [call])
 
 
-def late_confirmations(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def late_confirmations(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for call in calls:
         if call.row.status != 201 or call.is_replay or call.row.method != "POST":
             continue
@@ -121,7 +121,7 @@ def late_confirmations(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
 # --- retries ------------------------------------------------------------------------------------------------------
 
 
-def unchanged_retries(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def unchanged_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for group in _repetitions(calls):
         for earlier, call in pairwise(group):
             answered = f"{earlier.row.status} {earlier.code}"
@@ -132,7 +132,7 @@ def unchanged_retries(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
         yield from _hammering(group)
 
 
-def _hammering(group: list[Seen]) -> Iterator[Signal]:
+def _hammering(group: list[JournaledCall]) -> Iterator[Signal]:
     """Refusals that a change of state may lift, repeated at least twice at once and with nothing between."""
     for first, second, third in zip(group, group[1:], group[2:], strict=False):
         trio = (first, second, third)
@@ -148,7 +148,7 @@ def _hammering(group: list[Seen]) -> Iterator[Signal]:
             yield _signal("unchanged_retry", _name(first), trio, f"{first.row.status} {first.code}")
 
 
-def hasty_retries(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def hasty_retries(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for group in _repetitions(calls):
         waits: list[float] = []
         for earlier, call in pairwise(group):
@@ -167,7 +167,7 @@ def hasty_retries(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
                 yield _signal("retry_without_backoff", _name(call), [earlier, call], answered)
 
 
-def failures_not_retried(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def failures_not_retried(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     """Server failures after which the caller went on with other things. A network that is down may stay so."""
     last_of_path: dict[tuple[object, ...], int] = {}
     last_of_caller: dict[str | None, int] = {}
@@ -188,7 +188,7 @@ def failures_not_retried(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
 # --- tokens -------------------------------------------------------------------------------------------------------
 
 
-def dead_tokens(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def dead_tokens(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     renewed: dict[str, int] = {}
     last = calls[-1].place if calls else 0
     for call in calls:
@@ -200,9 +200,9 @@ def dead_tokens(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
             yield _signal("not_reauthenticated", call.row.environment, [call])
 
 
-def tokens_per_request(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def tokens_per_request(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     """Five tokens in a row that were given up after at most one call, though nothing refused them."""
-    held: dict[tuple[str, str], list[Seen]] = {}
+    held: dict[tuple[str, str], list[JournaledCall]] = {}
     used: dict[tuple[str, str], int] = {}
     for call in calls:
         row = call.row
@@ -224,7 +224,7 @@ def tokens_per_request(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
                 yield _signal("token_per_request", place[1], [call])
 
 
-def _lifetime_ms(exchange: Seen) -> int:
+def _lifetime_ms(exchange: JournaledCall) -> int:
     lifetime = exchange.answer.get("expires_in")
     return lifetime * SECOND_MS if isinstance(lifetime, int) else 0
 
@@ -232,9 +232,9 @@ def _lifetime_ms(exchange: Seen) -> int:
 # --- polling ------------------------------------------------------------------------------------------------------
 
 
-def fast_polls(_: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def fast_polls(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     """At least five equal reads with equal answers, each within a second of the one before on both clocks."""
-    runs: dict[tuple[object, ...], list[Seen]] = {}
+    runs: dict[tuple[object, ...], list[JournaledCall]] = {}
     for call in calls:
         if call.row.method != "GET" or not call.succeeded:
             continue

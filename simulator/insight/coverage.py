@@ -187,7 +187,7 @@ def catalogue(operations: Iterable[Operation], table_cells: Iterable[Cell]) -> d
         "errors": [*common, *codes],
         "states": [Item(key, {"kind": key[0], "state": key[1]}) for key in states],
         "transitions": [
-            Item(cell, {"kind": cell.kind, "from": cell.source, "trigger": cell.trigger, "to": cell.target})
+            Item(cell, {"kind": cell.kind, "from": cell.source, "trigger": cell.on, "to": cell.target})
             for cell in dict.fromkeys(table_cells)
         ],
         "events": [Item((name,), {}, ("emitted", "delivered", "acknowledged")) for name in EVENT_TYPES],

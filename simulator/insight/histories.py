@@ -21,7 +21,7 @@ class Cell(NamedTuple):
 
     kind: str
     source: str
-    trigger: str
+    on: str
     target: str
 
 
@@ -52,5 +52,5 @@ def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
             state = step.state
 
 
-def _begins(machine: Machine, trigger: str) -> bool:
-    return any(move.on == trigger for move in machine.initial)
+def _begins(machine: Machine, on: str) -> bool:
+    return any(move.on == on for move in machine.initial)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from simulator.insight.signals import Signal
-from simulator.insight.traffic import Seen
+from simulator.insight.traffic import JournaledCall
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, all_deliveries
@@ -21,7 +21,7 @@ _LAST_WORD = frozenset(row.name for row in EVENT_TYPES.values() if row.is_last)
 _IDS = re.compile(rb'"((?:txn|dep|ln)_[0-9a-z]+)"')
 
 
-def webhook_answers(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
     """Slow, missing and wrong acknowledgements. To refuse what a fault forged or aged is right."""
     for delivery in all_deliveries(world):
         succeeded, forged = delivery.status == "succeeded", delivery.altered or delivery.corrupted
@@ -39,7 +39,7 @@ def _of(kind: str, delivery: Delivery, detail: str) -> Signal:
     return Signal(kind, delivery.endpoint_id, delivery.updated_at_ms, (), (delivery.id, delivery.event_id), detail)
 
 
-def not_fetched(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
+def not_fetched(world: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     """Resources whose last acknowledged event was not followed by any read that shows them."""
     journal = world.journal.requests
     known_since_ms = journal[0].at_ms if journal and len(journal) == journal.maxlen else 0
@@ -62,7 +62,7 @@ def not_fetched(world: World, calls: Sequence[Seen]) -> Iterator[Signal]:
             yield Signal("not_fetched_after_event", delivery.event_type, delivery.updated_at_ms, (), evidence)
 
 
-def idle_faults(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+def idle_faults(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
     for fault in world.store[FAULTS].values():
         if not fault["hits"]:
             yield Signal("fault_never_hit", fault["id"], None, (), (fault["id"],))
@@ -71,7 +71,7 @@ def idle_faults(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
 _OF_SCENARIOS = {"skipped": "step_skipped", "failed": "step_failed", "stopped": "scenario_stopped"}
 
 
-def scenario_log(world: World, _: Sequence[Seen]) -> Iterator[Signal]:
+def scenario_log(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal]:
     """What scenarios could not do."""
     for row in world.store[LOG].values():
         kind = _OF_SCENARIOS.get(row["what"])

@@ -14,7 +14,7 @@ from simulator.wire.json import loads
 from simulator.wire.operation import Operation
 
 
-class Seen:
+class JournaledCall:
     """One call of the journal at its place in it."""
 
     def __init__(self, place: int, row: JournalEntry, operation: Operation) -> None:
@@ -64,14 +64,14 @@ class Seen:
         text = next((value for name, value in self.row.answer_headers if name == "Retry-After"), "")
         return int(text) * SECOND_MS if text.isdigit() else None
 
-    def wall_wait_ms(self, earlier: Seen) -> float | None:
+    def wall_wait_ms(self, earlier: JournaledCall) -> float | None:
         """Real milliseconds from the earlier answer to this call; None when the two clocks cannot be compared."""
         if not self.row.wall_ms or not earlier.row.wall_ms:
             return None
         wait_ms = self.row.wall_ms - earlier.row.wall_ms - earlier.row.duration_ms
         return wait_ms if wait_ms > -SECOND_MS else None
 
-    def wait_ms(self, earlier: Seen) -> float:
+    def wait_ms(self, earlier: JournaledCall) -> float:
         """How long the integrator waited after the earlier answer, on the clock on which it waited longer.
 
         A client may wait in real time while a manual clock stands still, or move the simulated clock to wait.
@@ -81,11 +81,11 @@ class Seen:
         return float(simulated_ms) if wall_ms is None else max(float(simulated_ms), wall_ms)
 
 
-def traffic_of(world: World, operations: Iterable[Operation]) -> list[Seen]:
+def traffic_of(world: World, operations: Iterable[Operation]) -> list[JournaledCall]:
     """The calls in the journal that were routed to an operation, oldest first."""
     by_name = {operation.name: operation for operation in operations}
     rows = (row for row in list(world.journal.requests) if row.operation in by_name)
-    return [Seen(place, row, by_name[row.operation]) for place, row in enumerate(rows)]
+    return [JournaledCall(place, row, by_name[row.operation]) for place, row in enumerate(rows)]
 
 
 def _object(raw: bytes) -> Mapping[str, Any]:

@@ -152,7 +152,7 @@ class World:
 
     def change(self, cause: Cause, origin: Origin = _NO_ORIGIN) -> AbstractContextManager[None]:
         """One change with its cause: everything in the block happens, or nothing when it raises."""
-        return _Change(self, cause, origin)
+        return _CausedChange(self, cause, origin)
 
     def fire_next(self, until_ms: int) -> Timer | None:
         """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none.
@@ -184,7 +184,7 @@ class World:
         return fired
 
 
-class _Change:
+class _CausedChange:
     """One change of a world: the store's, under its cause and origin; those before come back after it."""
 
     __slots__ = ("_after", "_inner", "_world")

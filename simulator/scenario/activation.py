@@ -13,7 +13,7 @@ from simulator.kernel.world import World
 from simulator.scenario import holding, stops
 from simulator.scenario.catalogue import CannotActivate, Context, UnknownScenario
 from simulator.scenario.parts import Span
-from simulator.scenario.pending import PendingStep, plan, steps_of
+from simulator.scenario.pending import PlannedStep, plan, steps_of
 from simulator.scenario.schema import WORLD_ACTIONS, ScenarioFile
 from simulator.wire.errors import ControlError
 from simulator.wire.faults import FAULTS, put_in_force
@@ -101,7 +101,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
         put_in_force(world, fault, name)
     for index, step in enumerate(file.scenario.timeline):
         part = f"timeline[{index}]"
-        pending = PendingStep(
+        pending = PlannedStep(
             target=step.target or name,
             scenario=name,
             part=part,

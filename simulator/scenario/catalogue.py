@@ -57,7 +57,7 @@ class CannotActivate(ControlError):
 
 
 @dataclass(frozen=True)
-class Asked:
+class RequestRule:
     """A rule on requests, with the method and the path that it names; None for what it leaves open."""
 
     index: int
@@ -66,7 +66,7 @@ class Asked:
     path: re.Pattern[str] | None
 
     @classmethod
-    def of(cls, index: int, rule: Rule) -> Asked:
+    def of(cls, index: int, rule: Rule) -> RequestRule:
         method, path = rule.where.get("method"), rule.where.get("path")
         pattern = re.compile(translate(path)) if isinstance(path, str) else None
         return cls(index, rule, method if isinstance(method, str) else None, pattern)
@@ -76,17 +76,17 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Ready:
+class PreparedScenario:
     """A scenario file with its rules sorted by what they listen to.
 
-    `asked` are those on requests. Every call is held against them and hardly any is meant, so they can be told apart
+    `asked` are those on requests. Every call is held against them and hardly any is meant, so they are sorted out
     by method and path alone: that makes a read a fifth cheaper.
     """
 
     row: ScenarioFile | Uploaded
     file: ScenarioFile
     rules: Mapping[str, tuple[tuple[int, Rule], ...]]
-    asked: tuple[Asked, ...]
+    asked: tuple[RequestRule, ...]
 
 
 class Catalogue:
@@ -94,8 +94,8 @@ class Catalogue:
 
     def __init__(self, library: Library) -> None:
         self._library = library
-        self._shipped: dict[str, Ready] = {}
-        self._uploaded: WeakKeyDictionary[World, dict[str, Ready]] = WeakKeyDictionary()
+        self._shipped: dict[str, PreparedScenario] = {}
+        self._uploaded: WeakKeyDictionary[World, dict[str, PreparedScenario]] = WeakKeyDictionary()
 
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store[UPLOADED]
@@ -108,7 +108,7 @@ class Catalogue:
         """A scenario by name; an uploaded one hides the one that ships. UnknownScenario."""
         return self.get(world, name).file
 
-    def get(self, world: World, name: str) -> Ready:
+    def get(self, world: World, name: str) -> PreparedScenario:
         """A scenario made ready; kept as long as its row is the same, and no longer than its world."""
         row = world.store[UPLOADED].get(name) or self._library.get(name)
         if row is None:
@@ -121,8 +121,8 @@ class Catalogue:
             for index, rule in enumerate(file.scenario.rules):
                 for event in rule.events:
                     rules[event] = (*rules.get(event, ()), (index, rule))
-            asked = tuple(Asked.of(index, rule) for index, rule in rules.get(REQUEST, ()))
-            ready = kept[name] = Ready(row, file, rules, asked)
+            asked = tuple(RequestRule.of(index, rule) for index, rule in rules.get(REQUEST, ()))
+            ready = kept[name] = PreparedScenario(row, file, rules, asked)
         return ready
 
     @staticmethod

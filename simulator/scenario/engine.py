@@ -22,7 +22,7 @@ from simulator.scenario.activation import ACTIVE, BINDINGS, COUNTS
 from simulator.scenario.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
 from simulator.scenario.holding import HELD, NetworkStatus
 from simulator.scenario.logbook import LOG, notes
-from simulator.scenario.pending import STEP, TIMELINE, PendingStep, described, drop_beyond, steps_of
+from simulator.scenario.pending import STEP, TIMELINE, PlannedStep, described, drop_beyond, steps_of
 from simulator.scenario.rules import Answer, Happening
 from simulator.scenario.schema import CREATED, Library, ScenarioFile
 from simulator.scenario.shapes import ScenarioEntry
@@ -147,7 +147,7 @@ class Engine:
                 "object": step.target,
                 "action": step.does,
             }
-            for timer, step in ((timer, PendingStep.of(timer)) for timer in timers)
+            for timer, step in ((timer, PlannedStep.of(timer)) for timer in timers)
         ]
         pending += [
             {

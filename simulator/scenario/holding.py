@@ -18,7 +18,7 @@ from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.resources.transactions import Transaction
-from simulator.scenario.pending import KINDS, STEP, TIMELINE, PendingStep, check_step
+from simulator.scenario.pending import KINDS, STEP, TIMELINE, PlannedStep, check_step
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find
 
@@ -91,7 +91,7 @@ def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None
     for timer in world.agenda.in_firing_order(fresh):
         if timer.kind not in KINDS:
             continue
-        step = PendingStep.of(timer)
+        step = PlannedStep.of(timer)
         record = find(world, step.acts_on or step.target)
         # The object's own environment: a step of a timeline may be written for another than that of what it acts on.
         environment = step.environment if record is None else record.environment

@@ -54,7 +54,7 @@ def check_step(arguments: JsonObject, path: str) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PendingStep:
+class PlannedStep:
     """A step of a rule or of a timeline that is planned: where it was written, what it is about, what it does.
 
     It does an `action` on `acts_on` (None: on `target`, which it is about), or hands that over to the scenario
@@ -78,7 +78,7 @@ class PendingStep:
     factor: float = 1.0
 
     @classmethod
-    def of(cls, timer: Timer) -> PendingStep:
+    def of(cls, timer: Timer) -> PlannedStep:
         """The step whose timer this is; one that had waited for a network carries less, and has the defaults."""
         return cls(target=timer.target, of_timeline=timer.kind == TIMELINE, **timer.arguments)
 
@@ -107,7 +107,7 @@ def described(action: str | None, hand_to: str | None) -> str:
     return action or f"scenario {hand_to}"
 
 
-def plan(world: World, due_at_ms: int, step: PendingStep) -> str | None:
+def plan(world: World, due_at_ms: int, step: PlannedStep) -> str | None:
     """Plan a step; the key of its timer. One beyond the end of simulated time is noted as skipped instead: None."""
     if due_at_ms > LAST_MS:
         note_step(world, "skipped", step, reason=_BEYOND)
@@ -120,7 +120,7 @@ def drop_beyond(world: World) -> None:
     for timer in world.agenda.in_firing_order():
         if timer.kind in KINDS and timer.due_at_ms > LAST_MS:
             world.agenda.cancel_key(timer.key)
-            note_step(world, "skipped", PendingStep.of(timer), reason=_BEYOND)
+            note_step(world, "skipped", PlannedStep.of(timer), reason=_BEYOND)
 
 
 def steps_of(world: World, name: str) -> list[Timer]:
@@ -134,7 +134,7 @@ def steps_on(world: World, object_id: str) -> list[Timer]:
     return world.agenda.in_firing_order(found)
 
 
-def note_step(world: World, what: What, step: PendingStep, **about: Unpack[About]) -> None:
+def note_step(world: World, what: What, step: PlannedStep, **about: Unpack[About]) -> None:
     """Enter what became of a step in the logbook; inside a change."""
     said: About = {"object": step.target, "action": step.does, **about}
     note(world, step.scenario, what, step.part, step.place, **said)

@@ -18,7 +18,7 @@ from simulator.scenario.catalogue import Context
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.logbook import note
 from simulator.scenario.matching import holds
-from simulator.scenario.pending import PendingStep, plan, steps_on
+from simulator.scenario.pending import PlannedStep, plan, steps_on
 from simulator.scenario.schema import CREATED, REQUEST, Rule, ScenarioFile
 from simulator.scenario.view import View, with_ancestors
 from simulator.wire.errors import CATALOGUE
@@ -30,7 +30,7 @@ _PATH = frozenset({"path"})
 
 @dataclass(frozen=True)
 class Happening:
-    """Something that rules may take: an event, or the creation of a resource, and the scenarios it went through."""
+    """Something that rules may react to: an event, or the creation of a resource, and the scenarios it went through."""
 
     environment: str
     event: str
@@ -195,7 +195,7 @@ def _plan(
         hand_over(context, world, file.name, filled(step.scenario, groups), happening, part, place)
     planned = []
     for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
-        pending = PendingStep(
+        pending = PlannedStep(
             target=happening.object_id,
             scenario=file.name,
             part=f"rules[{index}].do[{number}]",

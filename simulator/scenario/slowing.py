@@ -12,7 +12,7 @@ from typing import Any
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.matching import dig
-from simulator.scenario.pending import STEP, PendingStep
+from simulator.scenario.pending import STEP, PlannedStep
 from simulator.wire.records import find
 from simulator.wire.spelling import DEPOSIT, SHORT
 
@@ -42,8 +42,8 @@ def restretch(world: World, status: NetworkStatus, slowdown_of: Callable[[str], 
     # In firing order, because a step planned anew gets a new number: two that are due together stay in their order.
     for timer in world.agenda.in_firing_order():
         if timer.kind != STEP or not timer.arguments.get("slowed_by"):
-            continue  # told apart by the arguments alone: thousands of steps may be pending that no network slows
-        step = PendingStep.of(timer)
+            continue  # the arguments alone decide: thousands of steps may be pending that no network slows
+        step = PlannedStep.of(timer)
         record = find(world, step.target)
         environment = step.environment if record is None else record.environment
         now = factor(world, status, slowdown_of(step.scenario), environment, step.slowed_by)

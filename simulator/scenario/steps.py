@@ -10,7 +10,7 @@ from simulator.kernel.world import World
 from simulator.scenario import stops
 from simulator.scenario.activation import stop
 from simulator.scenario.catalogue import Context
-from simulator.scenario.pending import PendingStep, note_step
+from simulator.scenario.pending import PlannedStep, note_step
 from simulator.scenario.rules import hand_over, latest
 from simulator.wire.errors import ApiError, ControlError
 
@@ -19,7 +19,7 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn)
 
 def carry_out(context: Context, world: World, timer: Timer) -> None:
     """Do a step that is due, or record that it was no longer possible; inside the change of its timer."""
-    step = PendingStep.of(timer)
+    step = PlannedStep.of(timer)
     too_many = stops.count_step(world, step.scenario) if step.at_once else None
     if too_many is not None:
         stop(world, step.scenario, step.part, step.place, too_many)
@@ -29,7 +29,7 @@ def carry_out(context: Context, world: World, timer: Timer) -> None:
         _act(context, world, step, step.action)
 
 
-def _act(context: Context, world: World, step: PendingStep, action: str) -> None:
+def _act(context: Context, world: World, step: PlannedStep, action: str) -> None:
     # An action on the world itself takes no target; a timeline is about no object, so there only its own target counts.
     acts_on_world = any(not row.kinds for row in context.actions.rows.get(action, ()))
     target = step.acts_on or (None if acts_on_world or step.of_timeline else step.target)
@@ -45,7 +45,7 @@ def _act(context: Context, world: World, step: PendingStep, action: str) -> None
     note_step(world, "done", step)
 
 
-def _hand_over(context: Context, world: World, step: PendingStep, successor: str) -> None:
+def _hand_over(context: Context, world: World, step: PlannedStep, successor: str) -> None:
     happening = latest(world, step.acts_on or step.target)
     if happening is None:
         note_step(world, "skipped", step, reason="there is nothing to hand over")
@@ -55,7 +55,7 @@ def _hand_over(context: Context, world: World, step: PendingStep, successor: str
 
 def failed(world: World, timer: Timer, error: Exception) -> None:
     """A step broke and was undone: it is recorded, and a second one like it stops its scenario; inside a change."""
-    step = PendingStep.of(timer)
+    step = PlannedStep.of(timer)
     reason = stops.record_failure(world, step, error)
     if reason is not None:
         stop(world, step.scenario, step.part, step.place, reason)

@@ -12,7 +12,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.logbook import note
-from simulator.scenario.pending import PendingStep, note_step
+from simulator.scenario.pending import PlannedStep, note_step
 from simulator.scenario.shapes import StoppedScenario
 from simulator.wire.saved import STRICT, SavedCount, SavedTimestamp
 from simulator.wire.settings import settings_of
@@ -110,7 +110,7 @@ def count_pending(world: World, name: str, fresh: int) -> str | None:
     return f"more than {MOST_PENDING} of its steps are pending; do its rules answer each other with several steps?"
 
 
-def record_failure(world: World, step: PendingStep, error: Exception) -> str | None:
+def record_failure(world: World, step: PlannedStep, error: Exception) -> str | None:
     """Enter a step that broke; a reason to stop its scenario when it is the second in a row of its part or sort."""
     failures, sort = world.store[FAILURES], type(error).__name__
     reason = f"{sort}: {error}"[:_LONGEST_REASON]

@@ -72,7 +72,10 @@ class Application(Starlette):
         self.interface = Interface(self.endpoint, hosts or Hosts())
         super().__init__(
             routes=routes,
-            middleware=[Middleware(LastWord, calls=self.calls), Middleware(InFront, interface=self.interface)],
+            middleware=[
+                Middleware(ErrorBoundary, calls=self.calls),
+                Middleware(InterfaceFirst, interface=self.interface),
+            ],
             lifespan=_lifespan,
         )
         self.router.default = self.interface
@@ -112,8 +115,8 @@ class Interface:
         await write(scope, receive, send, outgoing)
 
 
-class InFront:
-    """Middleware: what lies under a base of the interface goes there before any route is looked at."""
+class InterfaceFirst:
+    """Middleware: a path under a base of the interface goes to the interface, before any route is searched."""
 
     def __init__(self, app: ASGIApp, interface: Interface) -> None:
         self._app = app
@@ -143,8 +146,8 @@ class CallsUnderWay:
             task.cancel()
 
 
-class LastWord:
-    """Middleware: answers a request whatever happens, so that the server below never has to speak for this one."""
+class ErrorBoundary:
+    """Middleware: answers whatever was raised, so that uvicorn never has to answer in its place."""
 
     def __init__(self, app: ASGIApp, calls: CallsUnderWay) -> None:
         self._app = app

@@ -85,7 +85,7 @@ class _Advance:
 
 
 @dataclass
-class _Keeping:
+class _ClockState:
     """What the driver knows of one world. `leftover`: an advance was called off with timers due that may be many."""
 
     anchor: _Anchor | None = None
@@ -121,12 +121,12 @@ class Driver:
         self._courier = courier
         self._port = port
         self._seconds = seconds
-        self._kept: WeakKeyDictionary[World, _Keeping] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[World, _ClockState] = WeakKeyDictionary()
 
-    def _keeping(self, world: World) -> _Keeping:
+    def _keeping(self, world: World) -> _ClockState:
         keeping = self._kept.get(world)
         if keeping is None:
-            keeping = self._kept[world] = _Keeping()
+            keeping = self._kept[world] = _ClockState()
         return keeping
 
     # Firing what is due
@@ -151,7 +151,7 @@ class Driver:
         """As `fire_due`, without waiting for the end."""
         self._fire(world, self._keeping(world), world.now_ms)
 
-    def _fire(self, world: World, keeping: _Keeping, target_ms: int) -> None:
+    def _fire(self, world: World, keeping: _ClockState, target_ms: int) -> None:
         """Begin a run: its first slice at once, the rest in a task. Nothing while another run or an advance fires."""
         if keeping.firing is not None or keeping.advance is not None or keeping.over:
             return
@@ -161,7 +161,7 @@ class Driver:
         elif keeping.fired > before:
             self._port.changed(world)
 
-    def _fire_slice(self, world: World, keeping: _Keeping, target_ms: int) -> bool:
+    def _fire_slice(self, world: World, keeping: _ClockState, target_ms: int) -> bool:
         """Fire for a few milliseconds; whether everything up to the moment has fired and the clock is there."""
         ends = self._seconds() + SLICE_SECONDS
         while world.fire_next(target_ms) is not None:
@@ -173,7 +173,7 @@ class Driver:
         keeping.leftover = False
         return True
 
-    async def _fire_on(self, world: World, keeping: _Keeping, target_ms: int) -> None:
+    async def _fire_on(self, world: World, keeping: _ClockState, target_ms: int) -> None:
         """The rest of a run. It ends early where its aim has gone: the clock is moved, or runs otherwise by now."""
         anchor = keeping.anchor
         try:
@@ -186,7 +186,7 @@ class Driver:
             keeping.firing = None
         self._port.changed(world)
 
-    async def _fired(self, world: World, keeping: _Keeping) -> None:
+    async def _fired(self, world: World, keeping: _ClockState) -> None:
         """Wait for the run under way; not for ever, where more may be due than can fire meanwhile."""
         if keeping.firing is not None and keeping.advance is None:
             patience = None if world.clock.mode == "manual" else self.patience_seconds
@@ -196,7 +196,7 @@ class Driver:
 
     # Running clocks
 
-    def _present_ms(self, world: World, keeping: _Keeping) -> int:
+    def _present_ms(self, world: World, keeping: _ClockState) -> int:
         if keeping.anchor is None:
             keeping.anchor = _Anchor(self._seconds(), world.now_ms)
         passed = Decimal(self._seconds() - keeping.anchor.real_seconds) * 1000

@@ -109,7 +109,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._timer = None
 
     def _out_of_time(self) -> None:
-        """Nothing came, or not all of a request: it is told so where no other answer has begun."""
+        """Time is over: an idle connection is closed, one whose request is not whole is answered 408."""
         self._timer = None
         if self.transport.is_closing():
             return

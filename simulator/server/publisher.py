@@ -74,7 +74,7 @@ class Channel:
         return bool(self.readers) or self._unread < MESSAGES_KEPT
 
     def publish(self, render: Callable[[int], bytes]) -> None:
-        """Make a message, which is told its number, and hand it to everybody."""
+        """Make a message of its number by `render`, and hand it to every reader."""
         number = next(self._numbers)
         message = ChannelMessage(number, render(number))
         self._kept.append(message)

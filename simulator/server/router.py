@@ -21,9 +21,9 @@ R = TypeVar("R", bound=Row)
 
 
 @dataclass
-class _Node(Generic[R]):
-    literals: dict[str, _Node[R]] = field(default_factory=dict)
-    variable: tuple[str, _Node[R]] | None = None
+class _Branch(Generic[R]):
+    literals: dict[str, _Branch[R]] = field(default_factory=dict)
+    variable: tuple[str, _Branch[R]] | None = None
     rows: dict[str, R] = field(default_factory=dict)
 
 
@@ -31,7 +31,7 @@ class Router(Generic[R]):
     """Paths with `{name}` segments; a literal segment wins over a variable one."""
 
     def __init__(self, rows: Iterable[R]) -> None:
-        self._root: _Node[R] = _Node()
+        self._root: _Branch[R] = _Branch()
         for row in rows:
             node = self._root
             for segment in row.path.split("/")[1:]:
@@ -41,11 +41,11 @@ class Router(Generic[R]):
             node.rows[row.method] = row
 
     @staticmethod
-    def _child(node: _Node[R], segment: str) -> _Node[R]:
+    def _child(node: _Branch[R], segment: str) -> _Branch[R]:
         if not segment.startswith("{"):
-            return node.literals.setdefault(segment, _Node())
+            return node.literals.setdefault(segment, _Branch())
         if node.variable is None:
-            node.variable = (segment[1:-1], _Node())
+            node.variable = (segment[1:-1], _Branch())
         return node.variable[1]
 
     def find(self, path: str) -> tuple[dict[str, R], dict[str, str]] | None:

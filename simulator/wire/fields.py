@@ -120,7 +120,7 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
         places.setdefault(_within(raw, detail), []).append(detail)
     found = []
     for path, details in places.items():
-        # A value of the right type is told what else is wrong with it, not which other types there are.
+        # For a value of the right type say what else is wrong with it, not which other types there are.
         kept = [detail for detail in details if detail["type"] not in _TYPES] or details
         words = list(dict.fromkeys(map(in_words, kept)))
         why = words[0]

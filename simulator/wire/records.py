@@ -164,7 +164,7 @@ def render_for_event(world: World, record: Record) -> JsonObject:
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
     """Bring a resource into being by the initial move of its state table.
 
-    With `announced` False nobody is told yet: `announce` follows when what belongs to it has been made too.
+    With `announced` False no event is emitted yet: call `announce` when what belongs to it has been made too.
     """
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)

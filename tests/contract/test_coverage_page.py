@@ -62,7 +62,7 @@ def test_the_scenarios_make_no_move_that_no_table_has() -> None:
     for evidence in shown().values():
         for edge in evidence.edges:
             moves = [(before, move.on, move.target) for before, move in moves_of(MACHINES[edge.machine])]
-            assert (edge.before, edge.trigger, edge.after) in moves, evidence.name
+            assert (edge.before, edge.on, edge.after) in moves, evidence.name
 
 
 @pytest.mark.parametrize("name", OPERATIONS)

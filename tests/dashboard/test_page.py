@@ -98,10 +98,10 @@ def test_what_an_action_s_button_does_goes_through_the_actions() -> None:
 
 
 def test_the_page_reads_what_the_stream_tells_of() -> None:
-    told = SCRIPT[SCRIPT.index("const TOLD = ") : SCRIPT.index("const stale")]
-    assert set(re.findall(r"(\w+): \[", told)) == {"request", "state", "event", "delivery", "clock"}
+    shown = SCRIPT[SCRIPT.index("const SHOWN_BY = ") : SCRIPT.index("const stale")]
+    assert set(re.findall(r"(\w+): \[", shown)) == {"request", "state", "event", "delivery", "clock"}
     readers = set(re.findall(r"^  async (\w+)\(\)", SCRIPT, re.MULTILINE))
-    assert set(re.findall(r'"(\w+)"', told)) <= readers
+    assert set(re.findall(r'"(\w+)"', shown)) <= readers
 
 
 class _Outline(HTMLParser):

@@ -205,7 +205,7 @@ def test_a_scenario_runs_alike_whatever_the_flags_of_the_server(flagged: Remote)
 POOR = {"name": "poor", "world": {"balances": [{"symbol": "XXX", "network": "CELO", "amount": "1"}]}}
 
 
-def test_a_scenario_that_can_lay_down_no_such_world_is_no_wrong_parameter(world: Remote) -> None:
+def test_a_scenario_that_can_set_up_no_such_world_is_no_wrong_parameter(world: Remote) -> None:
     answer = world.control("POST", "/worlds", {"scenarios": ["autopilot", POOR]})
     assert answer.refusal == (400, "invalid_scenario", "scenarios")
     assert answer.body["error"]["errors"] == [
@@ -246,7 +246,7 @@ def test_a_scenario_inside_a_body_has_no_lines_of_its_own(world: Remote) -> None
     assert (cause["name"], cause["file"], cause["line"]) == ("laid", "uploaded", None)
 
 
-def test_a_world_part_that_an_imported_scenario_cannot_lay_down_is_named_with_its_place(world: Remote) -> None:
+def test_a_world_part_that_an_imported_scenario_cannot_set_up_is_named_with_its_place(world: Remote) -> None:
     text = b"name: rich\nworld:\n  balances:\n    - {symbol: USDC, network: CELO, amount: '5'}\n"
     assert world.control("POST", "/scenarios", content=text).status == 201
     state = world.control("GET", "/state").body
@@ -274,7 +274,7 @@ def test_a_world_that_holds_the_keys_elsewhere_is_named(world: Remote) -> None:
     assert f"The world {other.world['id']} holds the keys" in answer.body["error"]["message"]
 
 
-def test_a_server_whose_scenario_can_lay_down_no_such_world_says_where(tmp_path: Path) -> None:
+def test_a_server_whose_scenario_can_set_up_no_such_world_says_where(tmp_path: Path) -> None:
     file = tmp_path / "poor.json"
     file.write_text(json.dumps(POOR))
     with pytest.raises(ConfigError, match=r"poor\.json:1:52: world\.balances\[0\]\.symbol"):

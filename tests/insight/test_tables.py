@@ -50,11 +50,11 @@ def test_every_state_that_anything_leads_to_can_be_covered(simulator: Simulator)
         for state, row in machine.rows.items():
             for move in row:
                 assert (kind, state, move.on, move.target) in table_cells
-        begun = {cell.trigger for cell in table_cells if cell.kind == kind and cell.source == NOTHING}
+        begun = {cell.on for cell in table_cells if cell.kind == kind and cell.source == NOTHING}
         assert begun == {move.on for move in machine.initial} - set(OF_THE_START), kind
 
 
-def test_what_the_start_of_a_world_lays_down_is_nobodys_traffic(simulator: Simulator) -> None:
+def test_what_a_world_is_made_with_is_nobodys_traffic(simulator: Simulator) -> None:
     assert list(moves_of(simulator.default)) == []
     assert count_world(simulator.default) == {}
 

@@ -227,7 +227,7 @@ def test_jitter_and_probability_are_drawn_from_the_seed() -> None:
     assert all(1 <= at <= 60 for at, _ in story(1))
 
 
-def test_the_world_part_is_laid_down_on_activation() -> None:
+def test_the_world_part_is_set_up_on_activation() -> None:
     engine = engine_of(
         "name: laid\nworld:\n  rates: [{asset: USDC, fiat_currency: KES, rate: '129.40'}]\n"
         "  balances: [{symbol: USDC, network: STELLAR, amount: '250', environment: production}]\n"

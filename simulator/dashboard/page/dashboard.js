@@ -75,13 +75,13 @@ async function api(method, path, body, environment) {
   throw Object.assign(new Error(value?.error?.message || `The server answered ${answer.status}.`), { status: answer.status });
 }
 
-/** Do something for a button or form: it is off meanwhile, and the outcome is told. */
-async function doing(source, work, told) {
+/** Do something for a button or form: it is off meanwhile, and the outcome is shown. */
+async function doing(source, work, said) {
   const hadFocus = document.activeElement === source;
   source.disabled = true;
   try {
     const answer = await work();
-    say(typeof told === "function" ? told(answer) : told);
+    say(typeof said === "function" ? said(answer) : said);
   } catch (error) {
     say(error.message, true);
   } finally {
@@ -203,19 +203,19 @@ function drawResources() {
   for (const row of $("resources").known.values()) row.element.setAttribute("aria-current", JSON.parse(row.text).chosen);
 }
 
-function drawStory(told) {
+function drawStory(about) {
   const row = (...parts) => h("li", {}, parts);
   const list = (title, rows) => (rows.length ? [h("h3", {}, title), h("ul", { class: "list" }, rows)] : []);
-  const buttons = told.allowed.map((name) => catalogue.find((action) => action.name === name)).filter(Boolean);
+  const buttons = about.allowed.map((name) => catalogue.find((action) => action.name === name)).filter(Boolean);
   $("story").replaceChildren(
-    h("p", {}, h("code", {}, told.resource.id || chosen), " ", told.kind.replaceAll("_", " "), " ", told.state ? state(told.state) : ""),
+    h("p", {}, h("code", {}, about.resource.id || chosen), " ", about.kind.replaceAll("_", " "), " ", about.state ? state(about.state) : ""),
     h("div", { class: "line", role: "group", "aria-label": "Actions" },
-      buttons.length ? buttons.map((action) => actionButton(action, chosen, told.kind)) : h("span", { class: "muted" }, "No action is possible now.")),
-    ...list("History", told.history.map((step) => row(h("span", { class: "muted" }, at(step.at)), " ", state(step.state), " ", step.cause?.text || step.trigger))),
-    ...list("Planned", told.timers.map((timer) => row(h("span", { class: "muted" }, due(timer)), " ", timer.text || `${timer.action} (${timer.scenario})`))),
-    ...list("Events", told.events.map((event) => row(h("span", { class: "muted" }, at(event.at)), " ", event.type))),
-    ...list("Related", told.related.map((other) => row(other.relation, " ", h("button", { type: "button", class: "plain", click: () => choose(other.id) }, other.id), " ", other.state ? state(other.state) : ""))),
-    more("The resource", () => told.resource), more("Ledger entries", () => told.ledger_entries), more("Deliveries", () => told.deliveries),
+      buttons.length ? buttons.map((action) => actionButton(action, chosen, about.kind)) : h("span", { class: "muted" }, "No action is possible now.")),
+    ...list("History", about.history.map((step) => row(h("span", { class: "muted" }, at(step.at)), " ", state(step.state), " ", step.cause?.text || step.trigger))),
+    ...list("Planned", about.timers.map((timer) => row(h("span", { class: "muted" }, due(timer)), " ", timer.text || `${timer.action} (${timer.scenario})`))),
+    ...list("Events", about.events.map((event) => row(h("span", { class: "muted" }, at(event.at)), " ", event.type))),
+    ...list("Related", about.related.map((other) => row(other.relation, " ", h("button", { type: "button", class: "plain", click: () => choose(other.id) }, other.id), " ", other.state ? state(other.state) : ""))),
+    more("The resource", () => about.resource), more("Ledger entries", () => about.ledger_entries), more("Deliveries", () => about.deliveries),
   );
 }
 
@@ -308,10 +308,10 @@ const READ = {
   async story() {
     if (!chosen) return;
     if (!catalogue.length) await READ.actions();
-    const id = chosen, told = await api("GET", `/resources/${encodeURIComponent(id)}`), text = JSON.stringify(told);
+    const id = chosen, about = await api("GET", `/resources/${encodeURIComponent(id)}`), text = JSON.stringify(about);
     if (id !== chosen || $("story").shown === text) return;
     $("story").shown = text;
-    drawStory(told);
+    drawStory(about);
   },
   async scenarios() {
     scenarios = (await api("GET", "/scenarios")).data;
@@ -334,7 +334,7 @@ const READ = {
 };
 
 // What the stream tells is collected; a page that reads slowly reads less often, and nobody waits for it.
-const TOLD = { request: ["requests", "advice"], state: ["resources", "timers", "story", "clock"], event: ["events", "story"], delivery: ["deliveries", "timers", "advice"], clock: ["clock", "timers", "story"] };
+const SHOWN_BY = { request: ["requests", "advice"], state: ["resources", "timers", "story", "clock"], event: ["events", "story"], delivery: ["deliveries", "timers", "advice"], clock: ["clock", "timers", "story"] };
 const stale = new Set();
 let reading = null;
 function changed(...names) {
@@ -377,9 +377,9 @@ async function follow() {
         if (done) break;
         const lines = (rest + value).split(/\r?\n/);
         rest = lines.pop();
-        for (const line of lines) if (line.startsWith("event: ")) changed(...(TOLD[line.slice(7)] || []));
+        for (const line of lines) if (line.startsWith("event: ")) changed(...(SHOWN_BY[line.slice(7)] || []));
       }
-    } catch { /* told below */ }
+    } catch { /* shown below */ }
     if (mine.signal.aborted) return;
     $("live").textContent = "not connected, trying again";
     await new Promise((resolve) => setTimeout(resolve, 2000));
@@ -394,7 +394,7 @@ function begin() {
 }
 
 const advance = (source, how) => doing(source, () => api("POST", "/clock/advance?wait=true", how),
-  (told) => `Now ${at(told.now)}: ${told.fired} timers fired, ${told.events.length} events, ${told.deliveries} deliveries.`);
+  (done) => `Now ${at(done.now)}: ${done.fired} timers fired, ${done.events.length} events, ${done.deliveries} deliveries.`);
 for (const button of document.querySelectorAll("[data-by]")) button.onclick = () => advance(button, { by: button.dataset.by });
 document.querySelector("[data-next]").onclick = (event) => advance(event.currentTarget, { to_next_timer: true });
 $("advance-form").onsubmit = (event) => {

@@ -172,7 +172,7 @@ def deposit_fails(call: ActionCall[Deposit, ReasonParameters]) -> Deposit:
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")
 
 
-def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmations: int) -> Deposit:
+def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
     """Credit the balance, so that who hears of it finds the money there, then say so."""
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
@@ -186,4 +186,4 @@ def _confirm(world: World, deposit: Deposit, trigger: str, when: str, confirmati
         recipient_address=wallet.address,
         memo=wallet.memo,
     )
-    return move(world, replace(deposit, confirmations=confirmations), trigger, when)
+    return move(world, replace(deposit, confirmations=confirmations), on, when)

@@ -37,11 +37,11 @@ def by_order_id(world: World, environment: str, order_id: str) -> Transaction | 
     return None if transaction_id is None else transactions(world, environment).get(transaction_id)
 
 
-def begin(world: World, transaction: Transaction, trigger: str, when: str = "") -> Transaction:
+def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
     """Bring a transaction into being and enter its order number."""
     if not transaction.owner:
         world.store[ORDERS.of(transaction.environment)].put(transaction.order_id, transaction.id)
-    return create(world, transaction, trigger, when)
+    return create(world, transaction, on, when)
 
 
 def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:
