@@ -114,13 +114,15 @@ def answer_for(
     at it. Counting and chance are kept even though the call has no effect, so the caller must not undo them.
     """
     names = [chosen] if chosen and context.catalogue.knows(world, chosen) else active(world)
-    names = [name for name in names if stops.why_stopped(world, name) is None]
-    view = View(world, environment, {"method": method.upper(), "path": path}, body=body)
+    method = method.upper()
     for name in reversed(names):
         ready = context.catalogue.get(world, name)
-        for asked in ready.asked:
-            if not asked.may_match(method.upper(), path):
-                continue
+        # Every call comes this way and hardly any is meant: by method and path first, the rest for those that may be.
+        may_match = [asked for asked in ready.asked if asked.may_match(method, path)]
+        if not may_match or stops.why_stopped(world, name) is not None:
+            continue
+        view = View(world, environment, {"method": method, "path": path}, body=body)
+        for asked in may_match:
             if _take(context, world, name, asked.index, asked.rule, view, "", _PATH) is None:
                 continue
             part = f"rules[{asked.index}]"
