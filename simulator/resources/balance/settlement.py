@@ -10,7 +10,15 @@ from dataclasses import replace
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World
-from simulator.resources.ramps import FailureParameters, PaymentParameters, TxHashParameters, check_hash, check_payment
+from simulator.resources.ramps import (
+    FailureParameters,
+    PaymentParameters,
+    TxHashParameters,
+    check_hash,
+    check_payment,
+    fail,
+    payment_declined,
+)
 from simulator.resources.reference import new_tx_hash
 from simulator.resources.transactions import Transaction, given_amount, given_tx_hash, holder, move_released
 from simulator.wire.actions import Action, ActionCall
@@ -47,11 +55,6 @@ def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transac
         return move_released(world, replace(buy, failure_code="insufficient_payment"), "payment_arrives", "short")
     _credit(world, buy, "purchase", 1)
     return move(world, buy, "payment_arrives", "in full")
-
-
-def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """The payer's provider declines (decision S3)."""
-    return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
 
 
 def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
@@ -141,11 +144,6 @@ def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transa
     return move(call.world, call.target, "complete")
 
 
-def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
-    """The payout bounced: its amount stays held until it is refunded (decision M11)."""
-    return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
-
-
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The full amount, fee included, goes back to the balance (decision S5)."""
     world, withdrawal = call.world, call.target
@@ -190,6 +188,6 @@ ACTIONS = (
     Action("fail", "it cannot finish", fail_held, ("send",), FailureParameters, guard=leaves_the_service),
     Action("fail", "it cannot finish", fail_held, ("swap",), FailureParameters),
     Action("fail", "it cannot finish", fail_buy, ("buy",), FailureParameters, guard=credit_is_there),
-    Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), FailureParameters),
+    Action("fail", "it cannot finish", fail, ("withdraw",), FailureParameters),
     Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
 )

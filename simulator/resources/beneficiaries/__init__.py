@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, any_beneficiary, beneficiary
+from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
 from simulator.resources.beneficiaries.routes import OPERATIONS
 from simulator.resources.beneficiaries.shapes import CLAUSES, BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
@@ -47,4 +47,4 @@ ASSUMPTIONS = assume(
     ("beneficiary-memo", "A memo is kept as given on every network."),
 )
 
-__all__ = ["ROOM", "Beneficiary", "any_beneficiary", "beneficiary"]
+__all__ = ["ROOM", "Beneficiary", "beneficiary"]

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
-from simulator.wire.records import Record, find, require
+from simulator.wire.records import Record, require
 from simulator.wire.shapes import Country, FiatCode, Format, Method, OneOf, PhoneText, ShortNetwork
 from simulator.wire.spelling import SHORT
 
@@ -91,9 +91,3 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
     """The beneficiary that a body names; 404 not_found, param beneficiary_id, also when deleted (decision S23)."""
     return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
-
-
-def any_beneficiary(world: World, beneficiary_id: str) -> Beneficiary | None:
-    """The beneficiary with this id in either environment, a deleted one too."""
-    found = find(world, beneficiary_id)
-    return found if isinstance(found, Beneficiary) else None

@@ -8,7 +8,15 @@ from simulator.resources.ramps.bodies import FailureParameters, PaymentParameter
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.resources.ramps.records import QUOTES
 from simulator.resources.ramps.routes import OPERATIONS
-from simulator.resources.ramps.settlement import ACTIONS, check_hash, check_payment, lapse, receive
+from simulator.resources.ramps.settlement import (
+    ACTIONS,
+    check_hash,
+    check_payment,
+    fail,
+    lapse,
+    payment_declined,
+    receive,
+)
 from simulator.resources.ramps.shapes import (
     CLAUSES,
     FailureCode,
@@ -63,5 +71,7 @@ __all__ = [
     "check_hash",
     "check_payer",
     "check_payment",
+    "fail",
+    "payment_declined",
     "require_payers_bank",
 ]

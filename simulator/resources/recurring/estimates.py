@@ -13,13 +13,13 @@ from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.balance import TRANSFER_PRODUCTS
-from simulator.resources.beneficiaries import any_beneficiary
+from simulator.resources.beneficiaries import Beneficiary
 from simulator.resources.fees import Fee, formula, match, no_fee, solve_source
 from simulator.resources.profile import would_exceed_monthly
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.reference import FIATS, ramp_rate
 from simulator.resources.transactions import holder
-from simulator.wire.records import present
+from simulator.wire.records import existing, present
 
 ReviewWarning = Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]
 
@@ -58,8 +58,7 @@ _Figures: TypeAlias = "tuple[Decimal, Decimal, Decimal, Fee, tuple[Decimal, str]
 
 
 def _estimate_withdraw(world: World, payment: RecurringPayment) -> _Figures:
-    saved = any_beneficiary(world, present(payment.beneficiary_id))
-    assert saved is not None, "a beneficiary is archived, never lost"
+    saved = existing(world, Beneficiary, present(payment.beneficiary_id))
     environment, source, money = payment.environment, payment.source, FIATS[present(saved.fiat_currency)]
     rate = ramp_rate(world, environment, "offramp", source.code, money.code)
 

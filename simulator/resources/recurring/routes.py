@@ -173,10 +173,7 @@ OPERATIONS = (
         check=actions.check_schedule,
         load=_FIND,
         group="recurring",
-        errors=(
-            "not_found",
-            "invalid_state",
-        ),
+        errors=("not_found", "invalid_state"),
     ),
     Operation(
         "GET",
@@ -202,10 +199,7 @@ OPERATIONS = (
         money=True,
         load=_FIND,
         group="recurring",
-        errors=(
-            "not_found",
-            "invalid_state",
-        ),
+        errors=("not_found", "invalid_state"),
     ),
     Operation(
         "POST",
@@ -218,10 +212,7 @@ OPERATIONS = (
         body=PauseBody,
         load=_FIND,
         group="recurring",
-        errors=(
-            "not_found",
-            "invalid_state",
-        ),
+        errors=("not_found", "invalid_state"),
     ),
     Operation(
         "POST",
@@ -235,10 +226,7 @@ OPERATIONS = (
         check=actions.check_restart,
         load=_FIND,
         group="recurring",
-        errors=(
-            "not_found",
-            "invalid_state",
-        ),
+        errors=("not_found", "invalid_state"),
     ),
     Operation(
         "GET",

@@ -14,13 +14,13 @@ from typing_extensions import TypedDict
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
-from simulator.resources.beneficiaries import any_beneficiary
+from simulator.resources.beneficiaries import Beneficiary
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.recurring.estimates import Estimate, ReviewWarning
 from simulator.resources.recurring.records import DestinationShape, PaymentType, RecurringPayment
 from simulator.resources.recurring.schedule import EndType, Frequency, Schedule, Weekday
 from simulator.resources.recurring.states import STATUSES
-from simulator.wire.records import present
+from simulator.wire.records import existing, present
 from simulator.wire.shapes import (
     AmountText,
     AssetText,
@@ -295,12 +295,12 @@ def render_review(
 def render_recipient(world: World, payment: RecurringPayment) -> ReviewRecipient:
     """Who is paid, with the account masked."""
     if payment.type == "withdraw":
-        saved = any_beneficiary(world, present(payment.beneficiary_id))
+        saved = existing(world, Beneficiary, present(payment.beneficiary_id))
         return {
-            "beneficiary_id": payment.beneficiary_id,
-            "name": saved.name if saved else None,
-            "type": saved.type if saved else "bank_account",
-            "account": mask((saved and saved.account) or ""),
+            "beneficiary_id": saved.id,
+            "name": saved.name,
+            "type": saved.type,
+            "account": mask(saved.account or ""),
         }
     destination = present(payment.destination)
     given: Mapping[str, object] = destination

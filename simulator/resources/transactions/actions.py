@@ -44,11 +44,6 @@ def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Tr
     return create(world, transaction, on, when)
 
 
-def transaction_of(world: World, transaction_id: str | None) -> Transaction | None:
-    found = find(world, transaction_id) if transaction_id else None
-    return found if isinstance(found, Transaction) else None
-
-
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
     """Move a transaction that comes to nothing; the account limits get back what it was charged with."""
     release_limits(world, transaction.environment, transaction.limit_charge)
@@ -88,8 +83,9 @@ def pay_over_lightning(world: World, transaction: Transaction) -> None:
 
 def payment_of(world: World, environment: str, invoice: str) -> Transaction | None:
     """The last transaction of the account that pays, or paid, or failed to pay an invoice or Lightning address."""
-    key = receiver_key(LIGHTNING, invoice)
-    return transaction_of(world, world.store[LIGHTNING_PAYMENTS.of(environment)].get(key))
+    transaction_id = world.store[LIGHTNING_PAYMENTS.of(environment)].get(receiver_key(LIGHTNING, invoice))
+    found = find(world, transaction_id) if transaction_id is not None else None
+    return found if isinstance(found, Transaction) else None
 
 
 def credit_deposit(

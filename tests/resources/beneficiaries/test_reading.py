@@ -10,11 +10,11 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import World
 from simulator.resources import beneficiaries, reference
-from simulator.resources.beneficiaries import any_beneficiary, beneficiary
+from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
 from simulator.wire.errors import ApiError
 from simulator.wire.json import loads
-from simulator.wire.records import move
+from simulator.wire.records import find, move
 from tests.resources.beneficiaries.test_saving import BANK, PHONE, STELLAR, WALLET
 from tests.support import advance, event_types, find_operation, invoke, make_world
 
@@ -77,7 +77,7 @@ def test_a_deleted_beneficiary_is_gone_but_for_past_transactions(world: World, s
     with pytest.raises(ApiError, match="not_found"):
         beneficiary(world, "sandbox", identifier)
     assert types(world) == ["wallet_address", "bank_account"]
-    kept = any_beneficiary(world, identifier)
+    kept = find(world, identifier)
     assert kept is not None
     assert kept.method == "mobile_money"
     event = next(world.journal.events_newest_first())
@@ -168,7 +168,7 @@ def test_the_state_table_cell_by_cell() -> None:
 
 def test_a_move_outside_the_state_table_raises_and_changes_nothing(world: World, saved: dict[str, str]) -> None:
     invoke(world, DELETE, id=saved["bank_account"])
-    deleted = any_beneficiary(world, saved["bank_account"])
+    deleted = find(world, saved["bank_account"])
     assert deleted is not None
     before = world.store.tables()
     for record, trigger in ((deleted, "delete"), (deleted, "create")):

@@ -8,11 +8,12 @@ import pytest
 
 from simulator.kernel.world import World
 from simulator.resources import beneficiaries, reference
-from simulator.resources.beneficiaries import any_beneficiary, beneficiary
+from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.reference import BANKS, COUNTRIES, PROVIDERS
 from simulator.wire import pipeline
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
+from simulator.wire.records import find
 from tests.support import CELO, STELLAR, event_types, find_operation, invoke, make_world
 
 ROOMS = (reference.ROOM, beneficiaries.ROOM)
@@ -323,7 +324,7 @@ def test_other_rooms_find_a_beneficiary_with_its_payment_method(
     saved = invoke(world, CREATE, body)
     found = beneficiary(world, "sandbox", saved["id"])
     assert (found.method, found.network, found.kind) == (method, network, "beneficiary")
-    assert any_beneficiary(world, saved["id"]) == found
+    assert find(world, saved["id"]) == found
 
 
 def test_an_unknown_id_in_a_body_is_not_found(world: World) -> None:
@@ -332,4 +333,4 @@ def test_an_unknown_id_in_a_body_is_not_found(world: World) -> None:
         with pytest.raises(ApiError) as raised:
             beneficiary(world, environment, identifier)
         assert (raised.value.status, raised.value.code, raised.value.param) == (404, "not_found", "beneficiary_id")
-    assert any_beneficiary(world, "ben_unknown") is None
+    assert find(world, "ben_unknown") is None
