@@ -71,7 +71,7 @@ class _Standing(TypedDict):
 def _check_row(key: str, row: FaultEntry) -> None:
     hold_against(_Standing, row)
     try:
-        read_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__})
+        check_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__}, None)
     except ApiError as error:
         raise StateError(error.param or "", error.message) from None
     if row["id"] != key:
@@ -197,25 +197,14 @@ class WebhookFault(Body):
 Fault: TypeAlias = InterfaceFault | WebhookFault
 
 
-def check_fault(raw: JsonObject, operations: Iterable[Operation]) -> Fault:
-    """A fault that may be put in force; ApiError 400 with dotted `param` when it is malformed or can match no call."""
-    return _checked(_parsed(raw), operations)
+def check_fault(raw: JsonObject, operations: Iterable[Operation] | None) -> Fault:
+    """A fault that may be put in force; ApiError 400 with dotted `param` when it is malformed.
 
-
-def read_fault(raw: JsonObject) -> Fault:
-    """A fault of the right shape, whether or not any call can meet it; ApiError 400 with dotted `param`."""
-    return _checked(_parsed(raw), None)
-
-
-def _parsed(raw: JsonObject) -> Fault:
-    model: type[Fault] = InterfaceFault
-    if "webhook" in raw or "deliver" in raw:
-        model = WebhookFault
+    With `operations` also when no call of any of them can match it.
+    """
+    model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
     refuse_unknown(model, raw)
-    return parse(model, raw, code="invalid_parameter")
-
-
-def _checked(fault: Fault, operations: Iterable[Operation] | None) -> Fault:
+    fault = parse(model, raw, code="invalid_parameter")
     found = list(wrongs_of_fault(fault, operations))
     if found:
         raise refusal_of(found)

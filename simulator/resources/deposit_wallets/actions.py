@@ -17,7 +17,7 @@ from simulator.resources.deposit_wallets.bodies import (
     WalletChanges,
 )
 from simulator.resources.deposit_wallets.lightning import open_address
-from simulator.resources.deposit_wallets.records import Deposit, Wallet, deposits, entries, wallets
+from simulator.resources.deposit_wallets.records import DEPOSITS, Deposit, Wallet, entries, wallets
 from simulator.resources.deposit_wallets.shapes import (
     DepositShape,
     LightningShape,
@@ -80,7 +80,7 @@ def update_wallet(call: Call[WalletChanges, None, Wallet]) -> WalletShape:
 
 
 def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[DepositShape]:
-    made = deposits(call.world, call.environment).values()
+    made = call.world.store[DEPOSITS.of(call.environment)].values()
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
 

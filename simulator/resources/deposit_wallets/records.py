@@ -94,7 +94,3 @@ def wallets(world: World, environment: str) -> Table[Wallet]:
 def entries(world: World, environment: str) -> Table[LightningEntry]:
     """Lightning addresses and invoices of all wallets, oldest first."""
     return world.store[LIGHTNING.of(environment)]
-
-
-def deposits(world: World, environment: str) -> Table[Deposit]:
-    return world.store[DEPOSITS.of(environment)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from simulator.resources.history import actions
 from simulator.resources.history.shapes import (
     ORDER_STATUSES,
@@ -37,18 +35,6 @@ def _is_run_of(transaction: Transaction, wanted: frozenset[str]) -> bool:
     return transaction.recurring_payment_id in wanted
 
 
-def _at_least(transaction: Transaction, bound: Decimal) -> bool:
-    return transaction.amount >= bound
-
-
-def _at_most(transaction: Transaction, bound: Decimal) -> bool:
-    return transaction.amount <= bound
-
-
-def _has_status(order: Transaction, wanted: frozenset[str]) -> bool:
-    return ORDER_STATUSES[order.status] in wanted
-
-
 _NETWORK = Filter("network", _on_network, tuple(NETWORKS))
 
 TRANSACTION_LIST = Listing[Transaction](
@@ -57,8 +43,8 @@ TRANSACTION_LIST = Listing[Transaction](
         Filter("recurring_payment_id", _is_run_of),
         _NETWORK,
         Filter("currency", _in_currency, (*ASSET_CODES, *FIATS)),
-        Bound("min_amount", _at_least),
-        Bound("max_amount", _at_most),
+        Bound("min_amount", lambda transaction, bound: transaction.amount >= bound),
+        Bound("max_amount", lambda transaction, bound: transaction.amount <= bound),
     ),
     search=Transaction.searched,
     sorts={**DATES, "amount": lambda row: row.amount},
@@ -67,7 +53,12 @@ TRANSACTION_LIST = Listing[Transaction](
 
 ORDER_LIST = Listing[Transaction](
     filters=(
-        Filter("status", _has_status, tuple(dict.fromkeys(ORDER_STATUSES.values())), many=True),
+        Filter(
+            "status",
+            lambda order, wanted: ORDER_STATUSES[order.status] in wanted,
+            tuple(dict.fromkeys(ORDER_STATUSES.values())),
+            many=True,
+        ),
         Filter("order_type", lambda order, wanted: order.type in wanted, TYPES, many=True),
         Filter("asset", _in_currency, tuple(ASSET_CODES)),
         _NETWORK,

@@ -10,8 +10,7 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
-from simulator.kernel.store import Table, TableKey
-from simulator.kernel.world import World
+from simulator.kernel.store import TableKey
 from simulator.resources.recurring.schedule import Schedule
 from simulator.resources.reference import currency_of
 from simulator.wire.records import Record
@@ -95,8 +94,3 @@ class RecurringPayment(Record):
 
 
 PAYMENTS = TableKey("recurring_payments", RecurringPayment, per_environment=True)
-
-
-def recurring_payments(world: World, environment: str) -> Table[RecurringPayment]:
-    """The recurring payments of an environment that are not deleted, oldest first."""
-    return world.store[PAYMENTS.of(environment)]
