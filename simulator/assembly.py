@@ -170,7 +170,8 @@ class Simulator:
         operations = (row for room in self.rooms for row in room.operations)
         self.operations: tuple[Operation, ...] = tuple(by_name("operations", operations, lambda row: row.name).values())
         engine = self.engine
-        self.wiring = wiring_of(self.rooms, engine.timers, (engine.on_event,), (engine.on_created,), self._failed)
+        wiring = wiring_of(self.rooms, engine.timers, (engine.on_event,), (engine.on_created,), self._failed)
+        self.wiring = dataclasses.replace(wiring, tables=frozenset(self.tables))
         self.inherited = inherited or Inherited()
         self.worlds: dict[str, World] = {}
         self.blueprints: dict[str, Blueprint] = {}

@@ -56,7 +56,7 @@ def _check_call(key: str, row: KeptCall) -> None:
 
 _NAMES = checker(list[str])
 
-CALLS = TableKey("control.calls", KeptCall, check=_check_call)
+CALLS = TableKey("control.calls", KeptCall, check=_check_call, around=True)
 """The rows by the ids of the calls."""
 KEPT = 10_000
 BYTES_KEPT = 64 * 1024 * 1024

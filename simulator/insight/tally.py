@@ -54,7 +54,7 @@ class Hits:
     first: str
 
 
-COVERAGE = TableKey("coverage", Hits)
+COVERAGE = TableKey("coverage", Hits, around=True)
 
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:

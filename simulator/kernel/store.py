@@ -8,7 +8,7 @@ log is a list of old rows, a snapshot is a shallow copy, and a reader can never 
 
 from __future__ import annotations
 
-from collections.abc import Callable, ItemsView, Iterator, Mapping
+from collections.abc import Callable, ItemsView, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from types import UnionType
@@ -33,7 +33,8 @@ class TableKey(Generic[Row]):
 
     `row` is a class or a typing form. `check(key, row)` raises the `StateError` of `wire/codec` for a row of that type
     which cannot be one of this table all the same: rows of a document are held against it. A table `per_environment` is
-    there twice; a table `per_owner` once for the account, if it has one there, and once for each other owner.
+    there twice; a table `per_owner` once for the account, if it has one there, and once for each other owner. A table
+    `around` worlds is kept by the server, whatever rooms there are.
 
     Keys are compared by identity, so finding a table hashes no text.
     """
@@ -43,6 +44,7 @@ class TableKey(Generic[Row]):
     per_environment: bool = False
     per_owner: bool = False
     check: Callable[[str, Row], None] | None = None
+    around: bool = False
     _own: dict[str, Address[Row]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -165,12 +167,14 @@ class Table(Generic[Row]):
 class Store:
     """All tables of one world. Writing outside of `change()` raises RuntimeError.
 
+    With `known` it has these tables and those around worlds only: documents would not know one that nobody listed.
     `on_commit`, if set, gets the writes of every change once it is made, in their order; it must not raise.
     """
 
-    __slots__ = ("_at", "_buried", "_keys", "_place", "_tables", "_undo", "on_commit")
+    __slots__ = ("_at", "_buried", "_keys", "_known", "_place", "_tables", "_undo", "on_commit")
 
-    def __init__(self) -> None:
+    def __init__(self, known: Set[TableKey[Any]] | None = None) -> None:
+        self._known = known
         self._tables: dict[str, Table[Any]] = {}
         self._at: dict[TableKey[Any] | Address[Any], Table[Any]] = {}
         self._keys: dict[str, TableKey[Any]] = {}
@@ -188,6 +192,8 @@ class Store:
 
     def _open(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
         address = at if isinstance(at, Address) else at.of()
+        if self._known is not None and address.key not in self._known and not address.key.around:
+            raise ValueError(f"the table {address.key.name!r} is of no room of this simulator")
         if self._keys.setdefault(address.key.name, address.key) is not address.key:
             raise ValueError(f"two tables are called {address.key.name!r}")
         table = self._at[at] = self.written(address.text)

@@ -7,7 +7,7 @@ knows no resource.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Set
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -56,7 +56,8 @@ class Wiring:
     it carries, inside the change that emitted it. `on_created`: called with environment, object and id of a
     resource whose creation emits no event. `kinds`: the descriptor of every kind of resource by name. `on_failure`:
     called with a timer whose handler raised, after its change was undone and in place of it; it must not raise.
-    Without one the exception is raised to whoever fires.
+    Without one the exception is raised to whoever fires. `tables`: all that its rooms and kernel have
+    (None: any).
     """
 
     timers: Mapping[str, TimerRow] = field(default_factory=dict)
@@ -64,6 +65,7 @@ class Wiring:
     on_created: tuple[CreationListener, ...] = ()
     kinds: Mapping[str, Any] = field(default_factory=dict)
     on_failure: FailureHandler | None = None
+    tables: Set[TableKey[Any]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,7 @@ class World:
         self.started_at_ms = clock.now_ms
         self.wiring = wiring
         self.directory = Directory() if directory is None else directory
-        self.store = Store()
+        self.store = Store(wiring.tables)
         self.streams = Streams(self.store, seed)
         self.agenda = Agenda(self.store)
         self.ledger = Ledger(self.store)

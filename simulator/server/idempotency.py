@@ -28,7 +28,7 @@ class Stored:
     at_ms: Milliseconds
 
 
-ANSWERS = TableKey("idempotency", Stored)
+ANSWERS = TableKey("idempotency", Stored, around=True)
 """The answers by `<environment>:<key>`, oldest first."""
 
 

@@ -14,7 +14,7 @@ from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.settings import settings_of
 
-WINDOWS = TableKey("rate_windows", tuple[int, int])
+WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
 """When the present window of a key pair was opened (milliseconds), and the calls in it."""
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from simulator.assembly import ROOMS, Simulator
+from simulator.assembly import ROOMS, Blueprint, Simulator
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow
 from simulator.scenario.schema import Library
@@ -59,3 +60,11 @@ def test_two_rows_of_one_name_in_a_catalogue_are_refused(module: Any, row: str) 
     assert before in source
     with pytest.raises(ValueError, match="of the name"):
         exec(source.replace(before, f"{before}    {row},\n"), {"__name__": module.__name__})
+
+
+def test_a_table_that_no_room_lists_is_refused_when_it_is_reached_for() -> None:
+    forgotten = TableKey("forgotten", str)
+    for rooms, known in ((ROOMS, False), ((*ROOMS, Room("more", tables=(forgotten,))), True)):
+        world = Simulator(rooms, Library()).create_world(Blueprint("default", 1))
+        with nullcontext() if known else pytest.raises(ValueError, match="'forgotten' is of no room"):
+            assert len(world.store[forgotten]) == 0
