@@ -168,6 +168,7 @@ def verify_phone(call: ActionCall[None, Nothing]) -> shapes.Profile:
     profile = profile_of(call.world)
     if profile.pending_phone_number is None:
         message = "Nothing to verify: no phone number is waiting to be verified."
+        # By name, because the rows of the actions are made of these functions and stand in a module above.
         allowed = ["set_kyc", "set_profile", "set_limits", "set_production_access"]
         raise ControlError(409, "invalid_transition", message, allowed=allowed)
     profile = write(call.world, replace(profile, phone_number=profile.pending_phone_number, pending_phone_number=None))
