@@ -36,12 +36,30 @@ def inside() -> Iterator[Inside]:
         inside.close()
 
 
+def as_saved(written: Any, saved: Any) -> Any:
+    """What is written of rows, without the fields that they had not when they were saved."""
+    if isinstance(written, list) and isinstance(saved, list) and len(written) == len(saved):
+        return [as_saved(one, was) for one, was in zip(written, saved, strict=True)]
+    if isinstance(written, dict) and isinstance(saved, dict) and "$" in written:
+        return {name: as_saved(value, saved[name]) for name, value in written.items() if name in saved}
+    return written
+
+
+def test_a_field_that_a_row_has_got_since_is_no_difference() -> None:
+    row = {"$": "Lamp", "parts": [{"$": "Bulb", "watt": 5, "colour": ""}], "any": {"key": 1}}
+    assert as_saved([["lamp_1", row]], [["lamp_1", {"$": "Lamp", "parts": [{"$": "Bulb", "watt": 5}]}]]) == [
+        ["lamp_1", {"$": "Lamp", "parts": [{"$": "Bulb", "watt": 5}]}]
+    ]
+    for other in ({**row, "parts": []}, {**row, "any": {"key": 1, "new": 2}}, {"$": "Lamp"}):
+        assert as_saved(other, row) != row
+
+
 def test_it_is_written_again_as_it_was(inside: Inside) -> None:
     saved, written = read("world.json.gz"), inside.control("GET", "/state").body
     assert written["tables"].keys() == saved["tables"].keys()
     for name, rows in saved["tables"].items():
         if name not in OF_THE_LOAD:
-            assert written["tables"][name] == rows, name
+            assert as_saved(written["tables"][name], rows) == rows, name
     for name in saved.keys() - {"tables", "simulator"}:
         assert written[name] == saved[name], name
 

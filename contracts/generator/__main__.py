@@ -45,7 +45,7 @@ def coverage() -> None:
     found = list(collect().values())
     failed = [one.name for one in found if not one.result.passed]
     if failed:
-        raise click.ClickException(f"these scenarios fail: {', '.join(failed)}")
+        raise click.ClickException(f"these scenarios fail, `rampsim scenario run NAME` says why: {', '.join(failed)}")
     (contracts_directory() / "coverage.md").write_text(coverage_page.page(found), "utf-8")
     (shipped_directory() / "README.md").write_text(scenarios_page.page(found), "utf-8")
     gaps = coverage_page.Coverage(found).gaps()

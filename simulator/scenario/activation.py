@@ -114,7 +114,7 @@ def _set_up(context: Context, world: World, name: str) -> None:
             of_timeline=True,
         )
         plan(world, world.now_ms + draw(world, name, step.at), pending)
-    holding.hold(world, context.network_status)
+    holding.hold(world, context.actions, context.network_status)
 
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:

@@ -97,7 +97,7 @@ class Engine:
         holding.release(world, status)
         slowing.restretch(world, status, lambda name: self._slowdown(world, name))
         drop_beyond(world)
-        holding.hold(world, status)
+        holding.hold(world, self._context.actions, status)
 
     def _slowdown(self, world: World, name: str) -> Mapping[Any, float]:
         return self.file(world, name).scenario.slowdown if self.knows(world, name) else {}

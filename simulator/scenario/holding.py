@@ -17,14 +17,13 @@ from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
-from simulator.resources.transactions import Transaction
 from simulator.scenario.pending import KINDS, STEP, TIMELINE, PlannedStep, check_step
+from simulator.wire.actions import ActionTable
 from simulator.wire.json import JsonObject
 from simulator.wire.records import find
 
 _CARRIED = ("scenario", "part", "place", "event", "action", "acts_on", "parameters", "hand_to")
 _STRETCH = ("slowed_by", "factor")
-LIGHTNING_NETWORK = "bitcoin"
 
 NetworkStatus: TypeAlias = Callable[[World, str, str], str]
 
@@ -62,22 +61,7 @@ class Held:
 HELD = TableKey("scenario.held", Held, check=lambda _, held: check_step(held.arguments(), ""))
 
 
-def networks_needed(action: str, record: object) -> frozenset[str]:
-    """The canonical networks without which a step cannot happen to a resource: chains move, banks and payers do not."""
-    if isinstance(record, Transaction):
-        sides: tuple[str | None, ...] = ()
-        if action in ("broadcast", "deposit_arrives") or (action == "refund" and record.type == "offramp"):
-            sides = (record.paid.network,)
-        if action == "complete":
-            sides = (record.received.network, record.paid.network if record.type == "swap" else None)
-        return frozenset(side for side in sides if side is not None)
-    if action in ("deposit_arrives", "deposit_confirms", "confirmation_arrives"):
-        network = getattr(record, "network", None)
-        return frozenset((network,)) if isinstance(network, str) else frozenset()
-    return frozenset((LIGHTNING_NETWORK,) if action in ("invoice_paid", "lightning_payment_arrives") else ())
-
-
-def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None) -> None:
+def hold(world: World, actions: ActionTable, status: NetworkStatus, fresh: Iterable[str] | None = None) -> None:
     """Take planned steps that need a network that is down off the agenda, and what follows each in its rule.
 
     `fresh`: the keys of what has just been planned, where the networks are as they were; else all steps are looked at.
@@ -95,7 +79,7 @@ def hold(world: World, status: NetworkStatus, fresh: Iterable[str] | None = None
         record = find(world, step.acts_on or step.target)
         # The object's own environment: a step of a timeline may be written for another than that of what it acts on.
         environment = step.environment if record is None else record.environment
-        needed = sorted(networks_needed(step.action or "", record))
+        needed = sorted(actions.networks_needed(step.action or "", record)) if record is not None else ()
         down = tuple(name for name in needed if status(world, environment, name) == "down")
         rule = (step.scenario, step.part.partition(".")[0], step.target)  # of `rules[0].do[1]` the first part
         awaited = down or (() if step.of_timeline else waiting.get(rule, ()))

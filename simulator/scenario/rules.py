@@ -212,7 +212,7 @@ def _plan(
         planned.append(plan(world, world.now_ms + delay_ms, pending))
     keys = [key for key in planned if key is not None]
     if keys:
-        holding.hold(world, context.network_status, keys)
+        holding.hold(world, context.actions, context.network_status, keys)
         too_many = stops.count_pending(world, file.name, len(keys))
         if too_many is not None:
             stop(world, file.name, f"rules[{index}]", place, too_many)

@@ -47,6 +47,10 @@ def _nothing_unmet(world: World, record: object) -> str | None:
     return None
 
 
+def _no_network(record: object) -> Iterable[str | None]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Action(Generic[TargetT, ParametersT]):
     """One row of the action table.
@@ -58,6 +62,9 @@ class Action(Generic[TargetT, ParametersT]):
     Whether the action is legal on a record is a matter of its state table. `guard` is asked after the table and
     returns why the action is refused all the same, or None. An action with `makes` moves nothing: it makes a new
     resource of that kind by an initial move, so its target may be in any state.
+
+    `networks` are those without which it cannot happen to a record (None: the side in question has none): a step of a
+    scenario is held while one of them is down (decision S22). Chains move, banks and payers do not.
     """
 
     name: str
@@ -68,6 +75,7 @@ class Action(Generic[TargetT, ParametersT]):
     guard: Callable[[World, TargetT], str | None] = _nothing_unmet
     check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
     makes: str = ""
+    networks: Callable[[TargetT], Iterable[str | None]] = _no_network
 
     def states(self, machine: Machine) -> list[str]:
         """The states in which the table has this action, whatever the guard says."""
@@ -103,6 +111,11 @@ class ActionTable:
 
     def kinds(self, name: str) -> list[str]:
         return list(dict.fromkeys(kind for row in self.rows[name] for kind in row.kinds))
+
+    def networks_needed(self, name: str, record: Record) -> frozenset[str]:
+        """The canonical names of the networks without which an action cannot happen to a resource."""
+        needed = (row.networks(record) for row in self.rows.get(name, ()) if record.kind in row.kinds)
+        return frozenset(network for networks in needed for network in networks if network is not None)
 
     def parameters(self, name: str) -> list[str]:
         """What an action knows, whatever its target; `target` itself where it can have one."""

@@ -97,6 +97,20 @@ def refusal(world: World, name: str, target: str | None = None, **parameters: An
     return caught.value
 
 
+def test_an_action_needs_the_networks_that_its_row_names_for_a_target() -> None:
+    lamp = toy.mount(toy.make())
+    table = ActionTable(
+        (
+            Action("switch", "turns it", switch, ("lamp",), networks=lambda lamp: (lamp.colour, None)),
+            Action("switch", "turns it", switch, ("sun",), networks=lambda sun: ("celo",)),
+            Action("paint", "paints it", paint, ("lamp",)),
+        )
+    )
+    assert table.networks_needed("switch", lamp) == {lamp.colour}
+    assert table.networks_needed("paint", lamp) == frozenset()
+    assert table.networks_needed("never", lamp) == frozenset()
+
+
 def test_an_action_on_a_resource_answers_what_it_did() -> None:
     world = toy.make()
     lamp = toy.mount(world)

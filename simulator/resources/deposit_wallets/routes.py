@@ -176,6 +176,15 @@ OPERATIONS = (
     ),
 )
 
+
+def _own_network(record: Wallet | Deposit) -> tuple[str]:
+    return (record.network,)
+
+
+def _bitcoin(entry: LightningEntry) -> tuple[str]:
+    return ("bitcoin",)
+
+
 ACTIONS = (
     Action(
         "deposit_arrives",
@@ -185,12 +194,14 @@ ACTIONS = (
         DepositParameters,
         makes="deposit",
         check=_check_deposit,
+        networks=_own_network,
     ),
     Action(
         "deposit_confirms",
         "required confirmations reached, balance credited",
         actions.deposit_confirms,
         ("deposit",),
+        networks=_own_network,
     ),
     Action(
         "confirmation_arrives",
@@ -199,9 +210,17 @@ ACTIONS = (
         ("deposit",),
         ConfirmationParameters,
         guard=actions.climbs,
+        networks=_own_network,
     ),
     Action("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), ReasonParameters),
-    Action("invoice_paid", "paid and credited", lightning.invoice_paid, ("invoice",), guard=lightning.unpayable),
+    Action(
+        "invoice_paid",
+        "paid and credited",
+        lightning.invoice_paid,
+        ("invoice",),
+        guard=lightning.unpayable,
+        networks=_bitcoin,
+    ),
     Action(
         "lightning_payment_arrives",
         "paid and credited",
@@ -209,5 +228,6 @@ ACTIONS = (
         ("lightning_address",),
         LightningPaymentParameters,
         guard=lightning.unpayable,
+        networks=_bitcoin,
     ),
 )

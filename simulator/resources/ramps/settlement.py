@@ -181,6 +181,7 @@ ACTIONS = (
         ("offramp",),
         RampDepositParameters,
         check=_check_deposit,
+        networks=Transaction.paid_on,
     ),
     Action(
         "complete",
@@ -189,7 +190,8 @@ ACTIONS = (
         _RAMPS,
         TxHashParameters,
         check=check_hash,
+        networks=Transaction.received_on,
     ),
     Action("fail", "it cannot finish", fail, _RAMPS, FailureParameters),
-    Action("refund", "funds go back", refund, _RAMPS, guard=has_funds),
+    Action("refund", "funds go back", refund, _RAMPS, guard=has_funds, networks=Transaction.paid_on),
 )

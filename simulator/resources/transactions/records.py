@@ -111,6 +111,14 @@ class Transaction(Record):
     def kind(self) -> str:
         return "deposit_transaction" if self.type == "deposit" else self.type
 
+    def paid_on(self) -> tuple[str | None]:
+        """The network that the customer pays on, None for fiat."""
+        return (self.paid.network,)
+
+    def received_on(self) -> tuple[str | None]:
+        """The network that delivers, None for fiat."""
+        return (self.received.network,)
+
     def networks(self) -> Iterator[str]:
         """The canonical networks of both sides."""
         for side in (self.paid, self.received):
