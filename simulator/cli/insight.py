@@ -17,7 +17,7 @@ _SEVERITIES = ("info", "warning", "error")
 
 @click.command()
 @click.option("--all-worlds", is_flag=True, help="Of all worlds this server has had, ended ones included.")
-@click.option("--severity", type=click.Choice(_SEVERITIES), help="Only findings at least as grave as this.")
+@click.option("--severity", type=click.Choice(_SEVERITIES), help="Only findings at least as severe as this.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--fail", is_flag=True, help="Exit with 1 when anything is found.")
 @remote

@@ -34,12 +34,12 @@ ASSUMPTIONS = assume(
     (
         "scenario-stopped",
         "A scenario that comes to more than `timers_per_instant` steps without delay at one instant, or to more than "
-        "50,000 pending steps, is stopped: it leaves the active list, its steps, timeline and faults go, what it "
-        "ruled alone is ruled by nobody. Activating or uploading it again begins it afresh.",
+        "50,000 pending steps, is stopped: it leaves the active list, its steps, timeline and faults go, and "
+        "no scenario acts on the objects bound to it. Activating or uploading it again begins it afresh.",
     ),
     (
         "manual-chosen",
-        "An object that was put under one scenario (header, reference, hand-over) goes on under that whether it is "
+        "An object that was bound to one scenario (header, reference, hand-over) stays bound to it, whether that is "
         "active or not; `[]` leaves all others to timers and control calls. Steps pending from a "
         "scenario that leaves are gone.",
     ),

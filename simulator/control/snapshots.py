@@ -34,7 +34,7 @@ ASSUMPTIONS = assume(
     ("snapshot-clock", "Restoring sets clock mode and rate too; a running clock goes on from the snapshot's moment."),
     (
         "snapshot-tokens",
-        "After restoring, tokens issued since the snapshot are dead, those of the snapshot live again.",
+        "After restoring, tokens issued since the snapshot are no longer valid, those of the snapshot are valid again.",
     ),
     ("fork-keys", "A fork has webhook keys of its own too; endpoints and planned retries are copied like all else."),
     ("fork-choices", "A fork takes clock, seed, scenarios and settings of the call where given, else the snapshot's."),

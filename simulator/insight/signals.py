@@ -13,7 +13,7 @@ ERROR: Severity = "error"
 
 @dataclass(frozen=True)
 class AdviceKind:
-    """One kind: how grave it is, what it says about a subject, what to do, and the clause that says so."""
+    """One kind: how severe it is, what it says about a subject, what to do, and the clause that says so."""
 
     severity: Severity
     message: str

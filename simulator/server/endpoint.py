@@ -312,9 +312,11 @@ class Endpoint:
         """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
-        ruled = self._simulator.engine.answer_for(world, request.environment, incoming.method, request.path, call.raw)
-        if ruled is not None:
-            raise ApiError(ruled.code, ruled.message, ruled.param, ruled.status)
+        answered = self._simulator.engine.answer_for(
+            world, request.environment, incoming.method, request.path, call.raw
+        )
+        if answered is not None:
+            raise ApiError(answered.code, answered.message, answered.param, answered.status)
         with world.store.attempt():
             answer = operation.action(call)
             if isinstance(answer, Probe):

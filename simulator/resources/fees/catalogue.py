@@ -108,7 +108,7 @@ def _network_fee(entry: Mapping[str, Any], code: str) -> NetworkFee | None:
 
 
 def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
-    """The limits of an entry; what may be sent is ruled by the currency listing, so that there is one truth."""
+    """The limits of an entry; those of sends come from the currency listing, so that they stand in one place only."""
     given = entry.get("limits")
     if given is not None:
         return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)
