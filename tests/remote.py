@@ -16,6 +16,9 @@ from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.process import serving
 
+EMPTY = Config(clock="manual", scenarios=())
+"""Nothing happens but by timers and calls."""
+
 
 @dataclass
 class Answer:
@@ -132,3 +135,19 @@ def running(config: Config) -> Iterator[tuple[str, Application]]:
         loop.call_soon_threadsafe(stop.set)
         thread.join(20)
         loop.close()
+
+
+ENDINGS = ("reset", "delete", "restore", "replace")
+"""How a world may end."""
+
+
+def end_world(world: Remote, how: str) -> None:
+    if how == "delete":
+        assert world.call("DELETE", f"{world.origin}/_simulator/worlds/{world.world['id']}").status == 204
+    elif how == "reset":
+        assert world.control("POST", "/reset").status == 200
+    elif how == "restore":
+        snapshot = world.control("GET", "/snapshots").body["data"][0]["id"]
+        assert world.control("POST", f"/snapshots/{snapshot}/restore").status == 200
+    else:
+        assert world.control("PUT", "/state", content=world.control("GET", "/state").raw).status == 200

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from typing import Any
 
 from simulator.kernel.clock import Clock, parse_timestamp
@@ -94,3 +96,11 @@ def advance(world: World, to_ms: int) -> None:
 
 def event_types(world: World) -> list[str]:
     return [event.type for event in world.journal.events()]
+
+
+def eventually(holds: Any) -> None:
+    """Look until something holds that another thread brings about."""
+    end = time.monotonic() + 20
+    while not holds():
+        assert time.monotonic() < end, "it never came to be"
+        threading.Event().wait(0.01)

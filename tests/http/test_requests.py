@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.remote import Answer, Remote
@@ -292,3 +293,21 @@ def test_the_control_interface_shows_the_rates_and_the_banks(world: Remote) -> N
     banks = world.control("GET", "/reference").body["banks"]
     assert len(banks) == 25
     assert all(set(row) >= {"country", "bank_code", "bank_name"} and row["bank_name"] for row in banks)
+
+
+def test_the_journal_is_bounded_in_bytes_and_tells_what_it_dropped(origin: str, http: httpx.Client) -> None:
+    small = Remote(origin, http).another(seed=1, scenarios=[], settings={"journal_bytes": 100_000})
+    for _ in range(20):
+        small.api("POST", "/quotes", {"reference": "x" * 10_000})
+    kept = small.control("GET", "/requests").body
+    assert len(kept["data"]) + kept["dropped"] == 21
+    assert 5 <= len(kept["data"]) <= 9
+    assert small.control("PATCH", "/settings", {"journal_limit": 2}).status == 200
+    assert len(small.control("GET", "/requests").body["data"]) == 2
+
+
+def test_of_a_strangers_body_little_is_kept(server: Remote) -> None:
+    server.call("POST", f"{server.origin}/v1/quotes", content=b"z" * 500_000)
+    kept = server.control("GET", "/requests", params={"limit": "1"}).body["data"][0]
+    assert len(kept["body"]) < 70_000
+    assert kept["body"].endswith("(cut; 500000 bytes in all)")

@@ -11,14 +11,12 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any
 
 import httpx
 import pytest
 
 from simulator.server import publisher
-from simulator.server.publisher import Channel, Reader
 from tests.http.busy import ok, onramp, send
 from tests.http.test_snapshots import FRIEND, another_process, restore, snapshot, state
 from tests.remote import Remote
@@ -291,49 +289,6 @@ def ends(connection: socket.socket) -> bool:
     return True
 
 
-def test_a_channel_lets_go_of_a_reader_that_lags(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publisher, "LONGEST_QUEUE", 3)
-    cut: list[str] = []
-    channel = Channel(count(1))
-    slow, quick = Reader(lambda: cut.append("slow")), Reader(lambda: cut.append("quick"))
-    channel.join(slow, None)
-    channel.join(quick, None)
-
-    async def run() -> list[int]:
-        got = []
-        for number in range(6):
-            channel.publish(lambda given: b"%d" % given)
-            message = await quick.take()
-            assert message is not None
-            assert message.number == number + 1
-            got.append(message.number)
-        return got
-
-    assert asyncio.run(run()) == [1, 2, 3, 4, 5, 6]
-    assert cut == ["slow"]
-    assert channel.readers == [quick]
-    assert not slow.waiting
-    assert asyncio.run(slow.take()) is None
-
-
-def test_a_channel_remembers_the_newest_messages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(publisher, "MESSAGES_KEPT", 3)
-    channel = Channel(count(1))
-    for _ in range(5):
-        channel.publish(lambda number: b"%d" % number)
-    reader = Reader(lambda: None)
-    channel.join(reader, 1)
-    assert [message.number for message in reader.waiting] == [3, 4, 5]
-    channel.close()
-    assert channel.readers == []
-
-    async def rest() -> list[int]:
-        return [message.number for message in [await reader.take() for _ in range(3)] if message]
-
-    assert asyncio.run(rest()) == [3, 4, 5]
-    assert asyncio.run(reader.take()) is None
-
-
 def test_nothing_is_made_when_nobody_listens(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(publisher, "MESSAGES_KEPT", 5)
     inside = Inside()
@@ -475,3 +430,11 @@ def test_an_inbox_that_is_cleared_goes_on_being_waited_for(world: Remote) -> Non
         assert world.control("DELETE", path).status == 204
         assert world.call("POST", url, content=b"hello", headers={"X-Simulator-World": world.world["id"]}).status == 200
         assert [row["body"] for row in waiting.result().body["data"]] == ["hello"]
+
+
+def test_an_event_already_emitted_is_found_without_any_time_to_wait(world: Remote) -> None:
+    world.act("set_network", network="celo", status="down")
+    for query in ("", "&type=network.status_changed"):
+        found = world.control("GET", f"/events/wait?timeout=0{query}")
+        assert (found.status, found.body["type"]) == (200, "network.status_changed")
+    assert world.control("GET", "/events/wait?timeout=0&type=kyc.approved").status == 408

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import logging
 from typing import Any
 
 import httpx
@@ -14,9 +16,9 @@ from starlette.routing import Mount, Route
 from starlette.testclient import TestClient
 
 from simulator import Config, create_app
+from tests.raw import ask, refusal, request
+from tests.remote import EMPTY, Remote, running
 from tests.support import KEYS
-
-QUIET = Config(clock="manual", scenarios=())
 
 
 def signed_in(client: Any, base: str = "") -> dict[str, str]:
@@ -26,7 +28,7 @@ def signed_in(client: Any, base: str = "") -> dict[str, str]:
 
 
 def test_the_test_client_of_starlette_calls_both_interfaces() -> None:
-    with TestClient(create_app(QUIET)) as client:
+    with TestClient(create_app(EMPTY)) as client:
         assert client.get("/v1/transactions", headers=signed_in(client)).status_code == 200
         assert client.get("/_simulator/health").json()["status"] == "ok"
         assert client.get("/nowhere").json()["error"]["code"] == "not_found"
@@ -51,7 +53,7 @@ def test_without_its_lifespan_it_works_all_the_same() -> None:
 
 def test_a_name_by_which_the_server_was_not_reached_is_refused() -> None:
     """In process the name is the caller's choice; behind a socket the server knows only its address."""
-    client = TestClient(create_app(QUIET), base_url="http://partner.test")
+    client = TestClient(create_app(EMPTY), base_url="http://partner.test")
     assert client.get("/_simulator/worlds").status_code == 200
     assert client.get("/_simulator/worlds", headers={"Host": "rebound.test"}).status_code == 403
     assert client.get("/v1/transactions", headers={"Host": "rebound.test"}).json()["error"]["code"] == "forbidden"
@@ -64,7 +66,7 @@ def mounted() -> TestClient:
     async def own(request: Request) -> PlainTextResponse:
         return PlainTextResponse("the partner's own page")
 
-    return TestClient(Starlette(routes=[Mount("/rails", create_app(QUIET)), Route("/", own)]))
+    return TestClient(Starlette(routes=[Mount("/rails", create_app(EMPTY)), Route("/", own)]))
 
 
 def test_mounted_under_a_prefix_it_answers_there_and_nowhere_else(mounted: TestClient) -> None:
@@ -98,7 +100,7 @@ def test_a_route_that_is_added_is_found_and_the_interface_keeps_what_nobody_know
     async def extra(request: Request) -> PlainTextResponse:
         return PlainTextResponse("more")
 
-    application = create_app(QUIET)
+    application = create_app(EMPTY)
     application.router.routes.append(Route("/extra", extra))
     client = TestClient(application)
     assert client.get("/extra").text == "more"
@@ -109,5 +111,51 @@ def test_a_route_that_is_added_is_found_and_the_interface_keeps_what_nobody_know
 def test_a_websocket_is_closed() -> None:
     from starlette.websockets import WebSocketDisconnect
 
-    with pytest.raises(WebSocketDisconnect), TestClient(create_app(QUIET)).websocket_connect("/v1/transactions"):
+    with pytest.raises(WebSocketDisconnect), TestClient(create_app(EMPTY)).websocket_connect("/v1/transactions"):
         pass
+
+
+def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(caplog: pytest.LogCaptureFixture) -> None:
+    secret = "sk_test_" + "a1" * 12
+    with running(EMPTY) as (origin, application):
+
+        def broken(*_: Any) -> Any:
+            raise RuntimeError(f"no such luck with {secret}")
+
+        application.runtime.driver.bring_up_to_date = broken  # type: ignore[method-assign]
+        with caplog.at_level(logging.ERROR):
+            for path in ("/v1/profile", "/_simulator/clock"):
+                status, _, body = ask(origin, request("GET", path))
+                message = json.loads(body)["error"]["message"]
+                assert (status, json.loads(body)["error"]["code"]) == (500, "internal_error")
+                assert "defect of the simulator" in message
+                assert "luck" not in message
+    assert caplog.text.count("RuntimeError: no such luck with ***") >= 2
+    assert secret not in caplog.text
+
+
+def test_a_call_that_was_carried_out_is_acknowledged_whatever_follows_it(caplog: pytest.LogCaptureFixture) -> None:
+    with running(EMPTY) as (origin, application), httpx.Client(trust_env=False) as client:
+        remote = Remote(origin, client)
+        remote.world = remote.control("GET", "/worlds/default").body
+        remote.token()
+
+        def broken(*_: Any) -> Any:
+            raise RuntimeError("the courier fell off its bicycle")
+
+        application.runtime.courier.pump = broken  # type: ignore[method-assign]
+        with caplog.at_level(logging.ERROR):
+            assert remote.api("POST", "/wallets", {"network": "stellar"}).status == 201
+    assert "bicycle" in caplog.text
+
+
+def test_whatever_fails_in_the_application_the_answer_has_an_envelope(caplog: pytest.LogCaptureFixture) -> None:
+    with running(EMPTY) as (origin, application):
+
+        async def broken(*_: Any) -> Any:
+            raise RuntimeError("nobody expects it")
+
+        application.endpoint.answer = broken  # type: ignore[method-assign]
+        with caplog.at_level(logging.ERROR):
+            assert refusal(ask(origin, request("GET", "/v1/networks"))) == (500, "internal_error")
+    assert "nobody expects it" in caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -62,3 +63,9 @@ def ends(connection: socket.socket) -> bool:
     except ConnectionError:
         pass
     return True
+
+
+def refusal(answer: tuple[int, dict[str, str], bytes]) -> tuple[int, str]:
+    """The status and the code of an answer that refuses."""
+    status, _, body = answer
+    return status, json.loads(body)["error"]["code"]

@@ -113,3 +113,9 @@ def test_the_journal_of_deliveries_has_the_order_of_the_wire(autopilot_world: Re
     deliveries = autopilot_world.control("GET", "/deliveries").body["data"]
     assert [row["event_type"] for row in deliveries] == ["transaction.completed", "transaction.processing"]
     assert [row["request_body"] for row in deliveries] == received
+
+
+@pytest.mark.parametrize("status", [100, 101, 199, 600])
+def test_a_fault_answers_with_a_final_status(world: Remote, status: int) -> None:
+    fault = {"match": {}, "respond": {"status": status, "code": "odd"}}
+    assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", "respond.status")
