@@ -176,7 +176,7 @@ def _given(settings: Settings | None) -> JsonObject:
 
 def _exists(call: ControlCall, error: WorldExists) -> ControlError:
     if str(error) == call.body.id:
-        why = f"The world {error} lives already; with `replace: true` it ends first."
+        why = f"There is a world {error} already; with `replace: true` it ends first."
     else:
         why = f"The world {error} holds the keys that this one would get; delete it, or choose another id or seed."
     return ControlError(409, "already_exists", why, "id")
