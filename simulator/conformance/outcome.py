@@ -7,13 +7,14 @@ import json
 import shlex
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sized
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.contract.files import contract_document, contract_file
+from simulator.wire.json import Shown
 
 ENOUGH_EXAMPLES = 10
 """With fewer examples a run may not come by the data that some operations need."""
@@ -98,11 +99,11 @@ class ConformanceResult:
         return "\n".join(lines) + "\n"
 
 
-def _count(rows: list[Any], name: str) -> str:
+def _count(rows: Sized, name: str) -> str:
     return f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}"
 
 
-def read_outcome(settings: ConformanceSettings, report: Mapping[str, Any], calls: Path) -> ConformanceResult:
+def read_outcome(settings: ConformanceSettings, report: Shown, calls: Path) -> ConformanceResult:
     """Put together schemathesis' summary (JSON report) and its list of calls (NDJSON report)."""
     outcome = ConformanceResult(
         settings,
@@ -137,7 +138,7 @@ def read_outcome(settings: ConformanceSettings, report: Mapping[str, Any], calls
     return outcome
 
 
-def _recorded(calls: Path) -> Iterator[tuple[str, Mapping[str, Any], list[Mapping[str, Any]]]]:
+def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown]]]:
     """Every call: its operation, what went there and back, the checks of it."""
     with calls.open(encoding="utf-8") as lines:
         for line in lines:
@@ -151,14 +152,14 @@ def _recorded(calls: Path) -> Iterator[tuple[str, Mapping[str, Any], list[Mappin
                     yield f"{value['method']} {value['path']}", call, recorder.get("checks", {}).get(name, [])
 
 
-def _text(part: Mapping[str, Any] | None, name: str) -> str:
+def _text(part: Shown | None, name: str) -> str:
     content = (part or {}).get(name)
     if isinstance(content, Mapping):
         return base64.b64decode(content.get("$base64", "")).decode(errors="replace")
     return "" if content is None else str(content)
 
 
-def _answer(call: Mapping[str, Any]) -> str:
+def _answer(call: Shown) -> str:
     response = call.get("response")
     if not response:
         return "no answer"
@@ -169,9 +170,7 @@ def _answer(call: Mapping[str, Any]) -> str:
     return f"{response['status_code']} {code}"
 
 
-def _failure(
-    operation: str, call: Mapping[str, Any], check: Mapping[str, Any], settings: ConformanceSettings
-) -> ContractFailure:
+def _failure(operation: str, call: Shown, check: Shown, settings: ConformanceSettings) -> ContractFailure:
     found = check["failure_info"]["failure"]
     response = call.get("response")
     return ContractFailure(
@@ -184,7 +183,7 @@ def _failure(
     )
 
 
-def _curl(request: Mapping[str, Any]) -> str:
+def _curl(request: Shown) -> str:
     parts = ["curl", "-i", "-X", request["method"]]
     for name, values in request["headers"].items():
         for value in values:
@@ -205,7 +204,7 @@ def _error(error: Any) -> str:
     return str(error)
 
 
-def _explanation(settings: ConformanceSettings, kind: str, operations: list[Any]) -> str | None:
+def _explanation(settings: ConformanceSettings, kind: str, operations: list[Shown]) -> str | None:
     """Why a warning is no cause for concern; None when it is one."""
     if kind == "validation_mismatch" and set(operations) <= _depending_on_state():
         return (

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from typing import Any
 
 import jinja2
 from markupsafe import Markup, escape
 
 from simulator.contract.files import operations_of
-from simulator.wire.json import pretty
-
-Document = Mapping[str, Any]
+from simulator.wire.json import JsonObject, Shown, pretty
 
 _SCHEMAS = "#/components/schemas/"
 
 
-def page(document: Document) -> str:
+def page(document: Shown) -> str:
     """The whole page as HTML."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("simulator.contract", "templates"),
@@ -51,7 +47,7 @@ def ticks(text: str) -> Markup:
     return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
 
 
-def _follow(document: Document, part: Any) -> Any:
+def _follow(document: Shown, part: Shown) -> Shown:
     while "$ref" in part:
         place = part["$ref"].removeprefix("#/").split("/")
         part = document
@@ -60,7 +56,7 @@ def _follow(document: Document, part: Any) -> Any:
     return part
 
 
-def _operation(document: Document, method: str, path: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+def _operation(document: Shown, method: str, path: str, operation: Shown) -> JsonObject:
     body = operation.get("requestBody")
     media = body["content"]["application/json"] if body else None
     return {
@@ -81,7 +77,7 @@ def _operation(document: Document, method: str, path: str, operation: Mapping[st
     }
 
 
-def _response(document: Document, status: str, response: Any) -> dict[str, Any]:
+def _response(document: Shown, status: str, response: Shown) -> JsonObject:
     response = _follow(document, response)
     media = response.get("content", {}).get("application/json")
     schema = media["schema"] if media else None
@@ -97,17 +93,17 @@ def _response(document: Document, status: str, response: Any) -> dict[str, Any]:
     }
 
 
-def _codes(document: Document, schema: Any) -> Mapping[str, Any]:
+def _codes(document: Shown, schema: Shown) -> Shown:
     envelope = _follow(document, schema)
-    codes: Mapping[str, Any] = envelope["properties"]["error"]["properties"]["code"]["x-codes"]
+    codes: Shown = envelope["properties"]["error"]["properties"]["code"]["x-codes"]
     return codes
 
 
-def _examples(media: Mapping[str, Any] | None) -> dict[str, Any]:
+def _examples(media: Shown | None) -> JsonObject:
     return {name: example["value"] for name, example in (media or {}).get("examples", {}).items()}
 
 
-def _event(document: Document, name: str, operation: Mapping[str, Any]) -> dict[str, Any]:
+def _event(document: Shown, name: str, operation: Shown) -> JsonObject:
     media = operation["requestBody"]["content"]["application/json"]
     return {
         "name": name,
@@ -117,7 +113,7 @@ def _event(document: Document, name: str, operation: Mapping[str, Any]) -> dict[
     }
 
 
-def kind(schema: Any) -> str:
+def kind(schema: Shown) -> str:
     """What a value is, in a few words."""
     if "$ref" in schema:
         return str(schema["$ref"].removeprefix(_SCHEMAS))
