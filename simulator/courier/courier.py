@@ -68,7 +68,7 @@ class _Flight:
 
 
 class Courier:
-    """Delivers the webhooks of all worlds of a process; `port` hears of every report."""
+    """Delivers the webhooks of all worlds of a process; `port` is called for every report."""
 
     def __init__(
         self,

@@ -98,7 +98,7 @@ class _ClockState:
 
 
 class Driver:
-    """Keeps the clocks of all worlds of a server; `port` hears when timers of a world have fired.
+    """Keeps the clocks of all worlds of a server; `port` is called when timers of a world have fired.
 
     `seconds` tells real time, from any beginning.
     """

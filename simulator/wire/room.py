@@ -17,7 +17,7 @@ from simulator.wire.shapes import Clauses
 
 @dataclass(frozen=True)
 class Room:
-    """The tables of one room: its operations, actions, timers and kinds, and what it wants to hear of events.
+    """The tables of one room: its operations, actions, timers and kinds, and its listeners to events.
 
     `tables` are those it keeps besides the tables of its kinds.
     `setup` makes the room's part of a fresh account (profile, keys, opening balances), inside a change. `clauses` say

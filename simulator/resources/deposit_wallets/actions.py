@@ -173,7 +173,7 @@ def deposit_fails(call: ActionCall[Deposit, ReasonParameters]) -> Deposit:
 
 
 def _confirm(world: World, deposit: Deposit, on: str, when: str, confirmations: int) -> Deposit:
-    """Credit the balance, so that who hears of it finds the money there, then say so."""
+    """Credit the balance, then emit the event: whoever gets it finds the money there."""
     wallet = existing(world, Wallet, deposit.wallet_id)
     credit_deposit(
         world,

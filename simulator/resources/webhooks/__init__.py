@@ -1,7 +1,7 @@
 """Webhooks: endpoints, and who gets which event when, signed how (chapters "Webhooks" and "Events").
 
 The room decides; the courier sends. It listens to every event, queues what is to go out, hands it to the courier by
-`take`, and hears of the answer by `report`.
+`take`, and gets the answer by `report`.
 """
 
 from __future__ import annotations
