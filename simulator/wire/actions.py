@@ -56,7 +56,7 @@ class Action(Generic[TargetT, ParametersT]):
     """One row of the action table.
 
     `act` returns the record it moved, or a JSON object to be shown as `resource`. `check` tells what is wrong with
-    parameters in any world and on any target, beyond what their model says: so a scenario is refused for it when it is read,
+    parameters in any world and on any target, beyond what their model says: so a scenario is refused when it is read,
     and `act` gets only what passed.
 
     Whether the action is legal on a record is a matter of its state table. `guard` is asked after the table and
