@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from simulator.kernel.journal import (
@@ -185,3 +187,25 @@ def test_another_bound_counts_at_once(bound: int, left: list[str]) -> None:
 )
 def test_the_newest_of_a_list_are_still_oldest_first(limit: int | None, left: list[int]) -> None:
     assert newest([1, 2, 3], limit) == left
+
+
+def test_calls_are_bounded_in_bytes_but_the_newest_is_always_kept() -> None:
+    journal = Journal(Store())
+    journal.keep(10, 3 * call(1).size)
+    for number in range(5):
+        journal.enter(call(number))
+    assert [row.id for row in journal.requests] == ["req_2", "req_3", "req_4"]
+    journal.enter(replace(call(5), body=b"x" * 10_000))
+    assert [row.id for row in journal.requests] == ["req_5"]
+    journal.enter(call(6))
+    assert ([row.id for row in journal.requests], journal.requests_dropped) == (["req_6"], 6)
+
+
+def test_a_bound_that_is_drawn_in_drops_the_oldest_calls_at_once() -> None:
+    journal = Journal(Store())
+    for number in range(6):
+        journal.enter(call(number))
+    journal.keep(4)
+    assert [row.id for row in journal.requests] == ["req_2", "req_3", "req_4", "req_5"]
+    journal.keep(4, 2 * call(1).size)
+    assert ([row.id for row in journal.requests], journal.requests_dropped) == (["req_4", "req_5"], 4)

@@ -113,3 +113,31 @@ def test_a_short_control_token_does_not_eat_the_words_it_is_part_of() -> None:
 def test_a_large_body_is_masked_in_one_pass() -> None:
     text = "a" * 1_000_000 + "%41" + "b" * 1_000_000 + "sk_test_simulator"
     assert MASKER.text(text).endswith("b***")
+
+
+def test_json_is_masked_at_every_depth() -> None:
+    given = {
+        "tok_test_1": [{"note": ["for sk_test_simulator", 5, None, True]}],
+        "access_token": ["a"],
+        "Secret_Key": "",
+    }
+    assert MASKER.value(given) == {
+        "***": [{"note": ["for ***", 5, None, True]}],
+        "access_token": "***",
+        "Secret_Key": "",
+    }
+
+
+@pytest.mark.parametrize("raw", [b"\xff\xfe no text", "Zürich".encode(), b""])
+def test_bytes_without_a_secret_stay_the_same_bytes(raw: bytes) -> None:
+    assert MASKER.raw(raw) == raw
+    assert MASKER.raw(raw + b"%22sk_test_simulator") == raw + b"%22***"
+
+
+def test_many_headers_are_masked_as_the_first_ones_are() -> None:
+    """What is remembered of headers is forgotten when it is too much."""
+    masker = Masker()
+    for number in range(3_000):
+        assert masker.header("x-note", f"sk_test_{number:024}") == "***"
+        assert masker.header("x-note", f"note {number}") == f"note {number}"
+    assert masker.headers({"x-tok_test_5": "a"}) == {"x-***": "a"}

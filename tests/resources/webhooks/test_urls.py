@@ -92,6 +92,8 @@ MALFORMED = (
     "https://example..com/hook",
     "https://[::1/hook",
     "https://[::g]/hook",
+    "https://[1::2::3]/hook",
+    "https://[::1.2.3]/hook",
     "https://[fe80::1%25eth0]/hook",
     "ftp://example.com/hook",
     "javascript:alert(1)",
