@@ -249,6 +249,7 @@ class Store:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
         if self._undo is None:
             raise RuntimeError("an attempt is part of a change")
+        # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
         mark = len(self._undo)
         try:
             yield
@@ -258,15 +259,22 @@ class Store:
             raise
 
     def _roll_back(self, undo: list[Write]) -> None:
+        # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
+        # a million, and nearly every change is kept. Backwards, because a key may have been written several times and
+        # only the first write of it has what was there before the change.
         out_of_order: dict[str, Table[Any]] = {}
         for table, key, old in reversed(undo):
             if old is ABSENT:
                 del table.rows[key], table.places[key]
                 continue
             if key not in table.rows:
+                # It was deleted. Places are buried in the order of deletions and this goes through them backwards, so
+                # the one on top belongs to this row: no need to keep with every write which place it was.
                 table.places[key] = self._buried.pop()
                 out_of_order[table.name] = table
             table.rows[key] = old
+        # A dict puts what comes back at its end, but lists, indexes and snapshots show rows in the order of creation.
+        # Sorting is dear, so it waits until everything is back, and only tables with a deletion need it.
         for table in out_of_order.values():
             table.put_in_order()
 
