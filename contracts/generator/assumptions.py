@@ -1,23 +1,20 @@
 """`contracts/assumptions.md`: every point the specification leaves open, what is assumed, why, and how to find out.
 
-The decisions on the interface as a whole stand in `simulator/decisions.yaml`; what a single module assumes stands in
-the module (`ASSUMPTIONS`), wherever that is. One page.
+All of it is data beside the code: the decisions on the interface as a whole stand in `simulator/decisions.yaml`, what a
+package assumes in its `assumptions.yaml`. One page.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
-from importlib import import_module
+from collections.abc import Iterable
 from pathlib import Path
 
 import simulator
-from contracts.generator.decisions import DECISIONS
+from contracts.generator.decisions import DECISIONS, Assumption, data_of
 from simulator.resources import ORDER
-from simulator.wire.assumptions import Assumption
 
 _PACKAGE = Path(simulator.__file__).parent
-_KEEPS = re.compile(r"^ASSUMPTIONS = ", re.MULTILINE)
+_FILE = "assumptions.yaml"
 _WHY = "Neither the specification nor a decision on the whole interface says; integrators would expect this."
 _CHAPTERS: tuple[tuple[str, str, str], ...] = (
     ("wire", "Shared by all rooms", _WHY),
@@ -29,39 +26,37 @@ _CHAPTERS: tuple[tuple[str, str, str], ...] = (
 
 
 def all_assumptions() -> tuple[Assumption, ...]:
-    """Every assumption, in the order of the page; ValueError for two of one id, or one that no chapter takes."""
-    modules = _modules()
+    """Every assumption, in the order of the page; ValueError for two of one id, or a file that no chapter takes."""
     decisions = (entry for rows in DECISIONS.values() for entry in rows)
-    found = (*decisions, *(entry for package, _, _ in _CHAPTERS for entry in _of(package, modules)))
+    found = (*decisions, *(entry for package, _, _ in _CHAPTERS for entry in _of(package)))
     known: dict[str, Assumption] = {}
     for entry in found:
         if known.setdefault(entry.id, entry) is not entry:
             raise ValueError(f"two assumptions have the id {entry.id}")
-    if lost := {entry.id for rows in modules.values() for entry in rows} - known.keys():
-        raise ValueError(f"no chapter takes {', '.join(sorted(lost))}")
+    if lost := set(_PACKAGE.rglob(_FILE)) - {_file(package) for package, _, _ in _CHAPTERS}:
+        raise ValueError(f"no chapter takes {', '.join(map(str, sorted(lost)))}")
     return found
 
 
-def _modules() -> Mapping[str, tuple[Assumption, ...]]:
-    """What each module assumes that has a tuple `ASSUMPTIONS`, by its name below the package, in order."""
-    found = {}
-    for path in sorted(_PACKAGE.rglob("*.py")):
-        if _KEEPS.search(path.read_text("utf-8")):
-            name = ".".join(path.relative_to(_PACKAGE).with_suffix("").parts).removesuffix(".__init__")
-            found[name] = import_module(f"simulator.{name}").ASSUMPTIONS
-    return found
+def _file(package: str) -> Path:
+    return _PACKAGE.joinpath(*package.split("."), _FILE)
 
 
-def _of(package: str, modules: Mapping[str, tuple[Assumption, ...]]) -> list[Assumption]:
-    """The assumptions of the modules of a package, by their ids: to move one to another module changes no page."""
-    found = (entry for name, rows in modules.items() if f"{name}.".startswith(f"{package}.") for entry in rows)
+def _of(package: str) -> list[Assumption]:
+    """What a package assumes, by ids. A group of its file is what the same things rest on and is found out alike."""
+    file = _file(package)
+    groups = data_of(file) if file.exists() else []
+    found = [
+        Assumption(identifier, text, group["rests_on"], group["find_out"])
+        for group in groups
+        for identifier, text in group["assumed"].items()
+    ]
     return sorted(found, key=lambda entry: entry.id)
 
 
 def page() -> str:
     """The page as Markdown."""
     all_assumptions()
-    modules = _modules()
     lines = [
         "# What the simulator assumes",
         "",
@@ -73,7 +68,7 @@ def page() -> str:
         cells = ((entry, f"**{entry.point}**: {entry.text}", entry.why) for entry in rows)
         lines += _table(chapter, cells)
     for package, title, why in _CHAPTERS:
-        lines += _table(title, ((entry, _sentence(entry.text), why) for entry in _of(package, modules)))
+        lines += _table(title, ((entry, _sentence(entry.text), why) for entry in _of(package)))
     return "\n".join(lines) + "\n"
 
 

@@ -26,7 +26,6 @@ from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, OPENED_AT, ContentResponse, head_of, json_object, read_body
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content, in_pieces
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
 from simulator.wire.json import dumps
@@ -40,20 +39,6 @@ PAGE_POLICY = {
     )
 }
 """What a page of the control interface may load: nothing but what this server serves, and no inline code."""
-
-ASSUMPTIONS = assume(
-    "every control call",
-    SIMULATOR_ONLY,
-    (
-        "signed-control-calls",
-        "A control call with the header `X-Signature` is a webhook that was pointed at the simulator: it is refused "
-        "with 403 `forbidden`, except by inboxes and health.",
-    ),
-    (
-        "control-bodies",
-        "Bodies of control calls are bounded: scenarios 256 KB, state documents 64 MB, all others 1 MiB.",
-    ),
-)
 
 
 class ControlInterface:

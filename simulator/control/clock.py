@@ -12,45 +12,8 @@ from simulator.control.operation import WAIT, ControlCall, ControlOperation, wro
 from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.world import World
 from simulator.scenario.holding import held_steps
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.fields import Body, Text
 from simulator.wire.shapes import Count, Number, Timestamp
-
-ASSUMPTIONS = assume(
-    "advancing the clock",
-    SIMULATOR_ONLY,
-    ("until-horizon", "`until` looks ten simulated years ahead (3652d) unless `horizon` says how far."),
-    (
-        "until-event",
-        "`until` the event of an object is reached at once where that was emitted already; without `object_id` it is "
-        "the next such event.",
-    ),
-    (
-        "advance-cancelled",
-        "An advance ends when its caller leaves, by DELETE /clock/advance, or with its world; it is answered 409 "
-        "advance_cancelled then, with the receipt of what it did, which stays done. What is due at that moment goes on "
-        "firing; calls wait 0.2 s for it, then they act beside it.",
-    ),
-    (
-        "advance-bounds",
-        "One advance emits at most 1,000,000 events and fires at most 5,000,000 timers, with `until` 200,000 and "
-        "1,000,000; then it ends as if cancelled.",
-    ),
-    (
-        "receiver-waits",
-        "A call that would wait for a receiver which does not answer an attempt sent before that call is 409 "
-        "clock_busy after 0.7 s, because the receiver may be the caller; with `wait=true`, or over a connection "
-        "opened before that attempt was sent, it waits.",
-    ),
-    ("reset-real", "A real clock that was given no start begins at the wall clock again when its world is reset."),
-    (
-        "timers-held",
-        "Steps that wait for a network (S22) stand at the end of `GET /timers` and of a resource's `timers`, with "
-        "`due_at` null and `waiting_for`; the clock's `timers` counts them, its `next_timer_at` does not know them.",
-    ),
-    ("clock-end", "A running clock stops with the year 9998; GET /clock then says so in `ended`."),
-)
-
 
 Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
 

@@ -22,7 +22,6 @@ from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.server.messages import WITHOUT_BODY
 from simulator.server.runtime import Watcher
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.shapes import Count, Timestamp
@@ -34,22 +33,6 @@ LONGEST_BODY = 1024 * 1024
 _ROW_BYTES = 1_000
 """About what a message takes beside its texts."""
 Status = Annotated[int, Field(ge=200, le=599)]
-
-ASSUMPTIONS = assume(
-    "the built-in inbox",
-    SIMULATOR_ONLY,
-    (
-        "inbox-worlds",
-        "A message belongs to the world whose delivery it is, else to that of its header `X-Simulator-World`, else to "
-        "`default`; reset, restore, replacement and deletion of a world take its messages along, and the statuses that "
-        "were set with its header. Reading, waiting and clearing with the header mean that world's messages alone.",
-    ),
-    (
-        "inbox-bounds",
-        "An inbox keeps 10,000 messages and 32 MB, all inboxes 128 MB, the newest; `dropped` tells how many went. Of a "
-        "body 1 MiB is kept (`truncated` tells), and secrets are masked in what is kept.",
-    ),
-)
 
 
 class InboxMessage(TypedDict):

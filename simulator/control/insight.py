@@ -20,18 +20,7 @@ from simulator.insight.shapes import AdviceList, CoverageReport
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.wire.advice import SEVERITIES
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.json import JsonObject
-
-ASSUMPTIONS = assume(
-    "advice and coverage",
-    SIMULATOR_ONLY,
-    ("advice-findings", "Advice is one finding per kind and subject; it is computed from the journal when asked for."),
-    ("advice-times", "Waits between calls are judged on the clock on which the integrator waited longer."),
-    ("advice-ended", "Of worlds that have ended or were reset the newest 1,000 findings are kept for `world=*`."),
-    ("coverage-reset", "A reset clears the coverage of a world; that of the whole server keeps what ended worlds had."),
-    ("coverage-acknowledged", "An event type is covered once a receiver acknowledged one of it with 2xx."),
-)
 
 
 async def advice(call: ControlCall) -> AdviceList:

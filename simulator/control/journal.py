@@ -18,7 +18,6 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.codec import StateError, checker
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.saved import STRICT, SavedMoment
@@ -61,15 +60,6 @@ CALLS = TableKey("control.calls", KeptCall, check=_check_call, around=True)
 KEPT = 10_000
 BYTES_KEPT = 64 * 1024 * 1024
 _DROPPED = "control.calls.dropped"
-
-ASSUMPTIONS = assume(
-    "the list of control calls",
-    SIMULATOR_ONLY,
-    (
-        "kept-controls",
-        "Of control calls the newest 10,000 are kept, as far as they fit into 64 MB; `dropped` tells how many went.",
-    ),
-)
 
 
 class ControlCallEntry(TypedDict):

@@ -40,7 +40,6 @@ from simulator.resources.webhooks import (
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import dumps, loads
@@ -49,18 +48,6 @@ from simulator.wire.shapes import Count, Timestamp
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
 DELIVERY_STATUSES = ("succeeded", "failed")
-ASSUMPTIONS = assume(
-    "the journals of calls, events and deliveries",
-    SIMULATOR_ONLY,
-    (
-        "kept-calls",
-        "Of interface calls the newest `journal_limit` are kept, as far as they fit into `journal_bytes`; `dropped` "
-        "tells how many went. Of findings and scenario entries 10,000 are kept.",
-    ),
-    ("kept-for-good", "Events, moves, deliveries and e-mails are never forgotten; there are as many as happened."),
-    ("wait-reset", "Waiting for an event goes on in the world that takes its place, and is 404 when it is deleted."),
-    ("wait-inbox", "`GET /inbox/{name}/wait` answers all messages of the inbox as soon as there are `count` of them."),
-)
 DEFAULT_WAIT_SECONDS = 30.0
 
 

@@ -31,7 +31,6 @@ from simulator.scenario.rules import bind
 from simulator.server.gates import check_gates
 from simulator.server.router import Router
 from simulator.wire.actions import events_since
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Text
@@ -43,27 +42,6 @@ from simulator.wire.records import find
 NO_SCENARIO = "(trigger)"
 """Objects on the way to an event are bound to a scenario that cannot exist: only timers and calls move them."""
 
-ASSUMPTIONS = assume(
-    "POST /_simulator/trigger",
-    SIMULATOR_ONLY,
-    (
-        "trigger-weather",
-        "No scenario touches the objects on the way to an event, so that they stay where it left them.",
-    ),
-    (
-        "trigger-clock",
-        "The clock is moved only where a timer of the service has to fire; a running one jumps ahead and runs on from "
-        "there.",
-    ),
-    ("trigger-whole", "A trigger refused before time passed changes nothing; after that it says where it stopped."),
-    ("trigger-waiting", "A target that has to wait for a timer of the service is first released from its scenario."),
-    (
-        "trigger-run-failed",
-        "The run of a target fails because the balance is emptied for that moment; it is put back right after.",
-    ),
-    ("trigger-wallet", "With a wallet as target, `deposit.*` is reached by a new deposit that arrives there."),
-    ("trigger-kyc", "The target of a KYC event may be the account's user_id; that of a network its id."),
-)
 
 _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
 

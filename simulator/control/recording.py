@@ -26,7 +26,6 @@ from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.parts import is_name
 from simulator.scenario.recorder import Done, Locate, Recording, record
 from simulator.server.endpoint import BASES
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import INDEX, find, render
@@ -38,22 +37,6 @@ _SETTINGS = ("strict", "rate_limit")
 
 Rows: TypeAlias = Mapping[str, ControlOperation]
 """The rows of the control interface by their names."""
-
-ASSUMPTIONS = assume(
-    "the recording",
-    SIMULATOR_ONLY,
-    ("recording-time", "Time between what was done becomes `advance` steps, whoever let it pass, to the millisecond."),
-    ("recording-reads", "A GET that was repeated with the same status and nothing changed between is recorded once."),
-    (
-        "recording-webhooks",
-        "Webhook endpoints, their faults and webhook.test are left out: receivers are not recorded.",
-    ),
-    ("recording-size", "A recording that would be larger than 16 MB is 400; `since` lets it begin later."),
-    (
-        "recording-since",
-        "`since` is a timestamp, or the id of a request or control call; what was before is not repeated.",
-    ),
-)
 
 
 async def recording(call: ControlCall) -> Raw[str]:

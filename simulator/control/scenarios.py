@@ -12,48 +12,11 @@ from simulator.kernel.journal import Cause, newest
 from simulator.scenario.document import UPLOAD
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.shapes import ScenarioEntry, ScenarioProgress, ScenarioWarning, StoppedScenario
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 
 _CAUSE = Cause("action", "scenarios", "control")
-
-ASSUMPTIONS = assume(
-    "the calls about scenarios",
-    SIMULATOR_ONLY,
-    (
-        "upload-size",
-        "An uploaded scenario has at most 256 KB and 20,000 values, 64 deep; a file on disk 16 MB and 1,000,000.",
-    ),
-    ("upload-warnings", "An upload that probably can match nothing is taken; the answer then has `warnings`."),
-    (
-        "patterns",
-        "`matches` takes RE2 patterns; a search of more than 20,000,000 steps (pattern times value) finds nothing.",
-    ),
-    (
-        "scenario-stopped",
-        "A scenario that comes to more than `timers_per_instant` steps without delay at one instant, or to more than "
-        "50,000 pending steps, is stopped: it leaves the active list, its steps, timeline and faults go, and "
-        "no scenario acts on the objects bound to it. Activating or uploading it again begins it afresh.",
-    ),
-    (
-        "manual-chosen",
-        "An object that was bound to one scenario (header, reference, hand-over) stays bound to it, whether that is "
-        "active or not; `[]` leaves all others to timers and control calls. Steps pending from a "
-        "scenario that leaves are gone.",
-    ),
-    (
-        "scenario-failed",
-        "A step that breaks is undone and recorded as failed; the second in a row of the same part or the same sort of "
-        "failure stops its scenario. A step that is refused is only skipped.",
-    ),
-    (
-        "end-of-time",
-        "A step that would lie beyond the year 9998 is not planned but recorded as skipped; a webhook held beyond it "
-        "goes at its last moment.",
-    ),
-)
 
 
 class Warned(TypedDict):

@@ -15,47 +15,10 @@ from simulator.control.worlds import WorldObject, show_world
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, FreeText
 from simulator.wire.settings import SettingSet
 from simulator.wire.shapes import Count, Timestamp
-
-ASSUMPTIONS = assume(
-    "snapshots and world documents",
-    SIMULATOR_ONLY,
-    (
-        "snapshot-ids",
-        "A snapshot's id follows from its world's id and a count there; ids are unique in a server.",
-    ),
-    ("snapshot-life", "Snapshots stay when their world is reset, restored or replaced, and go when it is deleted."),
-    ("snapshot-other-world", "With the header of another world than the snapshot's it is 404 not_found."),
-    ("snapshot-settles", "Taking a snapshot or a document waits until no webhook attempt of the world is in flight."),
-    ("snapshot-clock", "Restoring sets clock mode and rate too; a running clock goes on from the snapshot's moment."),
-    (
-        "snapshot-tokens",
-        "After restoring, tokens issued since the snapshot are no longer valid, those of the snapshot are valid again.",
-    ),
-    ("fork-keys", "A fork has webhook keys of its own too; endpoints and planned retries are copied like all else."),
-    ("fork-choices", "A fork takes clock, seed, scenarios and settings of the call where given, else the snapshot's."),
-    ("fork-reset", "A fork is reset to a fresh world made as the snapshot's was, with the fork's id, keys and seed."),
-    ("import-id", "An imported world keeps the id it has here; new keys go on being derived from the document's."),
-    (
-        "import-reset",
-        "An imported world is reset to a fresh world as the document's blueprint says, with its first keys.",
-    ),
-    (
-        "import-scenarios",
-        "A document carries along the scenarios its server was started with; they become uploaded ones.",
-    ),
-    ("import-size", "A document that is read has at most 64 MB."),
-    ("import-unknown-table", "A table that this version does not know is kept as it is."),
-    ("import-tried", "Before a document is taken, all that it shows is rendered and its timers are fired aside."),
-    (
-        "end-cancels",
-        "Deleting, resetting, restoring or replacing a world fires no timer and calls off an advance of its clock.",
-    ),
-)
 
 
 class SnapshotEntry(TypedDict):

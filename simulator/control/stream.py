@@ -22,23 +22,9 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
 from simulator.server.publisher import Channel, Reader
 from simulator.server.runtime import Runtime, Watcher
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.masking import Masker
 from simulator.wire.records import find_moved
-
-ASSUMPTIONS = assume(
-    "the stream of what happens",
-    SIMULATOR_ONLY,
-    (
-        "stream-start",
-        "A stream begins with the clock, then tells what happens from there; with Last-Event-ID it goes on",
-    ),
-    ("stream-memory", "Of a world with readers the newest 1,000 messages are kept for those that come back."),
-    ("stream-slow", "A reader that lags 1,000 messages behind is cut off; it can come back with Last-Event-ID."),
-    ("stream-clock", "`clock` tells that the time was moved or something happened at a new time, not every tick."),
-    ("stream-reset", "A stream outlives reset, restore and import of its world, and ends when the world is deleted."),
-)
 
 PING_SECONDS = 15
 GRACE_SECONDS = 2.0

@@ -24,22 +24,12 @@ from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.endpoint import base_of
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.settings import Settings, SettingSet, change_settings, settings_of
 from simulator.wire.shapes import Count, Format, Timestamp
 from simulator.wire.strict import did_you_mean
-
-ASSUMPTIONS = assume(
-    "making, changing and ending worlds",
-    SIMULATOR_ONLY,
-    ("world-rate", "A new world that is scaled and names no rate runs at the rate that the server was started with."),
-    ("world-documents", "A scenario document in `scenarios` hides one that ships under its name, as an upload does."),
-    ("world-replaced", "A world that is replaced takes its snapshots along, and its advance is called off."),
-    ("world-default", "The world default may be replaced, too: it keeps its well-known keys, and can not be deleted."),
-)
 
 
 class KeySet(TypedDict):

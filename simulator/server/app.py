@@ -23,22 +23,10 @@ from simulator.server.endpoint import BASES, DEFECT, Endpoint
 from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, NoCut, drop, head_of, read_body, route_path, write, write_raw
 from simulator.server.runtime import Runtime
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
 
 _STOPPING = ApiError("service_unavailable", "The simulator is stopping.")
-
-ASSUMPTIONS = assume(
-    "what the server lets through",
-    SIMULATOR_ONLY,
-    (
-        "allowed-hosts",
-        "On a loopback address the interface, too, answers only requests whose `Host` is a loopback name or named by "
-        "`--allowed-host`, else 403 `forbidden`; any `Origin` may call it.",
-    ),
-    ("broken-bodies", "A request whose body breaks off is dropped: it is neither carried out nor journalled."),
-)
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,6 @@ from simulator.server.ratelimit import count_call
 from simulator.server.router import Router
 from simulator.server.runtime import Runtime
 from simulator.wire import pipeline
-from simulator.wire.assumptions import SIMULATOR_ONLY, assume
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
@@ -44,30 +43,6 @@ _BOOKKEEPING = Cause("request", "bookkeeping")
 """Request ids, rate limits, hits of faults and counts of coverage: what stays of a call when it is refused."""
 
 _REFUSED_KEPT_BYTES = 64 * 1024
-
-ASSUMPTIONS = assume(
-    "every call of the interface",
-    SIMULATOR_ONLY,
-    (
-        "dead-worlds",
-        "A call that was waiting (for a fault's delay, a webhook's registration, the first call of its idempotency "
-        "key) while its world was reset, restored, replaced or deleted answers 503 `service_unavailable`.",
-    ),
-    (
-        "scenario-header",
-        "An unknown name in `X-Simulator-Scenario` is 400 on every call, whether it creates anything or not; a known "
-        "one also says whose rules `on: request` look at the call.",
-    ),
-    (
-        "huge-numbers",
-        "JSON numbers have any size: one beyond a float is read as the largest float, which no known field takes. "
-        "Idempotency keys compare the numbers of two bodies exactly.",
-    ),
-    (
-        "refused-bodies",
-        "Of a call without a valid token the journal keeps at most 64 KB of the body, with a mark where it was cut.",
-    ),
-)
 
 
 @dataclass

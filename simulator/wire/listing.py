@@ -15,7 +15,6 @@ from typing import Any, Generic, Protocol, TypeAlias
 from typing_extensions import TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
-from simulator.wire.assumptions import assume
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Page, Pagination
 
@@ -24,11 +23,6 @@ ShownT = TypeVar("ShownT")
 DEFAULT_SIZE = 20
 MAX_SIZE = 100
 MIN_SEARCH = 2
-ASSUMPTIONS = assume(
-    "every list",
-    "Make the call against the real sandbox and read status, headers and body.",
-    ("list-zone", "Timestamps of `start_date` and `end_date` without a zone are taken as UTC."),
-)
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,6 @@ from contracts.generator.openapi import operations
 from simulator.assembly import ROOMS
 from simulator.contract.reference import kind
 from simulator.contract.reference import page as reference_page
-from simulator.wire.assumptions import assume
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 
@@ -53,17 +53,31 @@ def test_what_any_module_assumes_is_on_the_page() -> None:
         assert f'<a id="{identifier}"></a>' in text, identifier
 
 
-def test_two_assumptions_of_one_id_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ValueError, match="twice"):
-        assume("all", "Ask.", ("twice", "One."), ("once", "Two."), ("twice", "Three."))
-    monkeypatch.setattr("simulator.wire.listing.ASSUMPTIONS", assume("all", "Ask.", ("H1", "Another.")))
+def _assume(package: Path, monkeypatch: pytest.MonkeyPatch, *identifiers: str) -> None:
+    """A package with one file of assumptions, in place of the simulator's."""
+    rows = "".join(f"    {identifier}: A text.\n" for identifier in identifiers)
+    (package / "wire").mkdir()
+    (package / "wire" / "assumptions.yaml").write_text(f"- rests_on: all\n  find_out: Ask.\n  assumed:\n{rows}")
+    monkeypatch.setattr("contracts.generator.assumptions._PACKAGE", package)
+
+
+def test_two_assumptions_of_one_id_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _assume(tmp_path, monkeypatch, "H1")
     with pytest.raises(ValueError, match="two assumptions have the id H1"):
         all_assumptions()
 
 
-def test_what_stands_where_no_chapter_takes_it_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_id_that_stands_twice_in_a_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _assume(tmp_path, monkeypatch, "twice", "once", "twice")
+    with pytest.raises(ValueError, match="twice"):
+        all_assumptions()
+
+
+def test_what_stands_where_no_chapter_takes_it_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _assume(tmp_path, monkeypatch, "new")
+    assert all_assumptions()[-1].id == "new"
     monkeypatch.setattr("contracts.generator.assumptions._CHAPTERS", ())
-    with pytest.raises(ValueError, match=r"no chapter takes .*list-zone"):
+    with pytest.raises(ValueError, match=r"no chapter takes .*wire"):
         all_assumptions()
 
 

@@ -34,7 +34,6 @@ from simulator.resources.profile.routes import ACTIONS, OPERATIONS
 from simulator.resources.profile.shapes import CLAUSES, KycDetail, show_kyc, show_profile
 from simulator.resources.profile.shapes import Profile as ProfileShape
 from simulator.resources.profile.states import KYC, PROFILE
-from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 from simulator.wire.subjects import examples_of
@@ -74,19 +73,6 @@ ROOM = Room(
     clauses=CLAUSES,
 )
 
-ASSUMPTIONS = assume(
-    "the profile, KYC and limits",
-    "Read the profile, KYC and limits of a real sandbox account before and after a change in its dashboard.",
-    ("fresh-account", "A new account is an individual in Kenya, active, with KYC approved at level 2 when it opens."),
-    ("kyc-moves", "KYC may be set from any status to any other; setting the present one changes details silently."),
-    ("kyc-times", "submitted_at and reviewed_at are null before KYC was submitted or reviewed."),
-    ("kyc-needed", "action_required without required_actions asks for an identity document."),
-    ("profile-moves", "A profile may be set from any status to any other, closed ones included."),
-    ("verify-nothing", "verify_phone without a waiting number is an illegal transition (409)."),
-    ("phone-patch", "A profile's phone number may be of any country; sending the present one drops a waiting one."),
-    ("limit-currency", "Maxima and usage in another currency than the default one are converted at mid, rounded down."),
-    ("patch-business", "No field whose name begins with business can be patched."),
-)
 
 __all__ = [
     "ROOM",

@@ -28,7 +28,6 @@ from simulator.resources.ramps.shapes import (
 )
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.transactions import quote_kind, transaction_kind
-from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 from simulator.wire.subjects import examples_of
 
@@ -51,13 +50,6 @@ ROOM = Room(
     clauses=CLAUSES,
 )
 
-ASSUMPTIONS = assume(
-    "ramp quotes and ramps",
-    "Confirm a quote of each kind in the real sandbox and read its transaction and order.",
-    ("onramp-clearing", "Funds of a ramp rest in a clearing account of the service until converted or refunded."),
-    ("payer-phone", "account_number of an onramp's order is the payer's account or phone number."),
-    ("deposit-address", "Every offramp gets its deposit address (celo) or memo (stellar) when it is confirmed."),
-)
 
 __all__ = [
     "ROOM",

@@ -59,7 +59,6 @@ from simulator.resources.reference.shapes import (
     render_network,
 )
 from simulator.resources.reference.states import NETWORK
-from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 from simulator.wire.subjects import examples_of
@@ -85,34 +84,6 @@ ROOM = Room(
     clauses=CLAUSES,
 )
 
-ASSUMPTIONS = assume(
-    "network statistics, rates and the currency listing",
-    "Read the network, rates and currency listings of the real sandbox and compare field by field.",
-    (
-        "network-stats",
-        "The figures are taken anew for every answer, so updated_at is the present; latest_block follows from time "
-        "alone; network_fee is what a transaction costs in the network's own asset; while a network is degraded, "
-        "avg_confirmation_seconds is five times as long.",
-    ),
-    (
-        "mid-conversion",
-        "Fiat to fiat at mid goes through USDC; asset to asset uses the swap rate; an asset is worth the same on every "
-        "network when amounts are converted at mid.",
-    ),
-    (
-        "pinned-rates",
-        "A pinned rate is above zero with at most 10 significant digits, so that it can be printed exactly; a move "
-        "that would take any rate outside 10^-18 to 10^18 is refused.",
-    ),
-    (
-        "phone-format",
-        "International format means + and digits only (E.164).",
-    ),
-    (
-        "stellar-addresses",
-        "On stellar only account addresses (G...) are accepted, not muxed (M...) or contract (C...) ones.",
-    ),
-)
 
 __all__ = [
     "ASSETS",

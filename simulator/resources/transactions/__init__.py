@@ -43,7 +43,6 @@ from simulator.resources.transactions.records import (
 )
 from simulator.resources.transactions.shapes import CLAUSES, DepositTransaction, render_deposit
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
-from simulator.wire.assumptions import assume
 from simulator.wire.room import Room
 
 ROOM = Room(
@@ -61,11 +60,6 @@ ROOM = Room(
     clauses=CLAUSES,
 )
 
-ASSUMPTIONS = assume(
-    "order numbers",
-    "Compare the order number of a real transaction.",
-    ("order-number", "Public order numbers are ORD- and eight digits, counted per environment from 1."),
-)
 
 __all__ = [
     "IN_FLIGHT",

@@ -48,7 +48,6 @@ from simulator.resources.webhooks.shapes import (
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.wire.actions import Action
-from simulator.wire.assumptions import assume
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
 from simulator.wire.subjects import examples_of
@@ -89,33 +88,6 @@ ROOM = Room(
     clauses=CLAUSES,
 )
 
-ASSUMPTIONS = assume(
-    "webhook endpoints, events and deliveries",
-    "Register an endpoint with the real sandbox and compare requests, retries and delivery records.",
-    ("webhook-url-text", "A webhook URL is plain ASCII without a user name, of at most 2048 characters."),
-    ("webhook-https-names", "Names that end in .internal or .localhost are refused like .local ones."),
-    ("webhook-star", "`*` among the subscribed events means all, whatever stands beside it."),
-    ("webhook-retry-url", "A retry goes to the URL the endpoint has by then, signed with the key of that moment."),
-    ("webhook-resend", "A resent event leaves retries that are already planned as they are."),
-    ("webhook-dropped", "A delivery that a fault drops is recorded as failed and not retried."),
-    ("webhook-copies", "Copies made by a fault take the next attempt numbers and are never retried."),
-    (
-        "webhook-emit",
-        "`emit` tells of the newest resource in a status that the event leaves one in, as it is; of a run what was "
-        "last sent; where there is none, of an example. Then the members of `object` replace its own.",
-    ),
-    ("webhook-test-resend", "The event of a test call is sent again to its endpoint alone."),
-    (
-        "webhook-deleted",
-        "A deleted endpoint still gets the first attempt of every event from before, however slowly it answers; "
-        "nothing is tried again.",
-    ),
-    ("webhook-queued", "Changing the subscription does not recall events that already wait for an endpoint."),
-    ("webhook-body-limit", "Of a receiver's answer the first 64 KiB are kept; once its status is there it counts."),
-    ("webhook-certificates", "The certificate of a receiver on this machine is not verified, any other is."),
-    ("webhook-key-rotation", "A rotated key signs everything that is sent from then on, retries included."),
-    ("webhook-search", "Endpoints are searched by URL and description, deliveries by id, event and error."),
-)
 
 __all__ = [
     "ROOM",
