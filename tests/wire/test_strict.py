@@ -19,13 +19,18 @@ NAMES = ("amount", "amount_currency", "network", "Memo")
         ("network_name", "network"),
         ("zzz", ""),
         ("", ""),
-        ("amount" * 20, ""),
+        ("the_network_of_this_payment", "network"),
     ],
 )
 def test_the_nearest_name_is_meant_where_one_is_near(given: str, meant: str) -> None:
-    """A name that is one of the words of the given one comes first; what is too long to be a slip is not compared."""
+    """A name that is one of the words of the given one comes first."""
     assert nearest(given, NAMES) == meant
     assert did_you_mean(given, NAMES) == (f"; did you mean `{meant}`?" if meant else "")
+
+
+def test_what_is_too_long_to_be_a_slip_is_not_compared() -> None:
+    assert nearest("x" * 99 + "y", ["x" * 100]) == "x" * 100
+    assert nearest("x" * 100 + "y", ["x" * 101]) == ""
 
 
 def test_an_unknown_name_is_refused_with_the_names_there_are() -> None:
