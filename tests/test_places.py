@@ -11,6 +11,7 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -169,7 +170,7 @@ def _names(path: Path) -> Iterator[str]:
                 yield name
 
 
-@pytest.fixture(scope="module")
+@cache
 def files_naming() -> Mapping[str, set[str]]:
     """Which files of the package name what."""
     found = defaultdict[str, set[str]](set)
@@ -187,29 +188,28 @@ DURATION = "scenario/schema.py"
 """Files of scenarios read durations in their own way, so one that is a member of a fault is named there as well."""
 
 
-def places(files_naming: Mapping[str, set[str]]) -> dict[str, int]:
+def places() -> dict[str, int]:
     """How many places have to be touched for something new; of a room and of an action those outside of the room.
 
     What others than its makers name too, commands that call a control call, say, counts by the least of its kind.
     """
+    naming = files_naming()
     layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
     named = sum(any("resources.beneficiaries" in str(layer) for layer in one.get("layers", ())) for one in layers)
     timers = ("quote.expiry", "ramp.deadline", "invoice.expiry")
     actions = ("deposit_confirms", "confirmation_arrives", "invoice_paid", "lightning_payment_arrives")
     return {
-        "action": max(sum(not file.startswith("resources/") for file in files_naming[name]) for name in actions),
-        "event": min(len(files_naming[event]) for event in EVENT_TYPES),
-        "timer": max(len(files_naming[kind]) for kind in timers),
+        "action": max(sum(not file.startswith("resources/") for file in naming[name]) for name in actions),
+        "event": min(len(naming[event]) for event in EVENT_TYPES),
+        "timer": max(len(naming[kind]) for kind in timers),
         "room": int("beneficiaries" in ORDER) + int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
-        "control call": min(len(files_naming[row.path]) for row in CONTROL_ROWS),
-        "fault member": max(len(files_naming[member] - {DURATION}) for member in MEMBERS - COMMON),
+        "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
+        "fault member": max(len(naming[member] - {DURATION}) for member in MEMBERS - COMMON),
     }
 
 
-def test_places_to_touch_for_something_new(
-    files_naming: Mapping[str, set[str]], capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = places(files_naming)
+def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -> None:
+    found = places()
     with capsys.disabled():
         print("\nplaces to touch for a new", ", ".join(f"{what}: {number}" for what, number in found.items()))  # noqa: T201
     expected = {"action": 0, "event": len(EVENT), "timer": 1, "room": 3, "control call": 1, "fault member": 2}
