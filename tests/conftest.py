@@ -6,9 +6,14 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
+from hypothesis import settings
 
 from simulator.config import Config
 from tests.remote import Remote, running
+
+# How long an example takes depends on what else the machine does, and is no property of the code.
+settings.register_profile("simulator", deadline=None)
+settings.load_profile("simulator")
 
 
 @pytest.fixture(scope="session")

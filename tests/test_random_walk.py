@@ -362,6 +362,4 @@ class RandomWalk(RuleBasedStateMachine):
 
 
 TestRandomWalk = RandomWalk.TestCase
-TestRandomWalk.settings = settings(
-    max_examples=40, stateful_step_count=40, deadline=None, suppress_health_check=list(HealthCheck)
-)
+TestRandomWalk.settings = settings(max_examples=40, stateful_step_count=40, suppress_health_check=list(HealthCheck))

@@ -265,7 +265,7 @@ ODD = st.none() | st.booleans() | st.integers(-1, 2**63) | st.text("a\x00/[é", 
 DEEP = '{"a_id":' * 500 + "1" + "}" * 500
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_spoilt_file_is_compared_or_refused(recording: dict[str, Any], data: st.DataObject) -> None:
     document = copy.deepcopy(recording)

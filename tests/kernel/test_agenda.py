@@ -325,5 +325,5 @@ class AgendaMachine(RuleBasedStateMachine):
             self.change.__exit__(None, None, None)
 
 
-AgendaMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40, deadline=None)
+AgendaMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
 TestAgendaAgainstTheNaiveOne = AgendaMachine.TestCase

@@ -373,5 +373,5 @@ class LedgerMachine(RuleBasedStateMachine):
         assert all(self.ledger.balance(*key) == total for key, total in sums.items())
 
 
-LedgerMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=40, deadline=None)
+LedgerMachine.TestCase.settings = settings(max_examples=40, stateful_step_count=40)
 TestLedgerAgainstTheNaiveBook = LedgerMachine.TestCase

@@ -31,9 +31,7 @@ WITH_BODY = [
     for method, path, operation in operations_of(contract_document())
     if "requestBody" in operation
 ]
-QUICK = settings(
-    max_examples=15, deadline=None, derandomize=True, database=None, suppress_health_check=list(HealthCheck)
-)
+QUICK = settings(max_examples=15, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
 
 
 @pytest.mark.parametrize(("method", "path", "operation_id"), WITH_BODY, ids=[row[2] for row in WITH_BODY])

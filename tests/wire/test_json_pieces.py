@@ -26,7 +26,7 @@ def whole(value: Any) -> Any:
     return value.read() if isinstance(value, Piece) else value
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(JSON, st.integers(1, 4), st.booleans())
 def test_the_pieces_make_up_the_whole(value: Any, depth: int, indented: bool) -> None:
     raw = orjson.dumps(value, option=orjson.OPT_INDENT_2 if indented else 0)
@@ -45,7 +45,7 @@ def test_what_is_no_json_is_a_value_error(raw: bytes) -> None:
         whole(read_down_to(raw, 2))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.binary(max_size=12) | st.text('[]{}",:1\\', max_size=12).map(str.encode), st.integers(1, 3))
 def test_any_bytes_are_read_as_at_once_or_refused(raw: bytes, depth: int) -> None:
     try:

@@ -31,7 +31,7 @@ BANKS = {
     "ZAR": ("ZA", "250655", "12345678"),
     "ZMW": ("ZM", "01", "1234567890"),
 }
-MANY = settings(max_examples=whole(1500, short=200), deadline=None, derandomize=True, database=None)
+MANY = settings(max_examples=whole(1500, short=200), derandomize=True, database=None)
 
 assets = st.sampled_from(sorted(DECIMALS))
 dollars = st.sampled_from(["USDC STELLAR", "CUSD CELO", "USDC CELO", "USDT CELO"])
@@ -314,7 +314,7 @@ steps = st.tuples(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True, database=None)
+@settings(max_examples=150, derandomize=True, database=None)
 @given(st.lists(steps, max_size=25))
 def test_the_books_agree_with_the_answers(walk: list[tuple[str, str, bool, bool, bool]]) -> None:
     """Decisions M10 and M11: balances are what the answers add up to, and the books balance."""

@@ -62,7 +62,7 @@ def hash_field(tag: str = "p") -> list[int]:
 TIME = [1, 20, 0, 0, 0, 0, 0]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(
     sats=st.integers(1, MAX_AMOUNT_SATS),
     expires_in=st.integers(1, 31_536_000),
@@ -86,7 +86,7 @@ def test_every_invoice_says_what_was_asked(sats, expires_in, timestamp, descript
     assert (theirs.payment_secret, theirs.payee) == (SECRET, ours.payee)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(
     msat=st.none() | st.integers(1, 10**14 - 1),  # the library writes multiples of 1000 BTC wrong
     expire_time=st.integers(1, 10**7),
@@ -102,7 +102,7 @@ def test_invoices_of_others_are_read(msat, expire_time, payee):
     assert (found.description, found.payee) == ("Tea", plain.payee)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(at=st.integers(0, 300), letter=st.sampled_from(bech32.CHARSET))
 def test_a_changed_letter_is_noticed(at, letter):
     text = write()

@@ -19,7 +19,7 @@ COARSE = Currency("TOY", 1, "toy")
 WORLD = fresh()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     wanted=st.integers(0, 400),
     rate=st.decimals("0.01", "50", places=2),
@@ -47,7 +47,7 @@ def test_it_is_what_trying_every_amount_finds(
         assert fees.solve_source(COARSE, goal, delivers) == by_hand
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(wanted=st.integers(1, 5 * 10**9))
 def test_one_unit_less_of_a_real_fee_does_not_deliver_it(wanted: int) -> None:
     product = fees.match(WORLD, "sandbox", "onramp", KES, network="celo", asset="USDC", fiat_currency="KES")
