@@ -117,24 +117,24 @@ class Remote:
 def running(config: Config) -> Iterator[tuple[str, Application]]:
     """A server of its own on a free port, in a thread: its origin, and the application that runs there."""
     application = create_app(config)
-    loop, ready, found = asyncio.new_event_loop(), threading.Event(), list[str]()
+    ready, found = threading.Event(), list[tuple[str, asyncio.AbstractEventLoop]]()
     stop = asyncio.Event()
 
     async def serve() -> None:
         async with serving(application) as address:
-            found.append(address)
+            found.append((address, asyncio.get_running_loop()))
             ready.set()
             await stop.wait()
 
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),), daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(serve()), daemon=True)
     thread.start()
     try:
         assert ready.wait(20), "the server did not start"
-        yield found[0], application
+        yield found[0][0], application
     finally:
-        loop.call_soon_threadsafe(stop.set)
+        for _, loop in found:
+            loop.call_soon_threadsafe(stop.set)
         thread.join(20)
-        loop.close()
 
 
 ENDINGS = ("reset", "delete", "restore", "replace")
