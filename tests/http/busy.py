@@ -226,6 +226,7 @@ def afternoon(world: Remote) -> list[Any]:
         world.tokens.clear()
         seen.append(onramp(world, amount="7000"))
         seen.append(swap(world))
+    ok(world.control("POST", "/settle"))
     for path in (
         "/orders",
         "/transactions",
