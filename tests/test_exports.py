@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import assert_type
 
+import pytest
 from starlette.applications import Starlette
 
 import simulator
@@ -29,6 +30,7 @@ def test_the_public_names_are_these() -> None:
     assert all(taken[name] is getattr(simulator, name) for name in PUBLIC)
 
 
+@pytest.mark.slow
 def test_a_type_checker_sees_every_public_name() -> None:
     assert_type(Config(), Config)
     assert_type(ConfigError(["wrong"]).problems, list[str])

@@ -100,10 +100,12 @@ def test_the_kernel_imports_the_standard_library_only() -> None:
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_the_product_knows_neither_its_tests_nor_what_makes_its_contract() -> None:
     assert importers("tests", "contracts") == set()
 
 
+@pytest.mark.slow
 def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_line() -> None:
     wall = {"datetime.now", "datetime.utcnow", "datetime.today", "date.today", "time.time", "time.time_ns"}
     readers = {
@@ -121,6 +123,7 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
     assert outside(readers | from_time, "simulator/server/driver.py", "simulator/courier", "simulator/cli") == set()
 
 
+@pytest.mark.slow
 def test_a_world_changes_under_a_cause_only() -> None:
     """`World.change(cause)` opens the changes of the store; whoever changes a world goes through it."""
     openers = {
@@ -132,6 +135,7 @@ def test_a_world_changes_under_a_cause_only() -> None:
     assert openers == {"simulator/kernel/world.py"}
 
 
+@pytest.mark.slow
 def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     unseeded = {"SystemRandom", "urandom", "uuid4", "uuid1", "token_hex", "token_bytes", "token_urlsafe"}
     drawers = {name_of(path) for path in SOURCES for _ in calls(path, *unseeded)}
@@ -141,16 +145,19 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
     assert outside(seeded, "simulator/kernel/ids.py") == set()
 
 
+@pytest.mark.slow
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
     assert outside(servers, "simulator/server", "simulator/control", "simulator/host.py") == set()
 
 
+@pytest.mark.slow
 def test_yaml_is_read_in_one_place() -> None:
     readers = ("simulator/scenario/document.py", "simulator/scenario/loader.py")
     assert outside(importers("ruamel", "yaml"), *readers) == set()
 
 
+@pytest.mark.slow
 def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
     speakers = importers("aiohttp", "httpx", "requests", "urllib.request", "http.client")
     clients = (
@@ -171,6 +178,7 @@ def test_the_order_of_the_rooms_is_one_and_the_same_everywhere() -> None:
     assert layers == [f"simulator.resources.{name}" for name in reversed(ORDER)]
 
 
+@pytest.mark.slow
 def test_a_room_is_entered_by_its_front_door() -> None:
     """Whoever is not of the room imports from its `__init__`, and only what that exports."""
     wrong = []
@@ -220,6 +228,7 @@ def names_in(node: ast.Assign) -> set[str]:
     return {target.id for target in node.targets if isinstance(target, ast.Name)}
 
 
+@pytest.mark.slow
 def test_every_status_given_to_a_record_is_the_target_of_a_state_table() -> None:
     """Where a status goes into `replace` or the constructor of a record, it comes out of a move.
 
@@ -241,6 +250,7 @@ def test_every_status_given_to_a_record_is_the_target_of_a_state_table() -> None
     ]
 
 
+@pytest.mark.slow
 def test_every_status_that_can_be_written_is_a_state_of_its_table() -> None:
     for kind in Simulator().wiring.kinds.values():
         machine = kind.machine
@@ -249,6 +259,7 @@ def test_every_status_that_can_be_written_is_a_state_of_its_table() -> None:
         assert targets <= set(machine.rows), kind.name
 
 
+@pytest.mark.slow
 def test_every_event_that_a_state_table_or_a_room_emits_is_in_the_catalogue() -> None:
     from_tables = {
         event
@@ -275,6 +286,7 @@ def _codes_raised(path: Path) -> Iterator[tuple[int, str]]:
             yield call.lineno, code.value
 
 
+@pytest.mark.slow
 def test_every_error_code_is_in_the_catalogue() -> None:
     raised = {code for path in SOURCES for _, code in _codes_raised(path)}
     declared = {code for room in ROOMS for operation in room.operations for code in operation.errors}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import pytest
+
 from tests.measures import PACKAGE, Measures, circle, measured
 from tests.test_places import places
 
@@ -34,10 +36,12 @@ def _found(measures: Measures) -> dict[str, float]:
     }
 
 
+@pytest.mark.slow
 def test_modules_import_each_other_in_no_circle() -> None:
     assert circle() is None
 
 
+@pytest.mark.slow
 def test_the_page_states_the_measures_and_they_keep_their_bounds() -> None:
     stated, found = _stated(), _found(measured())
     assert stated.keys() == found.keys()

@@ -208,6 +208,7 @@ def places() -> dict[str, int]:
     }
 
 
+@pytest.mark.slow
 def test_places_to_touch_for_something_new(capsys: pytest.CaptureFixture[str]) -> None:
     found = places()
     with capsys.disabled():

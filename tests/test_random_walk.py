@@ -11,6 +11,7 @@ from itertools import pairwise
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -361,5 +362,5 @@ class RandomWalk(RuleBasedStateMachine):
         assert not self.mismatches
 
 
-TestRandomWalk = RandomWalk.TestCase
+TestRandomWalk = pytest.mark.slow(RandomWalk.TestCase)
 TestRandomWalk.settings = settings(max_examples=40, stateful_step_count=40, suppress_health_check=list(HealthCheck))

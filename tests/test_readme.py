@@ -106,6 +106,7 @@ def walk(origin: str, environment: dict[str, str]) -> None:
             assert output.strip() == block.prints.strip(), block.text
 
 
+@pytest.mark.slow
 @needs_a_shell
 def test_every_command_does_what_the_readme_says_on_any_port_and_again(
     origin: str, environment: dict[str, str]

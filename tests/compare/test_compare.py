@@ -99,6 +99,7 @@ def changed(har: dict[str, Any], number: int, change: Any) -> dict[str, Any]:
     return har
 
 
+@pytest.mark.slow
 def test_the_simulators_own_traffic_shows_no_difference(recording: dict[str, Any]) -> None:
     result = replay(recording)
     assert result.readable().splitlines()[-1].endswith("0 differences")
@@ -130,6 +131,7 @@ def sow_status(answer: Any, response: Any) -> None:
     response["status"] = 200
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("number", "sow", "found"),
     [
@@ -149,6 +151,7 @@ def test_every_sown_difference_is_found_and_no_other(
     assert {row.entry for row in result.differences} == {number + 1}
 
 
+@pytest.mark.slow
 def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, Any]) -> None:
     def failed(answer: Any, response: Any) -> None:
         answer.update(status="processing", tx_hash=None)
@@ -157,12 +160,14 @@ def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, An
     assert [row for row in result.differences if row.entry == 4] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("status", ["completed", "failed", "refunded"])
 def test_a_recorded_status_is_reached_over_as_many_moves_as_it_takes(recording: dict[str, Any], status: str) -> None:
     result = replay(changed(recording, 3, lambda answer, _: answer.update(status=status)), scenarios=())
     assert [row.kind for row in result.differences if row.kind == "state" and row.entry == 4] == []
 
 
+@pytest.mark.slow
 def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
     def dearer(answer: Any, response: Any) -> None:
         answer["rate"] = "131.00"
@@ -172,6 +177,7 @@ def test_amounts_are_compared_when_asked_for(recording: dict[str, Any]) -> None:
     assert [(row.kind, row.pointer) for row in replay(har, values=True).differences] == [("value", "/rate")]
 
 
+@pytest.mark.slow
 def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dict[str, Any]) -> None:
     har = copy.deepcopy(recording)
     del har["log"]["entries"][1:3]
@@ -180,6 +186,7 @@ def test_what_is_older_than_the_recording_is_said_and_not_counted(recording: dic
     assert not any(row.kind == "status" for row in result.differences)
 
 
+@pytest.mark.slow
 def test_bodies_in_base64_and_foreign_calls_are_read_as_they_are(recording: dict[str, Any]) -> None:
     har = copy.deepcopy(recording)
     content = har["log"]["entries"][1]["response"]["content"]
@@ -197,6 +204,7 @@ def test_a_file_that_is_no_recording_says_so(raw: bytes) -> None:
         read_har(raw)
 
 
+@pytest.mark.slow
 def test_the_command_reports_and_exits_by_what_it_found(recording: dict[str, Any], tmp_path: Path) -> None:
     good, bad = tmp_path / "good.har", tmp_path / "bad.har"
     good.write_bytes(orjson.dumps(recording))

@@ -35,6 +35,7 @@ def control(origin: str, method: str, path: str, body: Any = None) -> Any:
     return json.loads(raw) if raw else None
 
 
+@pytest.mark.slow
 def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_reports(tmp_path: Path) -> None:
     junit, report = tmp_path / "junit.xml", tmp_path / "report.md"
     result = conform(
@@ -51,6 +52,7 @@ def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_report
     assert "sk_test_simulator" not in junit.read_text() + result.output
 
 
+@pytest.mark.slow
 def test_the_same_seed_sends_the_same_calls() -> None:
     arguments = ("--max-examples", "5", "--phase", "fuzzing", "--operation", "calculate_fee", "--seed", "7")
     first, second = conform(*arguments), conform(*arguments)
@@ -59,6 +61,7 @@ def test_the_same_seed_sends_the_same_calls() -> None:
     assert "POST /fees/calculate" in kept[0]
 
 
+@pytest.mark.slow
 def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None:
     control(origin, "POST", "reset")
     result = conform("--target", f"{origin}/v1", *KEYS, "--max-examples", "2")
@@ -134,6 +137,7 @@ def _widen_a_query(document: dict[str, Any]) -> None:
     entry["operationId"] = "list_currencies_strictly"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("broken", "operation", "check"),
     [
@@ -169,6 +173,7 @@ def test_a_contract_that_says_otherwise_fails_by_its_check(
     assert result.output.endswith("Does not conform.\n")
 
 
+@pytest.mark.slow
 def test_a_server_error_fails(origin: str) -> None:
     fault = {"match": {"path": "/profile"}, "respond": {"status": 500, "code": "internal_error"}}
     control(origin, "POST", "faults", fault)
@@ -183,6 +188,7 @@ def test_a_server_error_fails(origin: str) -> None:
     assert "→ 500" in result.output
 
 
+@pytest.mark.slow
 def test_429_is_waited_for(origin: str) -> None:
     fault = {
         "match": {"path": "/profile"},

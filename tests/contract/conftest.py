@@ -18,6 +18,7 @@ from tests.shipped import GROUP, observed_calls, shown
 HERE = Path(__file__).parent
 
 
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if HERE in item.path.parents:

@@ -54,6 +54,7 @@ def test_every_control_call_may_refuse_what_is_unknown_to_it(control: dict[str, 
         assert "400" in operation["responses"], (method, path)
 
 
+@pytest.mark.slow
 def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     schemas = control["components"]["schemas"]
     for name, rows in Simulator().actions.rows.items():
@@ -65,6 +66,7 @@ def test_every_action_has_a_body(control: dict[str, Any]) -> None:
     assert not pays.is_valid({"target": "txn_1", "surprise": 1})
 
 
+@pytest.mark.slow
 def test_real_control_answers_are_as_the_contract_says(control_judge: ContractJudge) -> None:
     calls: list[tuple[str, str, Any]] = [
         ("GET", "/health", None),
@@ -112,6 +114,7 @@ def test_real_control_answers_are_as_the_contract_says(control_judge: ContractJu
     assert [str(finding) for finding in findings] == []
 
 
+@pytest.mark.slow
 def test_the_contract_is_served() -> None:
     paths = ("/openapi.yaml", "/openapi.json", "/control.yaml", "/reference.html")
     types = ("application/yaml; charset=utf-8", "application/json", "application/yaml; charset=utf-8", "text/html")

@@ -165,8 +165,15 @@ SITUATIONS: tuple[Callable[[Scene], None], ...] = (
 )
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT], ids=["SIGTERM", "SIGINT"])
-@pytest.mark.parametrize("situation", SITUATIONS, ids=[one.__name__ for one in SITUATIONS])
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("situation", "number"),
+    [
+        pytest.param(situation, number, id=f"{situation.__name__}-{number.name}")
+        for position, situation in enumerate(SITUATIONS)
+        for number in ([signal.SIGTERM, signal.SIGINT] if position % 4 == 0 else [signal.SIGTERM])
+    ],
+)
 def test_it_ends_cleanly(situation: Callable[[Scene], None], number: signal.Signals) -> None:
     scene = Scene()
     try:
@@ -177,6 +184,7 @@ def test_it_ends_cleanly(situation: Callable[[Scene], None], number: signal.Sign
     assert scene.end(number) == (0, "", True)
 
 
+@pytest.mark.slow
 def test_an_open_call_is_told_that_the_server_stops() -> None:
     scene = Scene()
     connection = scene.send("GET", "/_simulator/events/wait?timeout=600")

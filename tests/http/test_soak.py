@@ -34,6 +34,7 @@ def objects() -> int:
     return len(gc.get_objects())
 
 
+@pytest.mark.slow
 @pytest.mark.long
 def test_thousands_of_calls_leave_nothing_behind(inside: Inside) -> None:
     ok(inside.control("PATCH", "/settings", {"journal_limit": 200, "rate_limit": "1000000/60"}))
@@ -56,6 +57,8 @@ def test_thousands_of_calls_leave_nothing_behind(inside: Inside) -> None:
     assert len(inside.simulator.default.journal.requests) == 200
 
 
+@pytest.mark.slow
+@pytest.mark.long
 def test_worlds_that_come_and_go_leave_nothing_behind(inside: Inside) -> None:
     def some_worlds(number: int) -> None:
         for seed in range(number):
@@ -67,9 +70,9 @@ def test_worlds_that_come_and_go_leave_nothing_behind(inside: Inside) -> None:
             assert inside.control("DELETE", f"/worlds/{world_id}").status == 204
         ok(inside.control("GET", "/coverage?world=*"))  # waits for what is remembered of worlds that have ended
 
-    some_worlds(100)
+    some_worlds(whole(100, short=40))
     before = objects()
-    some_worlds(300)
+    some_worlds(whole(300, short=100))
     assert objects() - before < 2_000
     assert inside.simulator.snapshots == {}
     assert list(inside.simulator.worlds) == ["default"]

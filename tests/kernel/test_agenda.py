@@ -326,4 +326,4 @@ class AgendaMachine(RuleBasedStateMachine):
 
 
 AgendaMachine.TestCase.settings = settings(max_examples=60, stateful_step_count=40)
-TestAgendaAgainstTheNaiveOne = AgendaMachine.TestCase
+TestAgendaAgainstTheNaiveOne = pytest.mark.slow(AgendaMachine.TestCase)

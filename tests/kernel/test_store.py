@@ -281,6 +281,7 @@ writes = st.tuples(
 changes = st.tuples(st.booleans(), st.lists(writes, max_size=12))
 
 
+@pytest.mark.slow
 @given(st.lists(changes, max_size=8))
 def test_a_store_is_always_what_the_changes_that_were_made_would_give_alone(script: list[Any]) -> None:
     store = Store()

@@ -16,6 +16,7 @@ from simulator.scenario.loader import Loader, ScenarioError, shipped_directory
 from simulator.scenario.schema import Library
 from simulator.wire.json import dumps
 from simulator.wire.yaml_text import yaml_text
+from tests.support import whole
 
 SIMULATOR = Simulator(library=Library())
 WORLD = SIMULATOR.create_world(Blueprint("any", 1))
@@ -75,13 +76,17 @@ def judge(text: str | bytes) -> None:
     dumps(problems)
 
 
-@settings(max_examples=300, suppress_health_check=list(HealthCheck))
+@pytest.mark.long
+@pytest.mark.slow
+@settings(max_examples=whole(300, short=100), suppress_health_check=list(HealthCheck))
 @given(changed_scenarios())
 def test_any_change_of_a_scenario_is_taken_or_refused(document: Any) -> None:
     judge(json.dumps(document))
 
 
-@settings(max_examples=150)
+@pytest.mark.long
+@pytest.mark.slow
+@settings(max_examples=whole(150, short=75))
 @given(changed_scenarios() | VALUES, st.data())
 def test_any_damage_to_a_text_is_taken_or_refused(document: Any, data: st.DataObject) -> None:
     text = json.dumps(document, indent=1) if data.draw(st.booleans()) else yaml_text({"name": "x", "drive": [document]})
@@ -90,7 +95,8 @@ def test_any_damage_to_a_text_is_taken_or_refused(document: Any, data: st.DataOb
     judge(text[:at] + middle + text[at + data.draw(st.integers(0, 3)) :])
 
 
-@settings(max_examples=150)
+@pytest.mark.long
+@settings(max_examples=whole(150, short=75))
 @given(st.binary(max_size=30) | st.text(max_size=30))
 def test_any_text_is_taken_or_refused(text: str | bytes) -> None:
     judge(text)

@@ -56,6 +56,7 @@ def run(coroutine: Coroutine[Any, Any, None]) -> None:
     asyncio.run(coroutine)
 
 
+@pytest.mark.slow
 def test_what_a_call_planned_without_delay_fires_before_it_is_told() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -69,6 +70,7 @@ def test_what_a_call_planned_without_delay_fires_before_it_is_told() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_a_world_that_was_made_anew_ends_and_the_new_one_begins() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -80,6 +82,7 @@ def test_a_world_that_was_made_anew_ends_and_the_new_one_begins() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_nothing_starts_in_a_world_that_has_ended() -> None:
     """A call was still under way when its world was deleted."""
 
@@ -98,6 +101,7 @@ def test_nothing_starts_in_a_world_that_has_ended() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_a_watcher_is_told_once_and_until_it_leaves() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -111,6 +115,7 @@ def test_a_watcher_is_told_once_and_until_it_leaves() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_a_watcher_may_leave_while_all_are_told() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -131,6 +136,7 @@ def test_a_watcher_may_leave_while_all_are_told() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_what_is_known_of_every_ended_world_is_remembered_in_the_end() -> None:
     async def scenario() -> None:
         bench = Bench()
@@ -147,6 +153,7 @@ def test_what_is_known_of_every_ended_world_is_remembered_in_the_end() -> None:
     run(scenario())
 
 
+@pytest.mark.slow
 def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -173,6 +180,7 @@ def test_a_world_that_cannot_be_summed_up_is_logged_and_holds_up_no_other(
     assert "ZeroDivisionError: *** cannot be counted" in caplog.text
 
 
+@pytest.mark.slow
 def test_a_server_that_stops_ends_its_streams_and_its_connections() -> None:
     async def scenario() -> None:
         bench = Bench()

@@ -43,6 +43,7 @@ def test_a_short_list_is_one_piece() -> None:
     assert asyncio.run(json_list([1, 2], orjson.dumps)).parts == (b'{"data":[1,2]}',)
 
 
+@pytest.mark.slow
 def test_others_have_their_turn_while_a_long_list_is_answered() -> None:
     async def answer() -> None:
         rows = [b'"tok_test_1"' + b" " * 1_000] * 20_000

@@ -23,7 +23,9 @@ from simulator.testing import strategies
 from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES
 from tests.contract_judge import ContractJudge
-from tests.support import find_operation, invoke
+from tests.support import find_operation, invoke, whole
+
+pytestmark = pytest.mark.long
 
 JUDGE = ContractJudge(contract_document())
 WITH_BODY = [
@@ -31,9 +33,12 @@ WITH_BODY = [
     for method, path, operation in operations_of(contract_document())
     if "requestBody" in operation
 ]
-QUICK = settings(max_examples=15, derandomize=True, database=None, suppress_health_check=list(HealthCheck))
+QUICK = settings(
+    max_examples=whole(100, short=8), derandomize=True, database=None, suppress_health_check=list(HealthCheck)
+)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("method", "path", "operation_id"), WITH_BODY, ids=[row[2] for row in WITH_BODY])
 def test_every_body_fits_its_schema(method: str, path: str, operation_id: str) -> None:
     @QUICK
@@ -44,6 +49,7 @@ def test_every_body_fits_its_schema(method: str, path: str, operation_id: str) -
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("event_type", list(EVENT_TYPES))
 def test_every_envelope_fits_its_schema(event_type: str) -> None:
     @QUICK
@@ -55,6 +61,7 @@ def test_every_envelope_fits_its_schema(event_type: str) -> None:
     check()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("room", "method", "path", "operation_id"),
     [

@@ -62,6 +62,7 @@ def hash_field(tag: str = "p") -> list[int]:
 TIME = [1, 20, 0, 0, 0, 0, 0]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     sats=st.integers(1, MAX_AMOUNT_SATS),
@@ -86,6 +87,7 @@ def test_every_invoice_says_what_was_asked(sats, expires_in, timestamp, descript
     assert (theirs.payment_secret, theirs.payee) == (SECRET, ours.payee)
 
 
+@pytest.mark.slow
 @settings(max_examples=40)
 @given(
     msat=st.none() | st.integers(1, 10**14 - 1),  # the library writes multiples of 1000 BTC wrong
