@@ -112,6 +112,7 @@ def _operation(row: Operation, components: Components, responses: dict[str, Sche
     shown: Schema = {
         "operationId": row.name,
         "summary": row.summary,
+        **({"description": row.description} if row.description else {}),
         "tags": [row.tag],
         "x-provenance": "assumed" if assumed else "specified",
         "x-basis": row.basis if assumed else row.tag,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, get_args
 
@@ -14,6 +15,7 @@ from simulator.assembly import DEFAULT_SCENARIOS, ROOMS
 from simulator.resources import reference
 from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
+from simulator.wire.shapes import Choices
 
 Parameter = dict[str, Any]
 
@@ -24,17 +26,32 @@ _MOMENT = rf"^({DAY}(T{_TIME}(Z|[+-]([01][0-9]|2[0-3]):?[0-5][0-9])?)?)?$"
 _SEARCH = r"^([\s\S]{2,})?$"
 """At least two characters, or an empty value."""
 
-_IDS_OF_ANOTHER_FORM: Mapping[str, tuple[str, str]] = {
-    "/fees/{id}": ("^fee_[0-9a-z_]+$", "Fee product"),
-    "/orders/{order_id}": ("^(ORD-[0-9]{8,}|txn_[0-9a-z]+)$", "Order"),
-    "/wallets/{id}/lightning/{lightning_id}": ("^ln_[0-9a-z]+$", "Lightning entry"),
+
+@dataclass(frozen=True)
+class _PathId:
+    """An id in a path: its form, the clause that gives it, and which it is."""
+
+    pattern: str
+    clause: str
+    text: str
+
+
+_IDS_OF_ANOTHER_FORM: Mapping[str, _PathId] = {
+    "/fees/{id}": _PathId("^fee_[0-9a-z_]+$", "Fee product", "The id of the fee product."),
+    "/transactions/{id}": _PathId("^txn_[0-9a-z]+$", "Ramp transaction", "The id of the transaction, of any type."),
+    "/orders/{order_id}": _PathId(
+        "^(ORD-[0-9]{8,}|txn_[0-9a-z]+)$", "Order", "The number of the order, or the id of its transaction."
+    ),
+    "/wallets/{id}/lightning/{lightning_id}": _PathId(
+        "^ln_[0-9a-z]+$", "Lightning entry", "The id of the Lightning entry, which is one of this wallet."
+    ),
 }
 """Ids that are more than a prefix and letters, or that nothing is read by."""
 
 
 @cache
-def _path_ids() -> Mapping[str, tuple[str, str]]:
-    """The form of every id in a path, by the path up to it, and the clause that gives it.
+def _path_ids() -> Mapping[str, _PathId]:
+    """Every id in a path, by the path up to it.
 
     What a path is read by begins with the prefix of the kind that the read answers.
     """
@@ -44,7 +61,9 @@ def _path_ids() -> Mapping[str, tuple[str, str]]:
     for row in (row for room in ROOMS for row in room.operations if row.method == "GET" and row.path.endswith("}")):
         shape = _members(row.answer)[0]
         if row.path not in found:
-            found[row.path] = (f"^{kinds[shape].prefix}[0-9a-z]+$", clauses[component_name(shape.__name__)])
+            kind, clause = kinds[shape], clauses[component_name(shape.__name__)]
+            text = f"The id of the {kind.name.replace('_', ' ')}."
+            found[row.path] = _PathId(f"^{kind.prefix}[0-9a-z]+$", clause, text)
     return found
 
 
@@ -105,15 +124,16 @@ CREATES_FOR_SCENARIOS = frozenset(
 def path_parameters(path: str) -> list[Parameter]:
     found = []
     for match in re.finditer(r"\{(\w+)\}", path):
-        pattern, clause = _path_ids()[path[: match.end()]]
+        named = _path_ids()[path[: match.end()]]
         found.append(
             {
                 "name": match[1],
                 "in": "path",
                 "required": True,
-                "schema": {"type": "string", "pattern": pattern},
+                "description": named.text,
+                "schema": {"type": "string", "pattern": named.pattern},
                 "x-provenance": "specified",
-                "x-basis": clause,
+                "x-basis": named.clause,
             }
         )
     return found
@@ -144,7 +164,7 @@ def query_parameters(operation: Operation, components: Components) -> list[Param
     parameters = []
     for name, member in schema["properties"].items():
         member = dict(member)
-        marks = {key: member.pop(key) for key in ("x-provenance", "x-basis") if key in member}
+        marks = {key: member.pop(key) for key in ("description", "x-provenance", "x-basis") if key in member}
         if isinstance(member.get("type"), list):
             member = _without_null(member)
         parameters.append(
@@ -199,36 +219,54 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
             _query("search", {"type": "string", "pattern": _SEARCH}, "Free text, upper and lower case alike."),
             _query("start_date", moment, "Created on or after: a day (from its start, UTC) or a timestamp."),
             _query("end_date", moment, "Created on or before: a day (to its end, UTC) or a timestamp."),
-            _query(
-                "sort_by",
-                {"type": "string", "enum": list(listing.sortable), "default": "created_at"},
-                "The field to sort by.",
-            ),
-            _query("sort_order", {"type": "string", "enum": ["desc", "asc"], "default": "desc"}, "Newest first."),
+            _query("sort_by", {**_one_of(_sorts(listing)), "default": "created_at"}, "The field to sort by."),
+            _query("sort_order", {**_one_of(_ORDERS), "default": "desc"}, "Which end of the order comes first."),
         ]
         if listing.statuses and "status" not in own:
-            parameters.append(_several("status", list(listing.statuses), "One status, or several with commas.", _LISTS))
+            parameters.append(_several("status", listing.statuses, "One status, or several with commas.", _LISTS))
     parameters += [_filter(filter_, tag, listing.defaults) for filter_ in listing.filters]
     return parameters
 
 
-def _several(name: str, choices: list[str], description: str, clause: str) -> Parameter:
-    items = {"type": "string", "enum": choices}
-    schema = {"type": "array", "items": items, "minItems": 1}
+_ORDERS = {"desc": "The newest or largest first.", "asc": "The oldest or smallest first."}
+_SORTS = {
+    "created_at": "When it was created.",
+    "updated_at": "When it last changed.",
+    "amount": "Its amount.",
+}
+
+
+def _sorts(listing: Listing) -> Choices:
+    """The fields that a list can be sorted by, with what they are where all of them are known."""
+    return (
+        {name: _SORTS[name] for name in listing.sortable}
+        if listing.sortable.keys() <= _SORTS.keys()
+        else tuple(listing.sortable)
+    )
+
+
+def _several(name: str, choices: Choices, description: str, clause: str) -> Parameter:
+    schema = {"type": "array", "items": _one_of(choices), "minItems": 1}
     return _query(name, schema, description, clause, style="form", explode=False)
 
 
+def _one_of(choices: Choices) -> Schema:
+    schema: Schema = {"type": "string", "enum": list(choices)}
+    return schema | ({"x-enum-descriptions": dict(choices)} if isinstance(choices, Mapping) else {})
+
+
 def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> Parameter:
-    description = f"Only what has this {filter_.name}."
     default = {"default": defaults[filter_.name]} if filter_.name in defaults else {}
     if isinstance(filter_, Bound):
         schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$"}
-        return _query(filter_.name, schema, "A bound of the amount, inclusive; a decimal number.", tag)
+        description = filter_.description or "A bound of the amount, inclusive; a decimal number."
+        return _query(filter_.name, schema, description, tag)
+    description = filter_.description or f"Only what has this {filter_.name}."
     if filter_.choices is None:
         return _query(filter_.name, {"type": "string"}, description, tag)
     if filter_.many:
-        parameter = _several(filter_.name, list(filter_.choices), f"{description} Several with commas.", tag)
+        parameter = _several(filter_.name, filter_.choices, f"{description} Several with commas.", tag)
         if default:
             parameter["schema"]["default"] = [default["default"]]
         return parameter
-    return _query(filter_.name, {"type": "string", "enum": list(filter_.choices), **default}, description, tag)
+    return _query(filter_.name, {**_one_of(filter_.choices), **default}, description, tag)

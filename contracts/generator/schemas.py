@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
+from contracts.generator.texts import Explained
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"
@@ -31,7 +32,7 @@ class Components:
         for mode, shapes in (("serialization", answers), ("validation", bodies)):
             known = {_key(shape): shape for shape in shapes}
             inputs += [(key, mode, TypeAdapter(shape)) for key, shape in known.items()]  # type: ignore[misc]
-        found, definitions = TypeAdapter.json_schemas(inputs, ref_template=REF + "{model}")
+        found, definitions = TypeAdapter.json_schemas(inputs, ref_template=REF + "{model}", schema_generator=Explained)
         closed = _reachable(found, definitions, "serialization")
         for name, schema in definitions.get("$defs", {}).items():
             self.add(component_name(name), self._finish(name, schema, closed=name in closed))
@@ -150,7 +151,11 @@ def _nullable(schema: Schema) -> Schema:
     elif "enum" in merged:
         merged["enum"] = [*merged["enum"], None]
     rest = {name: member for name, member in schema.items() if name != "anyOf"}
-    return merged | rest
+    guesses = {**merged.get("x-assumed-basis", {}), **rest.get("x-assumed-basis", {})}
+    merged |= rest
+    if guesses:
+        merged |= {"x-assumed": sorted(guesses), "x-assumed-basis": guesses}
+    return merged
 
 
 def any_of(options: list[Schema]) -> Schema:

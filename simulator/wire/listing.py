@@ -16,7 +16,7 @@ from typing_extensions import TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.wire.errors import ApiError, invalid
-from simulator.wire.shapes import Page, Pagination
+from simulator.wire.shapes import Choices, Page, Pagination
 
 ShownT = TypeVar("ShownT")
 
@@ -64,13 +64,14 @@ class Filter(Generic[R]):
     """A query parameter that narrows a list.
 
     `choices` are its valid values (None: any text); `many` allows a comma-separated list. `match` gets a record
-    and the set of values asked for.
+    and the set of values asked for. `description` is for the contract.
     """
 
     name: str
     match: Callable[[R, frozenset[str]], bool]
-    choices: tuple[str, ...] | None = None
+    choices: Choices | None = None
     many: bool = False
+    description: str = ""
 
     def test(self, text: str) -> Callable[[R], bool]:
         values = text.split(",") if self.many else [text]
@@ -88,6 +89,7 @@ class Bound(Generic[R]):
 
     name: str
     match: Callable[[R, Decimal], bool]
+    description: str = ""
 
     def test(self, text: str) -> Callable[[R], bool]:
         if _NUMBER.fullmatch(text) is None:
@@ -96,9 +98,9 @@ class Bound(Generic[R]):
         return lambda record: self.match(record, bound)
 
 
-def by_field(name: str, choices: tuple[str, ...] | None = None, *, many: bool = False) -> Filter:
+def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
     """A filter that compares a record's field of the same name."""
-    return Filter(name, lambda record, values: getattr(record, name) in values, choices, many)
+    return Filter(name, lambda record, values: getattr(record, name) in values, choices, many, description)
 
 
 def _created(record: Listed) -> int:
@@ -127,7 +129,7 @@ class Listing(Generic[R]):
     filters: tuple[Filter[R] | Bound[R], ...] = ()
     search: Callable[[R], Iterable[str | None]] | None = None
     sorts: Mapping[str, Callable[[R], SortKey]] | None = None
-    statuses: tuple[str, ...] = ()
+    statuses: Choices = ()
     common: bool = True
     newest_first: bool = True
     defaults: Mapping[str, str] = field(default_factory=dict)

@@ -84,6 +84,8 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     or expired, before any business rule (decision H2). `group` is the
     permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
     `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
+    `description` says in a few sentences what it does, requires, books or sends, and when it is refused. `statuses` are
+    the states that its successful answer may show, () where that is any of them.
     """
 
     method: str
@@ -110,6 +112,8 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     refuses_with: str = ""
     errors: tuple[str, ...] = ()
     basis: str = "specified"
+    description: str = ""
+    statuses: tuple[str, ...] = ()
 
     @property
     def takes_body(self) -> bool:

@@ -1,7 +1,8 @@
 """Words with which the rooms write down their shapes: formats, id prefixes, and the mark of what is assumed.
 
-A shape is a TypedDict; the contract is made from it. A field without a mark is specified; `Assumed("R7")`
-names the decision that a field, or its value, rests on.
+A shape is a TypedDict; the contract is made from it. What a field means stands as a string beneath it. A field without
+a mark is specified; `Assumed("R7")` names the decision that the field rests on, `Assumed("H8", "pattern")` the one that
+its pattern rests on.
 """
 
 from __future__ import annotations
@@ -16,15 +17,38 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
+Constraint = Literal[
+    "pattern",
+    "enum",
+    "const",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "default",
+    "required",
+    "nullable",
+]
+"""What can be a guess about a field that is itself specified: keywords of JSON Schema, and that it is always there, or
+can be null."""
 
-@dataclass(frozen=True)
+
 class Assumed:
-    """Marks a field or a type as assumed, with the decision it rests on."""
+    """Marks a field or a type as assumed, with the decision it rests on; with `constraints`, only these of it."""
 
-    basis: str
+    def __init__(self, basis: str, *constraints: Constraint) -> None:
+        self.basis = basis
+        self.constraints = constraints
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**handler(core), "x-provenance": "assumed", "x-basis": self.basis}
+        schema = handler(core)
+        if not self.constraints:
+            return {**schema, "x-provenance": "assumed", "x-basis": self.basis}
+        guesses = {**schema.get("x-assumed-basis", {}), **dict.fromkeys(self.constraints, self.basis)}
+        return {**schema, "x-assumed": sorted(guesses), "x-assumed-basis": guesses}
 
 
 @dataclass(frozen=True)
@@ -37,15 +61,45 @@ class Prefix:
         return {**handler(core), "pattern": f"^{self.prefix}[0-9a-z]+$"}
 
 
-@dataclass(frozen=True)
+Choices: TypeAlias = "tuple[str, ...] | Mapping[str, str]"
+"""The values that a text can have; as a mapping with what each means."""
+
+
+def _explained(schema: JsonSchemaValue, values: Choices) -> JsonSchemaValue:
+    return {**schema, "x-enum-descriptions": dict(values)} if isinstance(values, Mapping) else schema
+
+
+@dataclass(frozen=True, eq=False)  # by identity: a mapping has no hash, and unions ask their members for one
 class OneOf:
     """A string that is one of these, where a Literal would be in the way of the code."""
 
-    values: tuple[str, ...]
+    values: Choices
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        values = {"const": self.values[0]} if len(self.values) == 1 else {"enum": list(self.values)}
-        return {**handler(core), **values}
+        known = list(self.values)
+        values = {"const": known[0]} if len(known) == 1 else {"enum": known}
+        return _explained({**handler(core), **values}, self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Meanings:
+    """What the values of a Literal mean, each of them."""
+
+    values: Mapping[str, str]
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return _explained(handler(core), self.values)
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """A text of which the simulator knows these values, without a promise that there are no others."""
+
+    values: Choices
+
+    def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = {**handler(core), "examples": list(self.values)[:2], "x-known-values": list(self.values)}
+        return _explained(schema, self.values)
 
 
 @dataclass(frozen=True)

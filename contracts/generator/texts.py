@@ -1,0 +1,86 @@
+"""What the fields of shapes and bodies mean: the strings that stand beneath them in the source.
+
+They are read here and nowhere else, so that they cost a running server nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, get_origin
+
+from pydantic import BaseModel
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic_core import core_schema
+
+
+class Explained(GenerateJsonSchema):
+    """pydantic's schemas, with what the source says beneath each field as its description."""
+
+    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+        return _explain(super().typed_dict_schema(schema), schema.get("cls"))
+
+    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+        return _explain(super().model_schema(schema), schema["cls"])
+
+
+def _explain(schema: JsonSchemaValue, cls: type[Any] | None) -> JsonSchemaValue:
+    if cls is None:
+        return schema
+    aliases = {
+        name: field.alias or name for name, field in (cls.model_fields if issubclass(cls, BaseModel) else {}).items()
+    }
+    for name, text in field_texts(cls).items():
+        member = schema.get("properties", {}).get(aliases.get(name, name))
+        if member is not None:
+            member["description"] = text
+    return schema
+
+
+def field_texts(cls: type[Any]) -> dict[str, str]:
+    """The strings beneath the fields of a class, those of its bases included; a field declared anew starts anew."""
+    found: dict[str, str] = {}
+    for base in reversed(_bases(cls)):
+        found |= field_texts(base)
+    own = _own_texts(cls.__module__).get(cls.__qualname__, {})
+    return found | {name: text for name, text in own.items() if text}
+
+
+def _bases(cls: type[Any]) -> list[type[Any]]:
+    """The bases that declare fields; a TypedDict keeps them apart from its order of resolution."""
+    bases = [get_origin(base) or base for base in getattr(cls, "__orig_bases__", cls.__bases__)]
+    return [base for base in bases if isinstance(base, type) and base.__module__.partition(".")[0] == _PACKAGE]
+
+
+_PACKAGE = "simulator"
+
+
+@cache
+def _own_texts(module: str) -> Mapping[str, Mapping[str, str]]:
+    """By class of a module the text beneath each of its fields, "" where there is none."""
+    source = sys.modules[module].__file__
+    if source is None:
+        raise ValueError(f"{module} has no source")
+    found: dict[str, dict[str, str]] = {}
+
+    def visit(body: list[ast.stmt], prefix: str) -> None:
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                found[prefix + node.name] = _texts_in(node.body)
+                visit(node.body, f"{prefix}{node.name}.")
+
+    visit(ast.parse(Path(source).read_text("utf-8")).body, "")
+    return found
+
+
+def _texts_in(body: list[ast.stmt]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for node, below in zip(body, [*body[1:], None], strict=True):
+        if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            text = below.value if isinstance(below, ast.Expr) else None
+            said = text.value if isinstance(text, ast.Constant) and isinstance(text.value, str) else ""
+            found[node.target.id] = " ".join(said.split())
+    return found

@@ -1,0 +1,89 @@
+"""What a schema takes from its shape or body: texts of fields, meanings of values, and what is a guess about it."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, NotRequired
+
+import pytest
+from pydantic import Field
+from typing_extensions import TypedDict
+
+from contracts.generator import texts
+from contracts.generator.schemas import Components
+from simulator.wire.fields import Body
+from simulator.wire.shapes import Assumed, Format, Known, Meanings, OneOf
+
+Lamp = Annotated[str, Format(pattern="^lamp_"), Assumed("H1", "pattern")]
+
+
+class BaseShape(TypedDict):
+    id: Lamp
+    """Names the
+    lamp."""
+    untold: str
+
+
+class LampShape(BaseShape):
+    """A lamp."""
+
+    state: Annotated[str, OneOf({"on": "It burns.", "off": "It does not."})]
+    """Whether it burns."""
+    room: NotRequired[Annotated[Lamp | None, Assumed("H2", "nullable", "required")]]
+    owner: Annotated[str, Assumed("H3")]
+
+
+class LampBody(Body):
+    from_: Annotated[Literal["shop", "attic"], Meanings({"shop": "Bought.", "attic": "Found."})] = Field(alias="from")
+    """Where it comes from."""
+    maker: Annotated[str, Known(("Aladdin", "Edison", "Swan"))] | None = None
+
+
+@pytest.fixture(scope="module")
+def components() -> Components:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(texts, "_PACKAGE", "tests")
+        return Components([LampShape], [LampBody], {"Lamp": "Lamps"})
+
+
+@pytest.fixture
+def lamp(components: Components) -> dict[str, Any]:
+    return components.of("Lamp")
+
+
+def test_the_string_beneath_a_field_is_its_description_also_in_a_shape_that_inherits_it(lamp: dict[str, Any]) -> None:
+    assert lamp["description"] == "A lamp."
+    assert lamp["properties"]["id"]["description"] == "Names the lamp."
+    assert "description" not in lamp["properties"]["untold"]
+
+
+def test_the_field_of_a_body_is_described_under_its_name_on_the_wire(components: Components) -> None:
+    field = components.of("LampBody")["properties"]["from"]
+    assert field["description"] == "Where it comes from."
+    assert field["x-enum-descriptions"] == {"shop": "Bought.", "attic": "Found."}
+
+
+def test_values_with_meanings_are_an_enum_with_a_text_for_each(lamp: dict[str, Any]) -> None:
+    state = lamp["properties"]["state"]
+    assert state["enum"] == ["on", "off"]
+    assert state["x-enum-descriptions"] == {"on": "It burns.", "off": "It does not."}
+
+
+def test_a_guess_about_a_field_leaves_the_field_specified(lamp: dict[str, Any]) -> None:
+    shown = lamp["properties"]
+    assert (shown["id"]["x-provenance"], shown["id"]["x-basis"]) == ("specified", "Lamps")
+    assert (shown["id"]["x-assumed"], shown["id"]["x-assumed-basis"]) == (["pattern"], {"pattern": "H1"})
+    assert (shown["owner"]["x-provenance"], shown["owner"]["x-basis"]) == ("assumed", "H3")
+
+
+def test_guesses_about_a_type_and_about_the_field_add_up(lamp: dict[str, Any]) -> None:
+    room = lamp["properties"]["room"]
+    assert room["type"] == ["string", "null"]
+    assert room["x-assumed"] == ["nullable", "pattern", "required"]
+    assert room["x-assumed-basis"] == {"pattern": "H1", "nullable": "H2", "required": "H2"}
+
+
+def test_known_values_restrict_nothing(components: Components) -> None:
+    maker = components.of("LampBody")["properties"]["maker"]
+    assert "enum" not in maker
+    assert maker["x-known-values"] == ["Aladdin", "Edison", "Swan"]
+    assert maker["examples"] == ["Aladdin", "Edison"]
