@@ -39,11 +39,12 @@ from ramp_client.models import (
     ExecuteASwapQuote,
     PhoneNumberBeneficiaryMobileMoneyNumberInKE,
     PhoneNumberBeneficiaryMobileMoneyNumberInKEPhoneNumber,
+    OfframpTransaction,
+    OnrampTransaction,
     QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFrom,
     QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromFrom,
     QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromToVariant1,
     RampQuote,
-    RampTransaction,
     RecurringPayment,
     RecurringTransactionList,
     SetRecurringScheduleRequestDaily,
@@ -76,7 +77,7 @@ def sign_in(base_url: str) -> AuthenticatedClient:
     return AuthenticatedClient(base_url=base_url, token=token.access_token, raise_on_unexpected_status=True)
 
 
-def onramp(client: AuthenticatedClient, control: ControlClient) -> RampTransaction:
+def onramp(client: AuthenticatedClient, control: ControlClient) -> OnrampTransaction:
     wanted = CreateQuoteRequestAmountInKESStellar(
         type_="onramp",
         network="stellar",
@@ -89,10 +90,10 @@ def onramp(client: AuthenticatedClient, control: ControlClient) -> RampTransacti
     quote = expect(RampQuote, create_quote.sync(client=client, body=wanted, idempotency_key="onramp-quote"))
     payer = ConfirmQuoteRequestOnrampByMobileMoneyPayer(phone_number=PHONE)
     confirmation = ConfirmQuoteRequestOnrampByMobileMoney(wallet_address=STELLAR, payer=payer, memo="42")
-    made = expect(RampTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
+    made = expect(OnrampTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
     assert made.status == "awaiting_payment", made.status
     control.post("/clock/advance", {"by": "10m"})
-    return expect(RampTransaction, get_transaction.sync(made.id, client=client))
+    return expect(OnrampTransaction, get_transaction.sync(made.id, client=client))
 
 
 def payee(client: AuthenticatedClient) -> Beneficiary:
@@ -103,7 +104,7 @@ def payee(client: AuthenticatedClient) -> Beneficiary:
     return expect(Beneficiary, create_beneficiary.sync(client=client, body=body))
 
 
-def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> RampTransaction:
+def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> OfframpTransaction:
     wanted = CreateQuoteRequestAmountInUSDCOnCeloByMobileMoney(
         type_="offramp",
         network="celo",
@@ -115,10 +116,10 @@ def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Be
     )
     quote = expect(RampQuote, create_quote.sync(client=client, body=wanted))
     confirmation = ConfirmQuoteRequestOfframp(beneficiary_id=beneficiary.id, refund_address=CELO, reference="payout-1")
-    made = expect(RampTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
+    made = expect(OfframpTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
     assert made.deposit, "an offramp says where to deposit"
     control.post("/clock/advance", {"by": "10m"})
-    return expect(RampTransaction, get_transaction.sync(made.id, client=client))
+    return expect(OfframpTransaction, get_transaction.sync(made.id, client=client))
 
 
 def swapped(client: AuthenticatedClient, control: ControlClient) -> SwapTransaction:

@@ -20,11 +20,14 @@ from simulator.resources.ramps.settlement import (
 from simulator.resources.ramps.shapes import (
     CLAUSES,
     FailureCode,
+    OfframpTransaction,
+    OnrampTransaction,
     RampPaymentInstructions,
     RampQuoteShape,
     RampTransaction,
+    render_offramp,
+    render_onramp,
     render_quote,
-    render_ramp,
 )
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.transactions import quote_kind, transaction_kind
@@ -42,9 +45,9 @@ ROOM = Room(
         quote_kind(
             "ramp_quote", QUOTES, render_quote, RampQuoteShape, "qt_", short="quote", example=_EXAMPLES["ramp_quote"]
         ),
-        transaction_kind("onramp", render_ramp, ONRAMP, RampTransaction, example=_EXAMPLES["onramp"]),
+        transaction_kind("onramp", render_onramp, ONRAMP, OnrampTransaction, example=_EXAMPLES["onramp"]),
         transaction_kind(
-            "offramp", render_ramp, OFFRAMP, RampTransaction, example=_EXAMPLES["offramp"], receives=receive
+            "offramp", render_offramp, OFFRAMP, OfframpTransaction, example=_EXAMPLES["offramp"], receives=receive
         ),
     ),
     clauses=CLAUSES,
@@ -55,6 +58,8 @@ __all__ = [
     "ROOM",
     "FailureCode",
     "FailureParameters",
+    "OfframpTransaction",
+    "OnrampTransaction",
     "PaymentParameters",
     "RampPaymentInstructions",
     "RampTransaction",

@@ -24,7 +24,13 @@ from simulator.resources.ramps.bodies import (
 )
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.resources.ramps.records import QUOTES, RampQuote
-from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction, render_quote, render_ramp
+from simulator.resources.ramps.shapes import (
+    RampQuoteShape,
+    RampTransaction,
+    render_offramp,
+    render_onramp,
+    render_quote,
+)
 from simulator.resources.reference import (
     COUNTRY_OF,
     RAMP_ASSETS,
@@ -165,7 +171,7 @@ def confirm(call: Call[Confirmation, None, RampQuote]) -> RampTransaction:
     ramp = _offramp(world, quote, body) if isinstance(body, ConfirmOfframp) else _onramp(world, quote, body)
     ramp = begin(world, ramp, "confirm")
     world.agenda.plan(quote.expires_at_ms, DEADLINE, ramp.id)
-    return render_ramp(world, ramp)
+    return render_onramp(world, ramp) if ramp.type == "onramp" else render_offramp(world, ramp)
 
 
 def _onramp(world: World, quote: RampQuote, body: ConfirmOnramp) -> Transaction:

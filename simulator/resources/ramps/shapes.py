@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Annotated, Literal, NotRequired, get_args
+from typing import Annotated, Literal, NotRequired, TypeAlias, get_args
 
 from typing_extensions import TypedDict
 
@@ -12,9 +12,9 @@ from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.ramps.records import RampQuote
-from simulator.resources.ramps.states import STATUSES
+from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.reference import RAMP_ASSETS, RAMP_NETWORKS, currency_of
-from simulator.resources.transactions import QUOTE, Transaction
+from simulator.resources.transactions import QUOTE, Side, Transaction
 from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
@@ -37,39 +37,72 @@ RampAsset = Annotated[str, OneOf(tuple(dict.fromkeys(chain.from_iterable(RAMP_AS
 
 
 class RampQuoteShape(TypedDict):
+    """A locked price of an onramp or offramp: rate and fees hold for exactly 30 minutes."""
+
     id: Annotated[str, Prefix("qt_")]
+    """Names the quote; confirm it with `POST /quotes/{id}/confirm`."""
     type: Direction
+    """Which way the money goes: fiat into crypto, or crypto into fiat."""
     network: NetworkText
+    """The network on which the crypto is delivered (onramp) or deposited (offramp)."""
     asset: RampAsset
+    """The asset that is bought (onramp) or sold (offramp), by its code on that network."""
     fiat_currency: FiatText
+    """The fiat currency that the payer pays in (onramp) or the beneficiary receives (offramp)."""
     method: Method
+    """How the fiat moves: collected from the payer, or paid out to the beneficiary."""
     rate: RateText
+    """The locked rate: fiat for one unit of the asset."""
     source_amount: AmountText
+    """What goes in, before fees, in `source_currency`."""
     source_currency: CurrencyText
+    """The currency of `source_amount`: the fiat currency of an onramp, the asset of an offramp."""
     fee: ProcessingFee
+    """What the ramp costs; it is taken out of `source_amount`."""
     destination_amount: AmountText
+    """What the recipient gets, after all fees, in `destination_currency`."""
     destination_currency: CurrencyText
+    """The currency of `destination_amount`: the asset of an onramp, the fiat currency of an offramp."""
     status: Annotated[str, OneOf(tuple(QUOTE.rows))]
+    """Whether the quote can still be confirmed."""
     created_at: Timestamp
+    """When the rate and the fees were locked."""
     expires_at: Timestamp
+    """From when on it cannot be confirmed any more: 30 minutes after `created_at`."""
 
 
 class RampPaymentInstructions(TypedDict):
+    """How the payer of an onramp pays the fiat: by a prompt on the phone, or to an account of the service."""
+
     method: Method
+    """The payment method of the quote; it decides which further fields there are."""
     phone_number: NotRequired[PhoneText]
+    """Mobile money only: the payer's phone, to which the prompt is sent."""
     prompt_text: NotRequired[str]
+    """Mobile money only: what the payer is asked to approve, in words to show them."""
     account_number: NotRequired[Annotated[str, Assumed("R5")]]
+    """Bank transfer only: the account of the service to transfer `source_amount` to."""
     bank_name: NotRequired[Annotated[str, Assumed("R5")]]
+    """Bank transfer only: the bank where that account is."""
     reference: NotRequired[Annotated[str, Assumed("R5")]]
+    """Bank transfer only: what the payer writes on the transfer, so that it can be matched."""
 
 
 class RampDeposit(TypedDict):
+    """The deposit that an offramp waits for: exactly this amount, to this address, before this time."""
+
     address: str
+    """The address of the service to send the crypto to."""
     memo: NotRequired[str]
+    """Stellar only: the memo that must accompany the deposit. There is none on celo."""
     amount: AmountText
+    """How much to send, exactly, in `asset`: the quote's `source_amount`."""
     asset: RampAsset
+    """The asset to send; a deposit of another one is not matched."""
     network: NetworkText
+    """The network to send it on."""
     deposit_by: Timestamp
+    """Until when the deposit must have arrived: the quote's `expires_at`."""
 
 
 FailureCode = Literal[
@@ -83,28 +116,66 @@ FailureCode = Literal[
 ]
 
 
-class RampTransaction(TypedDict):
+class _RampTerms(TypedDict):
     id: Annotated[str, Prefix("txn_")]
-    type: Direction
-    status: Annotated[str, OneOf(STATUSES)]
+    """Names the transaction; read it again with `GET /transactions/{id}`."""
     quote_id: Annotated[str, Prefix("qt_")]
+    """The quote it came from, whose rate, amounts and fee it keeps."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
+    """The public number of its order, for `GET /orders/{order_id}`."""
     network: NetworkText
+    """The network on which the crypto is delivered (onramp) or deposited (offramp), as on the quote."""
     asset: RampAsset
+    """The asset that is bought (onramp) or sold (offramp), as on the quote."""
     fiat_currency: FiatText
+    """The fiat currency that is paid in (onramp) or paid out (offramp), as on the quote."""
     rate: RateText
+    """The rate that the quote locked: fiat for one unit of the asset."""
     source_amount: AmountText
+    """What goes in, before fees: fiat of an onramp, the asset of an offramp. As on the quote."""
     destination_amount: AmountText
+    """What the recipient gets, after all fees: the asset of an onramp, fiat of an offramp. As on the quote."""
     fee: ProcessingFee
-    wallet_address: NotRequired[str]
-    beneficiary_id: NotRequired[Annotated[str, Prefix("ben_")]]
+    """The quote's fee, taken out of `source_amount`."""
     tx_hash: str | None
+    """The on-chain transaction: an onramp's delivery, an offramp's deposit. Null until there is one."""
     reference: str | None
-    payment_instructions: NotRequired[RampPaymentInstructions]
-    deposit: NotRequired[RampDeposit]
+    """What the caller gave as `reference` on confirming; null where there was none."""
     failure_code: NotRequired[Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]]
+    """Why it failed; there once the status is `failed`, and kept when it becomes `refunded`."""
     created_at: Timestamp
+    """When the quote was confirmed."""
     updated_at: Timestamp
+    """When the transaction last changed."""
+
+
+class OnrampTransaction(_RampTerms):
+    """A confirmed onramp: the payer's fiat becomes crypto at an external wallet."""
+
+    type: Literal["onramp"]
+    """Tells an onramp from other types of transaction."""
+    status: Annotated[str, OneOf(tuple(ONRAMP.rows))]
+    """How far it has come. It starts as `awaiting_payment` and only moves forward."""
+    wallet_address: str
+    """Where the crypto is delivered: the address given on confirming."""
+    payment_instructions: RampPaymentInstructions
+    """How the payer pays `source_amount`."""
+
+
+class OfframpTransaction(_RampTerms):
+    """A confirmed offramp: crypto that the caller deposits becomes fiat for a saved beneficiary."""
+
+    type: Literal["offramp"]
+    """Tells an offramp from other types of transaction."""
+    status: Annotated[str, OneOf(tuple(OFFRAMP.rows))]
+    """How far it has come. It starts as `awaiting_deposit` and only moves forward."""
+    beneficiary_id: Annotated[str, Prefix("ben_")]
+    """Who is paid out: the beneficiary given on confirming."""
+    deposit: RampDeposit
+    """What to send where, so that the payout can start."""
+
+
+RampTransaction: TypeAlias = OnrampTransaction | OfframpTransaction
 
 
 def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
@@ -130,16 +201,6 @@ def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
     }
 
 
-class _Party(TypedDict, total=False):
-    wallet_address: str
-    beneficiary_id: str
-
-
-class _Awaited(TypedDict, total=False):
-    payment_instructions: RampPaymentInstructions
-    deposit: RampDeposit
-
-
 class _Memo(TypedDict, total=False):
     memo: str
 
@@ -148,22 +209,57 @@ class _Failed(TypedDict, total=False):
     failure_code: str
 
 
-def render_ramp(world: World, ramp: Transaction) -> RampTransaction:
-    party: _Party
-    awaited: _Awaited
-    if ramp.type == "onramp":
-        crypto, fiat = ramp.received, ramp.paid
-        party = {"wallet_address": present(ramp.recipient_address)}
-        awaited = {"payment_instructions": present(ramp.payment_instructions)}
-    else:
-        crypto, fiat = ramp.paid, ramp.received
-        party = {"beneficiary_id": present(ramp.beneficiary_id)}
-        awaited = {"deposit": _deposit(ramp)}
-    failed: _Failed = {} if ramp.failure_code is None else {"failure_code": ramp.failure_code}
+class _Moved(TypedDict):
+    tx_hash: str | None
+    reference: str | None
+
+
+class _Terms(TypedDict):
+    quote_id: str
+    order_id: str
+    network: str
+    asset: str
+    fiat_currency: str
+    rate: str
+    source_amount: str
+    destination_amount: str
+    fee: ProcessingFee
+
+
+class _End(TypedDict):
+    failure_code: NotRequired[str]
+    created_at: str
+    updated_at: str
+
+
+def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
     return {
         "id": ramp.id,
-        "type": "onramp" if ramp.type == "onramp" else "offramp",
+        "type": "onramp",
         "status": ramp.status,
+        **_terms(ramp, crypto=ramp.received, fiat=ramp.paid),
+        "wallet_address": present(ramp.recipient_address),
+        **_moved(ramp),
+        "payment_instructions": present(ramp.payment_instructions),
+        **_end(ramp),
+    }
+
+
+def render_offramp(world: World, ramp: Transaction) -> OfframpTransaction:
+    return {
+        "id": ramp.id,
+        "type": "offramp",
+        "status": ramp.status,
+        **_terms(ramp, crypto=ramp.paid, fiat=ramp.received),
+        "beneficiary_id": present(ramp.beneficiary_id),
+        **_moved(ramp),
+        "deposit": _deposit(ramp),
+        **_end(ramp),
+    }
+
+
+def _terms(ramp: Transaction, crypto: Side, fiat: Side) -> _Terms:
+    return {
         "quote_id": present(ramp.quote_id),
         "order_id": ramp.order_id,
         "network": crypto.chain,
@@ -173,10 +269,16 @@ def render_ramp(world: World, ramp: Transaction) -> RampTransaction:
         "source_amount": ramp.paid.currency.format(ramp.paid.amount),
         "destination_amount": ramp.received.currency.format(ramp.received.amount),
         "fee": show_processing_fee(ramp.fee),
-        **party,
-        "tx_hash": ramp.tx_hash,
-        "reference": ramp.reference,
-        **awaited,
+    }
+
+
+def _moved(ramp: Transaction) -> _Moved:
+    return {"tx_hash": ramp.tx_hash, "reference": ramp.reference}
+
+
+def _end(ramp: Transaction) -> _End:
+    failed: _Failed = {} if ramp.failure_code is None else {"failure_code": ramp.failure_code}
+    return {
         **failed,
         "created_at": format_timestamp(ramp.created_at_ms),
         "updated_at": format_timestamp(ramp.updated_at_ms),
@@ -197,5 +299,5 @@ def _deposit(ramp: Transaction) -> RampDeposit:
 
 CLAUSES: Clauses = {
     "Ramp quote": (RampQuoteShape,),
-    "Ramp transaction": (RampTransaction, RampPaymentInstructions, RampDeposit),
+    "Ramp transaction": (OnrampTransaction, OfframpTransaction, RampPaymentInstructions, RampDeposit),
 }

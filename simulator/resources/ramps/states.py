@@ -50,5 +50,13 @@ OFFRAMP = Machine(
     },
 )
 
-STATUSES = ("awaiting_payment", *OFFRAMP.rows)
-"""Those of both directions: an onramp waits for a payment where an offramp waits for a deposit."""
+MEANINGS = {
+    "awaiting_payment": "The onramp waits for the payer's fiat.",
+    "awaiting_deposit": "The offramp waits for the crypto deposit.",
+    "processing": "The money has arrived; conversion or payout is under way.",
+    "completed": "The recipient has it: the crypto was delivered (onramp), the fiat paid out (offramp).",
+    "failed": "It came to nothing; `failure_code` says why. What was received is refunded when possible.",
+    "expired": "Nothing arrived before the quote's `expires_at`.",
+    "refunded": "What was received went back, to the payer or to the `refund_address`.",
+}
+"""What each status of a ramp says to the integrator."""

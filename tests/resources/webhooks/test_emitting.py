@@ -18,7 +18,7 @@ from simulator.kernel.world import World
 from simulator.resources.beneficiaries.shapes import BeneficiaryShape
 from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceObject, OnChainDeposit
 from simulator.resources.profile.shapes import KycDetail
-from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction
+from simulator.resources.ramps.shapes import OfframpTransaction, OnrampTransaction, RampQuoteShape
 from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject
 from simulator.resources.reference.shapes import NetworkObject
 from simulator.resources.webhooks.shapes import WebhookEndpoint
@@ -32,7 +32,6 @@ from tests.resources.webhooks.support import ROOMS, drain, register, webhook_wor
 from tests.support import act, make_world
 
 SHAPES: dict[str, Any] = {
-    "transaction": RampTransaction,
     "wallet": CeloWallet,
     "deposit": OnChainDeposit,
     "lightning_entry": InvoiceObject,
@@ -46,9 +45,14 @@ SHAPES: dict[str, Any] = {
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
 
-def shape_of(event_type: str) -> Any:
+RAMPS: dict[str, Any] = {"onramp": OnrampTransaction, "offramp": OfframpTransaction}
+
+
+def shape_of(event_type: str, shown: dict[str, Any]) -> Any:
     if event_type.startswith("recurring_payment.run_"):
         return RecurringRunObject
+    if EVENT_TYPES[event_type].object == "transaction":
+        return RAMPS[shown["type"]]
     return SHAPES[EVENT_TYPES[event_type].object]
 
 
@@ -68,7 +72,7 @@ def test_every_type_can_be_emitted_and_is_delivered(event_type: str) -> None:
 def test_every_example_has_the_complete_shape_of_its_resource(event_type: str) -> None:
     shown = act(webhook_world(), ROOMS, "emit", type=event_type).resource
     assert shown is not None
-    shape = shape_of(event_type)
+    shape = shape_of(event_type, shown)
     TypeAdapter(shape).validate_python(shown)
     assert set(shown) <= set(get_type_hints(shape))
     for name, value in shown.items():
