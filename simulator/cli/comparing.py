@@ -1,19 +1,23 @@
-"""`rampsim compare`: recorded traffic of the real service against the simulator."""
+"""`rampsim compare`: recorded traffic of the real service against the simulator, or one contract against another."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
 
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
 
 @click.command()
-@click.argument("har", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("file", type=_FILE)
+@click.argument("newer", type=_FILE, required=False)
 @click.option("--base", default=None, help="Base address of the recorded calls; by default what ends with /v1.")
 @click.option(
     "--scenario",
@@ -25,19 +29,45 @@ from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
 )
 @click.option("--values", is_flag=True, help="Compare amounts, rates and texts too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
-def compare(har: Path, base: str | None, scenarios: tuple[str, ...], values: bool, as_json: bool) -> None:
-    """Replay the calls of a HAR file and report where status, code, shape or state differ from the recording.
+def compare(
+    file: Path, newer: Path | None, base: str | None, scenarios: tuple[str, ...], values: bool, as_json: bool
+) -> None:
+    """Compare a recording with the simulator, or a contract with a newer one.
 
-    No server is needed: a simulator of its own is started with the recording's clock. Ids, tokens and times are put in
-    place of the recorded ones. Exit code 1 when there are differences.
+    FILE alone is a HAR recording: its calls are replayed, and where status, code, shape or state differ is reported,
+    each with what it means: a promise of the contract, a guess of the simulator, an addition, or the outside world's
+    doing. No server is needed: a simulator of its own is started with the recording's clock. Ids, tokens and times are
+    put in place of the recorded ones. Exit code 1 when there are differences.
+
+    FILE and NEWER are OpenAPI documents (YAML or JSON): what was removed, weakened, tightened, added is listed. Exit
+    code 1 when a promise was broken.
     """
+    if newer is not None:
+        _contracts(file, newer, as_json)
+        return
     from simulator.compare import HarError, read_har
     from simulator.compare import compare as replay
 
     try:
-        entries = read_har(har.read_bytes(), base)
+        entries = read_har(file.read_bytes(), base)
     except HarError as error:
-        fail([f"{har}: {error}"], EXIT_USAGE)
+        fail([f"{file}: {error}"], EXIT_USAGE)
     result = asyncio.run(replay(entries, scenarios=scenarios, values=values))
     click.echo(json.dumps(result.as_json(), indent=2) if as_json else result.readable())
     sys.exit(EXIT_REFUSED if result.differences else 0)
+
+
+def _contracts(file: Path, newer: Path, as_json: bool) -> None:
+    from simulator.contract.changes import changes, readable
+    from simulator.contract.files import ContractError, read_document
+
+    try:
+        found = changes(read_document(file), read_document(newer))
+    except ContractError as error:
+        fail([str(error)], EXIT_USAGE)
+    except (KeyError, TypeError, AttributeError) as error:
+        fail([f"one of the two is no valid OpenAPI document: {error!r} leads nowhere"], EXIT_USAGE)
+    click.echo(
+        json.dumps([asdict(one) | {"breaks": one.breaks} for one in found], indent=2) if as_json else readable(found)
+    )
+    sys.exit(EXIT_REFUSED if any(one.breaks for one in found) else 0)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
+from simulator.compare.verdicts import Meaning
 from simulator.kernel.clock import parse_timestamp
 
 STATES = ("status", "kyc_status", "event")
@@ -23,7 +24,10 @@ Found: TypeAlias = Iterator[tuple[str, str, object, object]]
 
 @dataclass(frozen=True)
 class Difference:
-    """One finding: which call, what kind (status, code, param, shape, type, state, span, value), where, and both."""
+    """One finding: which call, what kind (status, code, param, shape, type, state, span, value), where, and both.
+
+    `meaning` says whether the recording breaks a promise of the contract or only differs from a guess.
+    """
 
     entry: int
     call: str
@@ -31,11 +35,13 @@ class Difference:
     pointer: str
     recorded: object
     simulated: object
+    meaning: Meaning
 
     def readable(self) -> str:
         place = f" at {self.pointer}" if self.pointer else ""
         return (
             f"#{self.entry} {self.call}: {self.kind}{place}: recorded {self.recorded!r}, simulated {self.simulated!r}"
+            f" ({self.meaning})"
         )
 
 

@@ -7,6 +7,7 @@ its recorded status where a path of actions leads there, so that only what none 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -14,6 +15,7 @@ import orjson
 
 from simulator.compare.differences import Difference, compare_answers, error_of, is_id
 from simulator.compare.har import LIVE, RecordedCall
+from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.config import Config
 from simulator.host import create_app
 from simulator.kernel.journal import Cause
@@ -44,6 +46,8 @@ class Comparison:
         lines += [f"not replayed: {reason}" for reason in self.skipped]
         count = len(self.differences)
         lines.append(f"{self.replayed} calls replayed, {count} {'difference' if count == 1 else 'differences'}")
+        means = Counter(difference.meaning for difference in self.differences)
+        lines += [f"  {means[meaning]} {words}" for meaning, words in MEANINGS.items() if means[meaning]]
         return "\n".join(lines)
 
     def as_json(self) -> JsonObject:
@@ -55,6 +59,7 @@ class Comparison:
                 "pointer": row.pointer,
                 "recorded": row.recorded,
                 "simulated": row.simulated,
+                "meaning": row.meaning,
             }
             for row in self.differences
         ]
@@ -194,13 +199,17 @@ class _Replay:
             self._known.add(recorded)
 
     def _report(self, entry: RecordedCall, status: int, simulated: object) -> None:
-        call = f"{entry.method} {entry.path}"
         if status != entry.status:
             theirs, ours = _with_code(entry.status, entry.answer), _with_code(status, simulated)
-            self.result.differences.append(Difference(entry.number, call, "status", "", theirs, ours))
+            self._differs(entry, status, ("status", "", theirs, ours))
             return
-        for kind, pointer, recorded, shown in compare_answers(entry.answer, simulated, values=self._values):
-            self.result.differences.append(Difference(entry.number, call, kind, pointer, recorded, shown))
+        for found in compare_answers(entry.answer, simulated, values=self._values):
+            self._differs(entry, status, found)
+
+    def _differs(self, entry: RecordedCall, status: int, found: tuple[str, str, object, object]) -> None:
+        kind, pointer, recorded, _ = found
+        meaning = meaning_of(entry.method, entry.path, status, kind, pointer, recorded)
+        self.result.differences.append(Difference(entry.number, f"{entry.method} {entry.path}", *found, meaning))
 
 
 def _with_code(status: int, answer: object) -> str:

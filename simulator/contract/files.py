@@ -30,6 +30,23 @@ def contract_document() -> dict[str, Any]:
     return document
 
 
+class ContractError(Exception):
+    """A file is no OpenAPI document; the text says which and why."""
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """An OpenAPI document in YAML or JSON; ContractError."""
+    import yaml  # only what reads contracts of others needs it
+
+    try:
+        document = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ContractError(f"{path} is neither YAML nor JSON: {error}") from None
+    if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
+        raise ContractError(f"{path} is no OpenAPI document: it has no paths")
+    return document
+
+
 def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Every (method, path, operation) of a contract."""
     for path, item in document["paths"].items():

@@ -151,6 +151,41 @@ def test_every_sown_difference_is_found_and_no_other(
     assert {row.entry for row in result.differences} == {number + 1}
 
 
+def sow_missing_guess(answer: Any, response: Any) -> None:
+    del answer["order_id"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("number", "sow", "meanings"),
+    [
+        (1, sow_shape, ["addition", "promise"]),
+        (1, sow_type, ["promise"]),
+        (1, sow_span, ["promise"]),
+        (3, sow_state, ["world"]),
+        (3, sow_missing_guess, ["guess"]),
+        (1, sow_status, ["guess"]),
+        (6, sow_code, ["promise"]),
+    ],
+)
+def test_a_difference_says_whether_a_promise_or_a_guess_is_meant(
+    recording: dict[str, Any], number: int, sow: Any, meanings: list[str]
+) -> None:
+    result = replay(changed(recording, number, sow))
+    assert [row.meaning for row in result.differences] == meanings
+    assert all(
+        row["meaning"] == meaning for row, meaning in zip(result.as_json()["differences"], meanings, strict=True)
+    )
+    words = {"promise": "1 differ from a promise of the contract", "guess": "1 differ from what the simulator assumes"}
+    assert all(said in result.readable() for meaning, said in words.items() if meaning in meanings)
+
+
+@pytest.mark.slow
+def test_amounts_are_the_worlds(recording: dict[str, Any]) -> None:
+    har = changed(recording, 1, lambda answer, _: answer.update(rate="131.00"))
+    assert [row.meaning for row in replay(har, values=True).differences] == ["world"]
+
+
 @pytest.mark.slow
 def test_a_status_that_the_weather_explains_is_walked_to(recording: dict[str, Any]) -> None:
     def failed(answer: Any, response: Any) -> None:

@@ -1,0 +1,75 @@
+"""What a difference between a recording and the simulator means: a broken promise, a wrong guess, or neither."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import Literal, TypeAlias
+
+from simulator.contract.facts import Fact, facts_of, without_variants
+from simulator.contract.files import contract_document, operations_of
+
+Meaning: TypeAlias = Literal["promise", "guess", "addition", "world"]
+"""promise: the contract promises it otherwise. guess: the simulator assumed it. addition: the service shows more than
+the contract knows, which clients survive. world: rates, balances and what partners did, which no contract fixes."""
+
+MEANINGS: dict[Meaning, str] = {
+    "promise": "differ from a promise of the contract",
+    "guess": "differ from what the simulator assumes",
+    "addition": "show more than the contract knows",
+    "world": "are of what the outside world did",
+}
+"""By meaning the words of the summary, after a count."""
+
+
+def meaning_of(method: str, path: str, status: int, kind: str, pointer: str, recorded: object) -> Meaning:
+    """The meaning of one difference; `path` is below the base, `pointer` leads into the answer, `status` is ours."""
+    operation = _operation(method, path)
+    if operation is None:
+        return "guess"
+    place = f"{operation} {status}"
+    if kind in ("status", "code"):
+        return _promise(_facts().get((place, "status")))
+    if kind in ("param", "value"):
+        return "guess" if kind == "param" else "world"
+    field = f"{place} {re.sub(r'/[0-9]+(?=/|$)', '/[]', pointer.partition(' ')[0])}"
+    if kind == "shape":
+        return "addition" if recorded != "absent" else _promise(_facts().get((field, "required")))
+    if kind == "state":
+        listed = _values(field)
+        return "world" if recorded in listed or not listed else _promise(_facts().get((field, "enum")))
+    return _promise(_facts().get((field, "type" if kind == "type" else "field")))
+
+
+def _promise(fact: Fact | None) -> Meaning:
+    return "promise" if fact is not None and fact.promised else "guess"
+
+
+def _operation(method: str, path: str) -> str | None:
+    """The operation of a call; where several templates fit, the one with fewest parameters."""
+    fitting = [
+        (template.count("{"), operation["operationId"])
+        for of, template, operation in operations_of(contract_document())
+        if of == method and re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", template), path)
+    ]
+    return min(fitting)[1] if fitting else None
+
+
+@cache
+def _facts() -> dict[tuple[str, str], Fact]:
+    """By place and keyword a fact, the promised one where variants of a union differ."""
+    found: dict[tuple[str, str], Fact] = {}
+    for fact in facts_of(contract_document()).values():
+        key = (without_variants(fact.place), fact.keyword)
+        if key not in found or fact.promised:
+            found[key] = fact
+    return found
+
+
+@cache
+def _values(field: str) -> frozenset[str]:
+    return frozenset(
+        str(fact.value)
+        for fact in facts_of(contract_document()).values()
+        if fact.keyword == "enum" and without_variants(fact.place) == field
+    )

@@ -1,0 +1,279 @@
+"""A contract as a flat list of facts, so that two of them can be compared and a place be looked up.
+
+A fact is one statement at one place: that a field exists, that it is required, of which type it is, which value it may
+have, which status or code an operation answers. Each knows whether it is a promise (`x-provenance: specified`, and the
+keyword is not among `x-assumed`). A document without marks is taken as all promises.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import orjson
+
+from simulator.contract.files import operations_of
+
+Schema: TypeAlias = Mapping[str, Any]
+Side: TypeAlias = Literal["request", "answer"]
+"""Who has to hold the statement: the client in what it sends, or the service in what it answers and sends."""
+
+BOUNDS = {
+    "minimum": "lower",
+    "exclusiveMinimum": "lower",
+    "minLength": "lower",
+    "minItems": "lower",
+    "maximum": "upper",
+    "exclusiveMaximum": "upper",
+    "maxLength": "upper",
+    "maxItems": "upper",
+}
+"""The keywords that compare as numbers, and which end of the range each is."""
+_VALUES = ("pattern", "format")
+_CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
+_RULES = "conditions"
+"""Where the conditions of a schema and its halves are kept while it is read: each holds by itself."""
+_VARIANT = re.compile(r"<[^>]*>")
+_LISTED = ("required", "anyOf", "oneOf", "x-assumed", _RULES)
+_SAID = frozenset(("description", "title", "examples", "example", "default"))
+"""What explains and does not bind."""
+
+
+@dataclass(frozen=True)
+class Fact:
+    """`keyword` (field, required, type, enum, pattern, maximum, status, code ...) holds at `place` with `value`.
+
+    A place reads `create_quote 201 /fee/amount`, `create_quote request /amount`, `list_orders query status`,
+    `event transaction.created /data/object/id`; items of an array are `[]`, the variants of a union stand in `<>`.
+    """
+
+    place: str
+    keyword: str
+    value: str | float
+    side: Side
+    promised: bool
+    basis: str = ""
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """By what it is found in another contract; of a bound only the keyword counts, it moves."""
+        return self.place, self.keyword, "" if self.keyword in BOUNDS else str(self.value)
+
+
+Facts: TypeAlias = dict[tuple[str, str, str], Fact]
+
+
+@dataclass(frozen=True)
+class _Marks:
+    """What a field says of where it comes from; what lies in it and says nothing inherits it."""
+
+    promised: bool = True
+    basis: str = ""
+    guessed: frozenset[str] = frozenset()
+
+    def of(self, part: Schema) -> _Marks:
+        said = part.get("x-provenance")
+        promised = self.promised if said is None else said == "specified"
+        basis = str(part.get("x-basis", "" if said else self.basis))
+        return _Marks(promised, basis, frozenset(part.get("x-assumed", ())))
+
+
+@dataclass
+class _Reader:
+    document: Schema
+    facts: Facts = field(default_factory=dict)
+    within: list[str] = field(default_factory=list)
+    """The references that lead to what is being read: a schema that holds itself is read once."""
+
+    def add(self, place: str, keyword: str, value: str | float, side: Side, marks: _Marks) -> None:
+        fact = Fact(place, keyword, value, side, marks.promised and keyword not in marks.guessed, marks.basis)
+        known = self.facts.get(fact.key)
+        if known is None or (fact.promised and not known.promised):
+            self.facts[fact.key] = fact
+
+    def followed(self, part: Schema) -> Schema:
+        """What a reference leads to, under what stands beside the reference."""
+        while isinstance(part.get("$ref"), str):
+            target: Any = self.document
+            for name in part["$ref"].removeprefix("#/").split("/"):
+                target = target[name.replace("~1", "/").replace("~0", "~")]
+            part = {**target, **{name: member for name, member in part.items() if name != "$ref"}}
+        return part
+
+    def operation(self, name: str, operation: Schema) -> None:
+        marks = _Marks().of(operation)
+        self.add(name, "operation", name, "answer", marks)
+        for parameter in map(self.followed, operation.get("parameters", ())):
+            self.parameter(name, parameter, marks)
+        body = self.followed(operation.get("requestBody", {}))
+        for media in body.get("content", {}).values():
+            if body.get("required"):
+                self.add(f"{name} request", "required", "body", "request", marks)
+            self.schema(f"{name} request ", media.get("schema", {}), "request", marks)
+        for status, response in operation.get("responses", {}).items():
+            self.response(f"{name} {status}", status, self.followed(response), marks)
+
+    def parameter(self, operation: str, parameter: Schema, marks: _Marks) -> None:
+        place, own = f"{operation} {parameter['in']} {parameter['name']}", marks.of(parameter)
+        self.add(place, "field", parameter["name"], "request", own)
+        if parameter.get("required"):
+            self.add(place, "required", parameter["name"], "request", own)
+        self.schema(place, parameter.get("schema", {}), "request", own)
+
+    def response(self, place: str, status: str, response: Schema, marks: _Marks) -> None:
+        own = marks.of(response)
+        self.add(place, "status", status, "answer", own)
+        for name, header in response.get("headers", {}).items():
+            header = self.followed(header)
+            self.add(f"{place} header {name}", "field", name, "answer", own.of(header))
+        media = response.get("content", {}).values()
+        listed = response.get("x-codes") or next((self.codes(one["schema"]) for one in media if "schema" in one), {})
+        for code, about in listed.items():
+            self.add(place, "code", code, "answer", own.of(about))
+        for one in media:
+            schema = one.get("schema", {})
+            # Every refusal has the same envelope, whose codes are told above.
+            self.schema(f"{place} " if status < "4" else "error ", schema, "answer", own if status < "4" else _Marks())
+
+    def codes(self, schema: Schema) -> Schema:
+        """The codes of an error envelope that lists them itself."""
+        for part in self.parts(schema):
+            error = self.followed(part.get("properties", {}).get("error", {}))
+            for inner in self.parts(error):
+                code = self.followed(inner.get("properties", {}).get("code", {}))
+                if "x-codes" in code:
+                    return dict(code["x-codes"])
+        return {}
+
+    def parts(self, schema: Schema) -> Iterator[Schema]:
+        """A schema and what it is put together of."""
+        schema = self.followed(schema)
+        yield schema
+        for part in schema.get("allOf", ()):
+            yield from self.parts(part)
+
+    def merged(self, schema: Schema) -> Schema:
+        """A schema with its halves (`allOf`) put together: what each says holds, of values those that all admit."""
+        schema = self.followed(schema)
+        whole = {name: member for name, member in schema.items() if name != "allOf" and name not in _CONDITIONS}
+        rules = {name: schema[name] for name in _CONDITIONS if name in schema}
+        if rules:
+            whole[_RULES] = [_plain(rules)]
+        for half in schema.get("allOf", ()):
+            whole = self.both(self.merged(half), whole)
+        return whole
+
+    def both(self, first: Schema, second: Schema) -> dict[str, Any]:
+        first, second = self.followed(first), self.followed(second)
+        whole = {**first, **second}
+        for name in _LISTED:
+            if name in first and name in second:
+                whole[name] = [*first[name], *(item for item in second[name] if item not in first[name])]
+        if "properties" in first and "properties" in second:
+            shared = first["properties"].keys() & second["properties"].keys()
+            whole["properties"] = {**first["properties"], **second["properties"]} | {
+                name: self.both(first["properties"][name], second["properties"][name])
+                for name in first["properties"]
+                if name in shared
+            }
+        lists = [_values_of(part) for part in (first, second) if _values_of(part)]
+        if len(lists) == 2:
+            whole.pop("const", None)
+            whole["enum"] = [value for value in lists[0] if value in lists[1]]
+        return whole
+
+    def schema(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
+        """All facts of a schema: its own, those of its fields, items, halves and variants."""
+        reference = schema.get("$ref")
+        if reference is None:
+            self.fields(place, schema, side, marks)
+        elif reference not in self.within:
+            self.within.append(reference)
+            self.fields(place, schema, side, marks)
+            self.within.pop()
+
+    def fields(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
+        schema = self.merged(schema)
+        own = marks.of(schema)
+        self.own(place, schema, side, own)
+        for name, member in schema.get("properties", {}).items():
+            inner = own.of(self.followed(member))
+            if not (place.startswith("error ") and name == "code"):
+                self.schema(f"{place}/{name}", member, side, own)
+            self.add(f"{place}/{name}", "field", name, side, inner)
+        for name in schema.get("required", ()):
+            member = schema.get("properties", {}).get(name)
+            known = self.facts.get((f"{place}/{name}", "field", name))
+            inner = own.of(self.followed(member)) if member is not None else own
+            if member is None and known is not None:
+                inner = _Marks(known.promised, known.basis)
+            self.add(f"{place}/{name}", "required", name, side, inner)
+        if isinstance(schema.get("items"), Mapping):
+            self.schema(f"{place}/[]", schema["items"], side, own)
+        options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        for number, option in enumerate(options):
+            self.variant(place, number, option, side, own)
+
+    def own(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
+        types = schema.get("type", ())
+        for name in [types] if isinstance(types, str) else types:
+            self.add(place, "nullable" if name == "null" else "type", name, side, marks)
+        for value in _values_of(schema):
+            if value is not None:
+                self.add(place, "enum", str(value), side, marks)
+        for keyword in (*BOUNDS, *_VALUES):
+            if keyword in schema:
+                self.add(place, keyword, schema[keyword], side, marks)
+        for rule in schema.get(_RULES, ()):
+            self.add(place, "condition", rule, side, marks)
+
+    def variant(self, place: str, number: int, option: Schema, side: Side, marks: _Marks) -> None:
+        if option == {"type": "null"}:
+            self.add(place, "nullable", "null", side, marks)
+            return
+        target = self.followed(option)
+        if not any("properties" in part or "required" in part for part in self.parts(option)):
+            self.schema(place, option, side, marks)
+        elif "$ref" in option or "title" in target:
+            name = option["$ref"].rpartition("/")[2] if "$ref" in option else target["title"]
+            self.add(f"{place}<{name}>", "variant", name, side, marks)
+            self.schema(f"{place}<{name}>", option, side, marks)
+        else:
+            self.add(place, "alternative", _plain(option), side, marks)
+
+
+def _values_of(schema: Schema) -> list[Any]:
+    """The values that a schema lists."""
+    return [schema["const"]] if "const" in schema else [*schema.get("enum", schema.get("x-extensible-enum", ()))]
+
+
+def _plain(schema: object) -> str:
+    """A schema as text without what only explains, to be compared as a whole."""
+
+    def bare(value: object) -> object:
+        if isinstance(value, Mapping):
+            return {name: bare(member) for name, member in value.items() if name not in _SAID and name[:2] != "x-"}
+        return [bare(item) for item in value] if isinstance(value, list) else value
+
+    return orjson.dumps(bare(schema), option=orjson.OPT_SORT_KEYS).decode()
+
+
+def facts_of(document: Schema) -> Facts:
+    """Every fact of an OpenAPI document; KeyError where a reference leads nowhere."""
+    reader = _Reader(document)
+    for method, path, operation in operations_of(document):
+        reader.operation(operation.get("operationId", f"{method} {path}"), operation)
+    for name, item in document.get("webhooks", {}).items():
+        operation = item["post"]
+        marks, place = _Marks().of(operation), f"event {name}"
+        reader.add(place, "event", name, "answer", marks)
+        for media in reader.followed(operation.get("requestBody", {})).get("content", {}).values():
+            reader.schema(f"{place} ", media.get("schema", {}), "answer", marks)
+    return reader.facts
+
+
+def without_variants(place: str) -> str:
+    """A place without which variant of a union it is in."""
+    return _VARIANT.sub("", place)

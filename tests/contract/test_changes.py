@@ -1,0 +1,268 @@
+"""Two contracts compared: what breaks a promise, what does not, and how it is said."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from click.testing import CliRunner
+
+from simulator.cli.comparing import compare as compare_command
+from simulator.contract.changes import Change, changes, unnamed
+
+Edit = Callable[[dict[str, Any]], None]
+
+_PROMISED = {"x-provenance": "specified", "x-basis": "Things"}
+_GUESSED = {"x-provenance": "assumed", "x-basis": "H1"}
+DOCUMENT: dict[str, Any] = {
+    "openapi": "3.1.0",
+    "paths": {
+        "/things": {
+            "post": {
+                "operationId": "make",
+                **_PROMISED,
+                "parameters": [
+                    {"name": "dry", "in": "query", "schema": {"type": "string", "enum": ["yes", "no"]}, **_PROMISED}
+                ],
+                "requestBody": {"required": True, "content": {"application/json": {"schema": {"$ref": "#/s/Make"}}}},
+                "responses": {
+                    "201": {**_PROMISED, "content": {"application/json": {"schema": {"$ref": "#/s/Thing"}}}},
+                    "409": {**_PROMISED, "x-codes": {"taken": _PROMISED, "odd": _GUESSED}},
+                },
+            }
+        },
+        "/guess": {"get": {"operationId": "guess", **_GUESSED, "responses": {}}},
+    },
+    "webhooks": {
+        "thing.made": {
+            "post": {
+                "operationId": "receive",
+                **_PROMISED,
+                "requestBody": {"content": {"application/json": {"schema": {"$ref": "#/s/Event"}}}},
+            }
+        }
+    },
+    "s": {
+        "Make": {
+            "type": "object",
+            "required": ["amount"],
+            "properties": {
+                "amount": {"type": "string", "maxLength": 20, **_PROMISED},
+                "kind": {"type": "string", "enum": ["a", "b"], **_PROMISED},
+                "note": {"type": "string", "maxLength": 99, "x-assumed": ["maxLength"], **_PROMISED},
+            },
+        },
+        "Thing": {
+            "type": "object",
+            "required": ["id", "guessed"],
+            "properties": {
+                "id": {"type": "string", "pattern": "^t_", **_PROMISED},
+                "state": {"type": "string", "x-extensible-enum": ["new", "old"], **_PROMISED},
+                "when": {"type": ["string", "null"], **_PROMISED},
+                "guessed": {"type": "string", **_GUESSED},
+                "part": {"oneOf": [{"$ref": "#/s/Left"}, {"$ref": "#/s/Right"}], **_PROMISED},
+            },
+        },
+        "Left": {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer", **_PROMISED}}},
+        "Right": {"type": "object", "properties": {"again": {"$ref": "#/s/Thing"}}},
+        "Event": {"allOf": [{"$ref": "#/s/Thing"}, {"properties": {"state": {"enum": ["new"]}}}]},
+    },
+}
+
+EVENT, AGAIN = "event thing.made /when", "event thing.made /part<Right>/again/when"
+
+
+def _post(document: dict[str, Any]) -> dict[str, Any]:
+    post: dict[str, Any] = document["paths"]["/things"]["post"]
+    return post
+
+
+def _field(schema: str, name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    return lambda document: document["s"][schema]["properties"][name]
+
+
+def _drop(schema: str, name: str) -> Edit:
+    return lambda document: document["s"][schema]["properties"].pop(name)
+
+
+def _set(schema: str, name: str, **keywords: Any) -> Edit:
+    return lambda document: document["s"][schema]["properties"][name].update(keywords)
+
+
+def _require(schema: str, *names: str) -> Edit:
+    return lambda document: document["s"][schema].update(required=list(names))
+
+
+BREAKING: dict[str, tuple[Edit, str, str]] = {
+    "an operation goes": (lambda d: d["paths"].pop("/things"), "make", "operation removed"),
+    "a status goes": (lambda d: _post(d)["responses"].pop("409"), "make 409", "status removed"),
+    "a code goes": (lambda d: _post(d)["responses"]["409"]["x-codes"].pop("taken"), "make 409", "code removed"),
+    "an event goes": (lambda d: d["webhooks"].pop("thing.made"), "event thing.made", "event removed"),
+    "a parameter goes": (lambda d: _post(d)["parameters"].pop(), "make query dry", "field removed"),
+    "a field of a body goes": (_drop("Make", "kind"), "make request /kind", "field removed"),
+    "a field of an answer goes": (_drop("Thing", "when"), "make 201 /when", "field removed"),
+    "a variant goes": (lambda d: _field("Thing", "part")(d)["oneOf"].pop(0), "make 201 /part<Left>", "variant removed"),
+    "a field of a variant goes": (_drop("Left", "x"), "make 201 /part<Left>/x", "field removed"),
+    "an answer's field may be absent": (_require("Thing", "guessed"), "make 201 /id", "required weakened"),
+    "an answer may be null": (_set("Thing", "id", type=["string", "null"]), "make 201 /id", "nullable weakened"),
+    "an answer has another type": (_set("Thing", "id", type="integer"), "make 201 /id", "type weakened"),
+    "an answer's form is given up": (
+        lambda d: _field("Thing", "id")(d).pop("pattern"),
+        "make 201 /id",
+        "pattern weakened",
+    ),
+    "a state never comes again": (
+        _set("Thing", "state", **{"x-extensible-enum": ["new"]}),
+        "make 201 /state",
+        "enum removed",
+    ),
+    "a body's field becomes required": (_require("Make", "amount", "kind"), "make request /kind", "required tightened"),
+    "a value is refused": (_set("Make", "kind", enum=["a"]), "make request /kind", "enum tightened"),
+    "a bound moves in": (_set("Make", "amount", maxLength=10), "make request /amount", "maxLength tightened"),
+    "a form is asked for": (_set("Make", "amount", pattern="^[0-9]+$"), "make request /amount", "pattern tightened"),
+    "a new field is required": (
+        lambda d: (_set_new(d, "Make", "more"), _require("Make", "amount", "more")(d)),
+        "make request /more",
+        "required tightened",
+    ),
+    "a condition comes": (
+        lambda d: d["s"]["Make"].update({"allOf": [{"if": {"required": ["kind"]}, "then": {"required": ["note"]}}]}),
+        "make request",
+        "condition tightened",
+    ),
+}
+
+
+def _set_new(document: dict[str, Any], schema: str, name: str) -> None:
+    document["s"][schema]["properties"][name] = {"type": "string", **_PROMISED}
+
+
+HARMLESS: dict[str, tuple[Edit, str, str]] = {
+    "an operation comes": (
+        lambda d: d["paths"].update({"/new": {"get": {"operationId": "new", "responses": {}}}}),
+        "new",
+        "operation added",
+    ),
+    "a guessed operation goes": (lambda d: d["paths"].pop("/guess"), "guess", "operation removed"),
+    "a guessed code goes": (lambda d: _post(d)["responses"]["409"]["x-codes"].pop("odd"), "make 409", "code removed"),
+    "a guessed field goes": (_drop("Thing", "guessed"), "make 201 /guessed", "field removed"),
+    "a field comes": (lambda d: _set_new(d, "Thing", "more"), "make 201 /more", "field added"),
+    "a field that may be sent comes": (lambda d: _set_new(d, "Make", "more"), "make request /more", "field added"),
+    "a state comes": (
+        _set("Thing", "state", **{"x-extensible-enum": ["new", "old", "odd"]}),
+        "make 201 /state",
+        "enum added",
+    ),
+    "an answer is never null": (_set("Thing", "when", type="string"), "make 201 /when", "nullable strengthened"),
+    "a guessed bound moves in": (_set("Make", "note", maxLength=9), "make request /note", "maxLength tightened"),
+    "a bound moves out": (_set("Make", "amount", maxLength=30), "make request /amount", "maxLength loosened"),
+    "a value more is taken": (_set("Make", "kind", enum=["a", "b", "c"]), "make request /kind", "enum loosened"),
+    "a field need not be sent": (_require("Make"), "make request /amount", "required loosened"),
+}
+
+
+def _found(edit: Edit) -> list[Change]:
+    newer = copy.deepcopy(DOCUMENT)
+    edit(newer)
+    return changes(DOCUMENT, newer)
+
+
+@pytest.mark.parametrize("name", BREAKING)
+def test_what_breaks_a_promise(name: str) -> None:
+    edit, place, said = BREAKING[name]
+    broken = [change for change in _found(edit) if change.breaks]
+    assert (place, said) in [(change.place.strip(), f"{change.keyword} {change.verdict}") for change in broken]
+    assert any(said in change.readable() for change in broken)
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_breaks_nothing(name: str) -> None:
+    edit, place, said = HARMLESS[name]
+    found = _found(edit)
+    assert (place, said) in [(change.place.strip(), f"{change.keyword} {change.verdict}") for change in found]
+    assert [change for change in found if change.breaks] == []
+
+
+def test_what_is_gone_whole_is_one_change() -> None:
+    assert [change.place for change in _found(lambda d: d["paths"].pop("/things"))] == ["make"]
+    assert [change.place for change in _found(lambda d: d["webhooks"].pop("thing.made"))] == ["event thing.made"]
+
+
+def test_a_narrowed_half_counts_with_what_it_narrows() -> None:
+    def widen(document: dict[str, Any]) -> None:
+        document["s"]["Event"]["allOf"][1]["properties"]["state"]["enum"].append("old")
+
+    [change] = _found(widen)
+    assert (change.place, change.keyword, change.new) == ("event thing.made /state", "enum", "old")
+
+
+def test_a_contract_does_not_differ_from_itself() -> None:
+    assert changes(DOCUMENT, DOCUMENT) == []
+
+
+def test_the_changelog_names_a_broken_promise_by_its_place_or_a_pattern() -> None:
+    broken = _found(BREAKING["a field of an answer goes"][0])
+    assert [change.place for change in unnamed(broken, "nothing")] == [AGAIN, EVENT, "make 201 /when"]
+    assert [change.place for change in unnamed(broken, "- `make 201 /when` is gone")] == [AGAIN, EVENT]
+    assert unnamed(broken, "- `*/when` is gone") == []
+    listed = Change("list 200 /data/[]/id", "field", "id", None, "removed", promised=True, basis="")
+    assert unnamed([listed], "`list 200 /data/[]/id`") == []
+
+
+def _run(directory: Path, edit: Edit, *options: str) -> tuple[int, str]:
+    newer = copy.deepcopy(DOCUMENT)
+    edit(newer)
+    for name, document in (("old.yaml", DOCUMENT), ("new.json", newer)):
+        directory.joinpath(name).write_bytes(orjson.dumps(document))  # JSON is YAML
+    done = CliRunner().invoke(
+        compare_command, [str(directory / "old.yaml"), str(directory / "new.json"), *options], catch_exceptions=False
+    )
+    return done.exit_code, done.output
+
+
+def test_the_command_says_what_is_broken_and_by_its_exit_code(tmp_path: Path) -> None:
+    code, text = _run(tmp_path, BREAKING["a value is refused"][0])
+    assert code == 1
+    assert "make request /kind: enum tightened (was b; promise: Things)" in text
+    assert text.endswith("1 change, 1 of them breaks a promise\n")
+    code, text = _run(tmp_path, HARMLESS["a state comes"][0])
+    assert code == 0
+    assert "no promise is broken" in text
+    assert _run(tmp_path, lambda document: None) == (0, "the contracts say the same\n")
+
+
+def test_the_command_answers_in_json(tmp_path: Path) -> None:
+    code, text = _run(tmp_path, BREAKING["a value is refused"][0], "--json")
+    assert code == 1
+    assert orjson.loads(text) == [
+        {
+            "place": "make request /kind",
+            "keyword": "enum",
+            "old": "b",
+            "new": None,
+            "verdict": "tightened",
+            "promised": True,
+            "basis": "Things",
+            "breaks": True,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{", "neither YAML nor JSON"),
+        ("[]", "it has no paths"),
+        ('{"paths": {"/x": {"get": {"responses": {"200": {"$ref": "#/nowhere"}}}}}}', "leads nowhere"),
+    ],
+)
+def test_the_command_refuses_what_is_no_contract(text: str, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "broken.json"
+    path.write_text(text)
+    done = CliRunner().invoke(compare_command, [str(path), str(path)])
+    assert done.exit_code == 2
+    assert said in done.output
