@@ -16,6 +16,15 @@ from simulator.resources.balance.destinations import (
 )
 from simulator.resources.balance.named import WITHDRAWABLE, named_asset, require_asset
 from simulator.resources.balance.records import QUOTE_TABLES
+from simulator.resources.balance.rendering import (
+    render_buy,
+    render_buy_quote,
+    render_send,
+    render_swap,
+    render_swap_quote,
+    render_withdraw,
+    render_withdraw_quote,
+)
 from simulator.resources.balance.routes import OPERATIONS
 from simulator.resources.balance.send import create_send
 from simulator.resources.balance.shapes import (
@@ -28,13 +37,6 @@ from simulator.resources.balance.shapes import (
     SwapTransaction,
     WithdrawQuoteShape,
     WithdrawTransaction,
-    render_buy,
-    render_buy_quote,
-    render_send,
-    render_swap,
-    render_swap_quote,
-    render_withdraw,
-    render_withdraw_quote,
 )
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
 from simulator.resources.balance.withdraw import execute_withdraw, quote_withdraw

@@ -10,7 +10,8 @@ from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.balance.bodies import BalanceParameters
 from simulator.resources.balance.records import AssetBalance
-from simulator.resources.balance.shapes import AssetBalanceShape, render_asset
+from simulator.resources.balance.rendering import render_asset
+from simulator.resources.balance.shapes import AssetBalanceShape
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder

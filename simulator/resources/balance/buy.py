@@ -12,7 +12,8 @@ from simulator.resources.balance.named import named_asset, require_asset, requir
 from simulator.resources.balance.pricing import price_buy
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
-from simulator.resources.balance.shapes import BuyQuoteShape, BuyTransaction, render_buy, render_buy_quote
+from simulator.resources.balance.rendering import render_buy, render_buy_quote
+from simulator.resources.balance.shapes import BuyQuoteShape, BuyTransaction
 from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.ramps import bank_instructions, check_payer, require_payers_bank

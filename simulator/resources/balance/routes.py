@@ -86,6 +86,12 @@ OPERATIONS = (
         group="wallet",
         reads=True,
         errors=_ESTIMATE,
+        description=(
+            "Tells the exact fee of a send and what the recipient would get, without moving or locking "
+            "anything. Asset, network, destination and the asset's limits are checked as for the send itself; "
+            "the balance is not, and the network need not be up. A send to another user of the service costs "
+            "nothing."
+        ),
     ),
     Operation(
         "POST",
@@ -102,6 +108,15 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state"),
+        description=(
+            "Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user "
+            "of the service. To an address or over Lightning the amount is held until the send ends: `pending` "
+            "until it is broadcast, then `processing`, then `completed`; it cannot be undone. To another user "
+            "it is free, needs no network and completes at once. Paying an invoice, `amount` must be the "
+            "invoice's and the fee comes on top. Refused when the balance is too low, the amount is outside the "
+            "asset's limits, the destination is not valid for the network, or the network is down."
+        ),
+        statuses=("pending", "processing"),
     ),
     Operation(
         "POST",
@@ -117,6 +132,12 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "insufficient_balance", "network_unavailable"),
+        description=(
+            "Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The "
+            "amount is on the side that `amount_side` names; the other side is worked out. Refused when the "
+            "balance does not cover what is given, the amount is outside the limits of the fee product, or a "
+            "network is down. Nothing is held until the quote is executed."
+        ),
     ),
     Operation(
         "POST",
@@ -132,6 +153,13 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_QUOTE, "insufficient_balance", "slippage_exceeded"),
+        description=(
+            "Executes an active swap quote: `from.amount` is held at once and `to.amount` is credited when the "
+            "swap completes. A quote is good for one execution within its 30 minutes. Refused with "
+            "slippage_exceeded when the rate has since moved beyond the quote's tolerance; then a fresh quote "
+            "is needed."
+        ),
+        statuses=("pending",),
     ),
     Operation(
         "POST",
@@ -147,6 +175,12 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "network_unavailable"),
+        description=(
+            "Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in "
+            "the balance. The amount is the fiat to pay or the crypto to get, as `amount_currency` says. "
+            "Refused when the currency does not take the method, the amount is outside the limits of the fee "
+            "product or of the account, or the network is down."
+        ),
     ),
     Operation(
         "POST",
@@ -171,6 +205,13 @@ OPERATIONS = (
             "insufficient_balance",
             "payment_failed",
         ),
+        description=(
+            "Executes an active buy quote and tells how to pay. By mobile money the payer's phone gets a "
+            "prompt; by bank transfer the payer sends the fiat to the account in `payment_instructions` with "
+            "its reference. The balance is credited once the payment has arrived; until then the purchase stays "
+            "`pending`. It counts towards the limits of the account."
+        ),
+        statuses=("pending",),
     ),
     Operation(
         "POST",
@@ -186,6 +227,13 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=("not_found", *_ASSET, "unsupported_pair", "beneficiary_mismatch", *_AMOUNT, "network_unavailable"),
+        description=(
+            "Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat at "
+            "a saved beneficiary. The amount is what is debited or what the beneficiary receives, as "
+            "`amount_currency` says. Refused when the beneficiary is not paid in that currency, the amount is "
+            "outside the limits of the fee product or of the account, or the network is down. The balance is "
+            "looked at when the quote is executed."
+        ),
     ),
     Operation(
         "POST",
@@ -201,6 +249,14 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),
+        description=(
+            "Executes an active withdraw quote: `source_amount` is held and the payout begins. The answer only "
+            "says that it was accepted; the event transaction.completed says that the beneficiary has the fiat, "
+            "and a payout that fails is held until it is refunded. It counts towards the limits of GET "
+            "/profile/limits. The reference is for the caller alone. Refused when the balance is too low or a "
+            "limit is reached."
+        ),
+        statuses=("processing",),
     ),
     Operation(
         "GET",
@@ -213,5 +269,10 @@ OPERATIONS = (
         query=ASSET_LIST,
         group="wallet",
         reads=True,
+        description=(
+            "Lists what the account has of every asset on every network, those of which it has nothing too: in "
+            "all, what can be spent, and what is held for operations that have not ended. Each record names the "
+            "address (and memo) that deposits go to."
+        ),
     ),
 )

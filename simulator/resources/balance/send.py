@@ -22,7 +22,8 @@ from simulator.resources.balance.destinations import (
 from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import price_send, require_balance
 from simulator.resources.balance.quotes import require_up, side
-from simulator.resources.balance.shapes import SendEstimate, SendTransaction, render_send
+from simulator.resources.balance.rendering import render_send
+from simulator.resources.balance.shapes import SendEstimate, SendTransaction
 from simulator.resources.fees import show_app_fee
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import (

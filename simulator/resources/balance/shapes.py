@@ -5,21 +5,15 @@ Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the 
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Literal, NotRequired, cast, get_args
+from typing import Annotated, Literal, NotRequired, get_args
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.kernel.clock import format_timestamp
-from simulator.kernel.money import format_rate
-from simulator.kernel.world import World
-from simulator.resources.balance.records import AssetBalance, WalletQuote
-from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
-from simulator.resources.fees import AppFee, show_app_fee
+from simulator.resources.balance.named import WITHDRAWABLE
+from simulator.resources.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP_MEANINGS, WITHDRAW_MEANINGS
+from simulator.resources.fees import AppFee
 from simulator.resources.ramps import FailureCode
-from simulator.resources.reference import currency_of
-from simulator.resources.transactions import Side, Transaction
-from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
     AssetText,
@@ -37,322 +31,283 @@ from simulator.wire.shapes import (
     Timestamp,
     WalletNetwork,
 )
-from simulator.wire.spelling import upper
 
+StablecoinText = Annotated[str, OneOf(WITHDRAWABLE), Assumed("M6", "enum")]
 FailureText = Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]
 
 
 class SwapAmountShape(TypedDict):
+    """One side of a swap: how much of which asset on which network."""
+
     symbol: AssetText
+    """The asset of this side."""
     network: WalletNetwork
+    """The network it lies on, in capitals."""
     amount: AmountText
+    """How much of `symbol`: on the side `from` what is deducted, fee included, on the side `to` what is received."""
 
 
-SwapQuoteShape = TypedDict(
-    "SwapQuoteShape",
+_SwapQuoteSides = TypedDict(
+    "_SwapQuoteSides",
     {
-        "id": Annotated[str, Prefix("sq_")],
-        "from": SwapAmountShape,
-        "to": SwapAmountShape,
-        "rate": RateText,
-        "minimum_received": AmountText,
-        "fee": AppFee,
-        "slippage": Number,
-        "expires_at": Timestamp,
-        "created_at": Timestamp,
+        "from": Annotated[SwapAmountShape, Field(description="What is given: its amount is deducted, fee included.")],
+        "to": Annotated[SwapAmountShape, Field(description="What is received: its amount is credited.")],
     },
 )
 
 
-class BuyQuoteShape(TypedDict):
-    id: Annotated[str, Prefix("bq_")]
-    symbol: AssetText
-    network: WalletNetwork
-    fiat_currency: FiatText
-    fiat_amount: AmountText
-    crypto_amount: AmountText
+class SwapQuoteShape(_SwapQuoteSides):
+    """The rate and the fees of a swap, locked for 30 minutes."""
+
+    id: Annotated[str, Prefix("sq_")]
+    """Pass it as `quote_id` to POST /wallet/swap."""
     rate: RateText
+    """Locked rate: units of the asset `to` for one unit of the asset `from`."""
+    minimum_received: AmountText
+    """The worst case in the asset `to`: when less would come out at execution, the swap is refused."""
     fee: AppFee
-    method: Method
+    """What the swap costs, in the asset `from`; part of `from.amount`."""
+    slippage: Number
+    """The tolerance used, in percent: 0.5 is half a percent."""
     expires_at: Timestamp
+    """Until when the quote can be executed: 30 minutes after `created_at`."""
     created_at: Timestamp
+    """When the quote was made."""
+
+
+class BuyQuoteShape(TypedDict):
+    """The rate and the fee of a purchase, locked for 30 minutes."""
+
+    id: Annotated[str, Prefix("bq_")]
+    """Pass it as `quote_id` to POST /wallet/buy."""
+    symbol: AssetText
+    """The asset that is bought."""
+    network: WalletNetwork
+    """The network it lies on, in capitals."""
+    fiat_currency: FiatText
+    """The currency that is paid in."""
+    fiat_amount: AmountText
+    """What the payer pays in all, fee included, in `fiat_currency`."""
+    crypto_amount: AmountText
+    """What the balance is credited with, in `symbol`, after the fee."""
+    rate: RateText
+    """Locked rate: `fiat_currency` for one unit of `symbol`."""
+    fee: AppFee
+    """What the purchase costs, in `fiat_currency`; part of `fiat_amount`."""
+    method: Method
+    """How the fiat is paid."""
+    expires_at: Timestamp
+    """Until when the quote can be executed: 30 minutes after `created_at`."""
+    created_at: Timestamp
+    """When the quote was made."""
 
 
 class WithdrawQuoteShape(TypedDict):
-    id: Annotated[str, Prefix("wq_"), Assumed("S2")]
-    symbol: AssetText
+    """The rate and the fee of a payout, locked for 30 minutes."""
+
+    id: Annotated[str, Prefix("wq_"), Assumed("S2", "pattern")]
+    """Pass it as `quote_id` to POST /wallet/withdraw."""
+    symbol: StablecoinText
+    """The stablecoin that is paid with."""
     network: WalletNetwork
+    """The network it lies on, in capitals."""
     fiat_currency: FiatText
+    """The currency that the beneficiary is paid in."""
     rate: RateText
+    """Locked rate: `fiat_currency` for one unit of `symbol`."""
     source_amount: AmountText
+    """What is debited from the balance in all, fee included, in `symbol`."""
     destination_amount: AmountText
+    """What the beneficiary receives, after the fee, in `fiat_currency`."""
     fee: AppFee
+    """What the payout costs, in `symbol`; part of `source_amount`."""
     expires_at: Timestamp
+    """Until when the quote can be executed: 30 minutes after `created_at`."""
     created_at: Timestamp
+    """When the quote was made."""
 
 
 class SendEstimate(TypedDict):
+    """What a send would cost; nothing is locked or moved."""
+
     symbol: AssetText
+    """The asset that would be sent."""
     network: WalletNetwork
+    """The network it would go over, in capitals."""
     amount: AmountText
+    """What would be sent, in `symbol`, as asked for."""
     fee: AppFee
+    """What the send would cost, in `symbol`; all zero to another user of the service."""
     net_amount: AmountText
+    """What the recipient would get, in `symbol`, after the fee."""
 
 
 class _Common(TypedDict):
     id: Annotated[str, Prefix("txn_")]
+    """Names the transaction in GET /transactions/{id}, and its order in GET /orders/{order_id}."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
-    amount: AmountText
+    """The public number of the order that was made with it, for GET /orders/{order_id}."""
     fee: AppFee
-    net_amount: AmountText
+    """What the operation costs."""
     reference: str | None
-    tx_hash: str | None
+    """The caller's own reference; null when none was given."""
     failure_code: NotRequired[FailureText]
+    """Why it failed. There once it has failed, also after a refund."""
     created_at: Timestamp
+    """When it was made."""
     updated_at: Timestamp
+    """When its status last changed."""
 
 
 class SendTransaction(_Common):
+    """A send from the balance: to an address, over Lightning, or to another user."""
+
     type: Literal["send"]
-    status: Annotated[str, OneOf(tuple(SEND.rows))]
+    """Always `send`."""
+    status: Annotated[str, OneOf(SEND_MEANINGS), Assumed("S5", "enum")]
+    """How far the send has come."""
     symbol: AssetText
+    """The asset that is sent."""
     network: WalletNetwork
+    """The network it goes over, in capitals."""
+    amount: AmountText
+    """What is sent, in `symbol`, before the fee; what is debited, except that an invoice's fee comes on top."""
+    net_amount: AmountText
+    """What the recipient gets, in `symbol`: `amount` without the fee; of an invoice all of it."""
+    tx_hash: str | None
+    """The transaction on the chain. Null until it is broadcast, to another user of the service and over Lightning."""
 
 
-SwapTransaction = TypedDict(
-    "SwapTransaction",
+_SwapTransactionSides = TypedDict(
+    "_SwapTransactionSides",
     {
-        "id": Annotated[str, Prefix("txn_")],
-        "type": Literal["swap"],
-        "status": Annotated[str, OneOf(tuple(SWAP.rows))],
-        "order_id": Annotated[OrderNumber, Assumed("L3")],
-        "from": SwapAmountShape,
-        "to": SwapAmountShape,
-        "amount": Annotated[AmountText, Assumed("M8")],
-        "fee": AppFee,
-        "net_amount": Annotated[AmountText, Assumed("M8")],
-        "reference": str | None,
-        "tx_hash": str | None,
-        "failure_code": NotRequired[FailureText],
-        "created_at": Timestamp,
-        "updated_at": Timestamp,
+        "from": Annotated[SwapAmountShape, Field(description="What is given: its amount is deducted, fee included.")],
+        "to": Annotated[SwapAmountShape, Field(description="What is received once the swap is completed.")],
     },
 )
 
 
-class BuyPaymentInstructions(TypedDict):
-    method: Method
-    phone_number: NotRequired[PhoneText]
-    account_number: NotRequired[str]
-    bank_name: NotRequired[str]
+class SwapTransaction(_Common, _SwapTransactionSides):
+    """A swap of one asset of the balance into another."""
+
+    type: Literal["swap"]
+    """Always `swap`."""
+    status: Annotated[str, OneOf(SWAP_MEANINGS), Assumed("S8", "enum")]
+    """How far the swap has come."""
+    amount: Annotated[AmountText, Assumed("M8", "required")]
+    """What is deducted, fee included: the same as `from.amount`."""
+    net_amount: Annotated[AmountText, Assumed("M8", "required")]
+    """What is converted: `from.amount` without the fee, in the asset `from`."""
+    tx_hash: str | None
+    """The transaction on the chain; null until the swap is completed."""
+
+
+class _Instructions(TypedDict):
     reference: str
+    """What the payer must give with the payment, so that it is matched with the purchase."""
+
+
+class BuyMobileMoneyInstructions(_Instructions):
+    """How a purchase is paid by mobile money."""
+
+    method: Literal["mobile_money"]
+    """Always `mobile_money`."""
+    phone_number: Annotated[PhoneText, Assumed("R4", "pattern")]
+    """The phone that gets the prompt to pay."""
+
+
+class BuyBankTransferInstructions(_Instructions):
+    """How a purchase is paid by bank transfer."""
+
+    method: Literal["bank_transfer"]
+    """Always `bank_transfer`."""
+    account_number: str
+    """The account to pay to."""
+    bank_name: str
+    """The bank that has this account."""
+
+
+BuyPaymentInstructions = Annotated[
+    BuyMobileMoneyInstructions | BuyBankTransferInstructions, Field(discriminator="method")
+]
 
 
 class BuyTransaction(_Common):
+    """A purchase: fiat is paid in, crypto is credited to the balance."""
+
     type: Literal["buy"]
-    status: Annotated[str, OneOf(tuple(BUY.rows))]
+    """Always `buy`."""
+    status: Annotated[str, OneOf(BUY_MEANINGS), Assumed("S5", "enum")]
+    """How far the purchase has come."""
     symbol: AssetText
+    """The asset that is bought."""
     network: WalletNetwork
+    """The network it lies on, in capitals."""
+    amount: AmountText
+    """What is bought, in `symbol`: exactly what is credited, since the fee is paid in fiat."""
+    net_amount: AmountText
+    """What is credited, in `symbol`: the same as `amount`."""
+    tx_hash: str | None
+    """Null: a purchase credits the balance without a transaction on a chain."""
     payment_instructions: BuyPaymentInstructions
+    """How the fiat is to be paid."""
 
 
 class WithdrawTransaction(_Common):
+    """A payout: crypto of the balance becomes fiat at a beneficiary."""
+
     type: Literal["withdraw"]
-    status: Annotated[str, OneOf(tuple(WITHDRAW.rows))]
-    symbol: AssetText
+    """Always `withdraw`."""
+    status: Annotated[str, OneOf(WITHDRAW_MEANINGS), Assumed("S10", "enum")]
+    """How far the payout has come."""
+    symbol: StablecoinText
+    """The stablecoin that is paid with."""
     network: WalletNetwork
+    """The network it lies on, in capitals."""
+    amount: AmountText
+    """What is debited from the balance in all, fee included, in `symbol`."""
+    net_amount: AmountText
+    """What is converted to fiat, in `symbol`: `amount` without the fee."""
+    tx_hash: str | None
+    """Null: the fiat is paid without a transaction on a chain."""
     beneficiary_id: Annotated[str, Prefix("ben_")]
+    """Who is paid; see GET /beneficiaries/{id}."""
     fiat_currency: FiatText
+    """The currency that the beneficiary is paid in."""
     destination_amount: AmountText
+    """Exactly what the beneficiary is paid, in `fiat_currency`."""
 
 
 class AssetBalanceShape(TypedDict):
+    """What the account has of one asset on one network."""
+
     symbol: Annotated[AssetText, Assumed("R8")]
+    """The asset."""
     network: Annotated[WalletNetwork, Assumed("R8")]
+    """The network it lies on, in capitals: an asset on two networks has two balances."""
     balance: Annotated[AmountText, Assumed("R8")]
+    """All there is of it, in `symbol`: `available` and `held` together."""
     available: Annotated[AmountText, Assumed("R8")]
+    """What can be spent now, in `symbol`."""
     held: Annotated[AmountText, Assumed("R8")]
+    """What is set aside, in `symbol`, for sends, swaps and payouts that have not ended yet."""
     address: Annotated[str | None, Assumed("R8")]
+    """Where deposits to it go: the address of the account's oldest active wallet on the network; null without one."""
     memo: Annotated[str | None, Assumed("R8")]
+    """On stellar the memo that must go with every deposit to `address`; null elsewhere, and without a wallet."""
     default: Annotated[bool, Assumed("R8")]
+    """Whether there is a wallet that receives this asset."""
     updated_at: Annotated[Timestamp, Assumed("R8")]
+    """When `available` or `held` last changed."""
 
 
 class AssetBalanceList(TypedDict):
+    """A page of balances."""
+
     data: Annotated[list[AssetBalanceShape], Assumed("L6")]
+    """The balances of this page: every asset on every network, those that are zero too."""
     pagination: Annotated[Pagination, Assumed("L6")]
-
-
-class _Asset(TypedDict):
-    symbol: str
-    network: str
-
-
-class _Validity(TypedDict):
-    expires_at: str
-    created_at: str
-
-
-def _asset(side: Side) -> _Asset:
-    return {"symbol": side.code, "network": upper(side.chain)}
-
-
-def _amount(side: Side, amount: Decimal | None = None) -> str:
-    """The amount of one side (or another amount of its currency) as printed."""
-    return side.currency.format(side.amount if amount is None else amount)
-
-
-def _swap_side(side: Side) -> SwapAmountShape:
-    return {**_asset(side), "amount": _amount(side)}
-
-
-def _validity(quote: WalletQuote) -> _Validity:
-    return {"expires_at": format_timestamp(quote.expires_at_ms), "created_at": format_timestamp(quote.created_at_ms)}
-
-
-def render_swap_quote(world: World, quote: WalletQuote) -> SwapQuoteShape:
-    return {
-        "id": quote.id,
-        "from": _swap_side(quote.paid),
-        "to": _swap_side(quote.received),
-        "rate": format_rate(quote.rate),
-        "minimum_received": _amount(quote.received, quote.minimum_received),
-        "fee": show_app_fee(quote.fee),
-        "slippage": present(quote.slippage),
-        **_validity(quote),
-    }
-
-
-def render_buy_quote(world: World, quote: WalletQuote) -> BuyQuoteShape:
-    return {
-        "id": quote.id,
-        **_asset(quote.received),
-        "fiat_currency": quote.paid.code,
-        "fiat_amount": _amount(quote.paid),
-        "crypto_amount": _amount(quote.received),
-        "rate": format_rate(quote.rate),
-        "fee": show_app_fee(quote.fee),
-        "method": present(quote.method),
-        **_validity(quote),
-    }
-
-
-def render_withdraw_quote(world: World, quote: WalletQuote) -> WithdrawQuoteShape:
-    return {
-        "id": quote.id,
-        **_asset(quote.paid),
-        "fiat_currency": quote.received.code,
-        "rate": format_rate(quote.rate),
-        "source_amount": _amount(quote.paid),
-        "destination_amount": _amount(quote.received),
-        "fee": show_app_fee(quote.fee),
-        **_validity(quote),
-    }
-
-
-class _Figures(TypedDict):
-    """What transactions of every type show after their assets."""
-
-    amount: str
-    fee: AppFee
-    net_amount: str
-    reference: str | None
-    tx_hash: str | None
-
-
-class _End(TypedDict):
-    """What transactions of every type end in."""
-
-    failure_code: NotRequired[str]
-    created_at: str
-    updated_at: str
-
-
-def _figures(transaction: Transaction, side: Side) -> _Figures:
-    return {
-        "amount": _amount(side, transaction.amount),
-        "fee": show_app_fee(transaction.fee),
-        "net_amount": _amount(side, transaction.net_amount),
-        "reference": transaction.reference,
-        "tx_hash": transaction.tx_hash,
-    }
-
-
-def _end(transaction: Transaction) -> _End:
-    created, updated = format_timestamp(transaction.created_at_ms), format_timestamp(transaction.updated_at_ms)
-    if transaction.failure_code is None:
-        return {"created_at": created, "updated_at": updated}
-    return {"failure_code": transaction.failure_code, "created_at": created, "updated_at": updated}
-
-
-def render_send(world: World, send: Transaction) -> SendTransaction:
-    return {
-        "id": send.id,
-        "type": "send",
-        "status": send.status,
-        "order_id": send.order_id,
-        **_asset(send.paid),
-        **_figures(send, send.paid),
-        **_end(send),
-    }
-
-
-def render_swap(world: World, swap: Transaction) -> SwapTransaction:
-    return {
-        "id": swap.id,
-        "type": "swap",
-        "status": swap.status,
-        "order_id": swap.order_id,
-        "from": _swap_side(swap.paid),
-        "to": _swap_side(swap.received),
-        **_figures(swap, swap.paid),
-        **_end(swap),
-    }
-
-
-def render_buy(world: World, buy: Transaction) -> BuyTransaction:
-    # A purchase always names its reference; payment instructions in general need not (a prompt on the phone has none).
-    instructions = cast(BuyPaymentInstructions, present(buy.payment_instructions))
-    return {
-        "id": buy.id,
-        "type": "buy",
-        "status": buy.status,
-        "order_id": buy.order_id,
-        **_asset(buy.received),
-        **_figures(buy, buy.received),
-        "payment_instructions": instructions,
-        **_end(buy),
-    }
-
-
-def render_withdraw(world: World, withdrawal: Transaction) -> WithdrawTransaction:
-    return {
-        "id": withdrawal.id,
-        "type": "withdraw",
-        "status": withdrawal.status,
-        "order_id": withdrawal.order_id,
-        **_asset(withdrawal.paid),
-        **_figures(withdrawal, withdrawal.paid),
-        "beneficiary_id": present(withdrawal.beneficiary_id),
-        "fiat_currency": withdrawal.received.code,
-        "destination_amount": _amount(withdrawal.received),
-        **_end(withdrawal),
-    }
-
-
-def render_asset(asset: AssetBalance) -> AssetBalanceShape:
-    currency = currency_of(asset.symbol, asset.network)
-    return {
-        "symbol": asset.symbol,
-        "network": upper(asset.network),
-        "balance": currency.format(asset.amount),
-        "available": currency.format(asset.available),
-        "held": currency.format(asset.held),
-        "address": asset.address,
-        "memo": asset.memo,
-        "default": asset.address is not None,
-        "updated_at": format_timestamp(asset.updated_at_ms),
-    }
+    """Where this page lies in the whole list."""
 
 
 CLAUSES: Clauses = {
@@ -361,7 +316,8 @@ CLAUSES: Clauses = {
         SwapTransaction,
         BuyTransaction,
         WithdrawTransaction,
-        BuyPaymentInstructions,
+        BuyMobileMoneyInstructions,
+        BuyBankTransferInstructions,
         SwapAmountShape,
     ),
     "Swap quote": (SwapQuoteShape,),

@@ -81,3 +81,30 @@ WITHDRAW = Machine(
         "refunded": (),
     },
 )
+
+SEND_MEANINGS = {
+    "pending": "Accepted, and not yet broadcast or routed. The amount is held.",
+    "processing": "On its way: broadcast on the chain, or being routed. Internal transfers complete at once from here.",
+    "completed": "Final: the recipient has the money.",
+    "failed": "It came to nothing; `failure_code` says why. The amount is back in the balance.",
+}
+
+SWAP_MEANINGS = {
+    "pending": "Accepted; what is given is held.",
+    "completed": "What was given is gone and what is received is credited.",
+    "failed": "Nothing was exchanged; `failure_code` says why. What was held is available again.",
+}
+
+BUY_MEANINGS = {
+    "pending": "Waits for the payer's fiat; nothing is credited yet.",
+    "processing": "The fiat has arrived and the balance is credited; the purchase is being settled.",
+    "completed": "Settled: the credit is final.",
+    "failed": "The payment was declined or too small, or the purchase was undone; `failure_code` says why.",
+}
+
+WITHDRAW_MEANINGS = {
+    "processing": "The payout is under way; the amount is held.",
+    "completed": "The beneficiary has the fiat.",
+    "failed": "The payout was rejected; `failure_code` says why. The amount stays held until it is refunded.",
+    "refunded": "The full amount, fee included, is back in the balance.",
+}

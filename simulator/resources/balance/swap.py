@@ -13,7 +13,8 @@ from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import minimum_received, price_swap, require_balance, swapped
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
-from simulator.resources.balance.shapes import SwapQuoteShape, SwapTransaction, render_swap, render_swap_quote
+from simulator.resources.balance.rendering import render_swap, render_swap_quote
+from simulator.resources.balance.shapes import SwapQuoteShape, SwapTransaction
 from simulator.resources.fees import require_in_force
 from simulator.resources.reference import listing, swap_rate
 from simulator.resources.transactions import Transaction, begin, holder, open_quote, use_quote

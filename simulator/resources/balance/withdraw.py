@@ -15,12 +15,8 @@ from simulator.resources.balance.named import WITHDRAWABLE, named_asset, require
 from simulator.resources.balance.pricing import Pricing, price_withdraw, require_balance
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
-from simulator.resources.balance.shapes import (
-    WithdrawQuoteShape,
-    WithdrawTransaction,
-    render_withdraw,
-    render_withdraw_quote,
-)
+from simulator.resources.balance.rendering import render_withdraw, render_withdraw_quote
+from simulator.resources.balance.shapes import WithdrawQuoteShape, WithdrawTransaction
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
 from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
