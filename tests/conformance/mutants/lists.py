@@ -1,0 +1,113 @@
+"""Lists that do not hold what their parameters ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conformance.mutants.service import Answer, Call, Service, answer, service
+from tests.conformance.mutants.times import later
+
+LISTS = (
+    "GET /beneficiaries", "GET /transactions", "GET /orders", "GET /wallets", "GET /recurring-payments",
+    "GET /wallets/{id}/deposits", "GET /webhooks/{id}/deliveries", "GET /fees",
+)  # fmt: skip
+
+
+async def without(call: Call, ask: Service, *names: str) -> Answer:
+    return await ask(call.but(query={name: value for name, value in call.query.items() if name not in names}))
+
+
+@service("Filters and pages are ignored.", *LISTS, found_by="filter.holds")
+async def query_ignored(call: Call, ask: Service) -> Answer:
+    return await ask(call.but(query={}))
+
+
+@service("Page 2 is page 1.", *LISTS, found_by="page.partition")
+async def second_page_is_first(call: Call, ask: Service) -> Answer:
+    found = await without(call, ask, "page")
+    if found.status == 200 and call.query.get("page", "").isdigit():
+        found.body["pagination"]["page"] = int(call.query["page"])
+    return found
+
+
+@answer("The total is that of the page.", *LISTS, found_by="page.total")
+def total_of_the_page(body: Any, call: Call) -> None:
+    body["pagination"]["total"] = len(body["data"])
+
+
+@answer("An empty list has one page.", *LISTS, found_by="page.total_pages page.total")
+def empty_list_has_a_page(body: Any, call: Call) -> None:
+    body["pagination"]["total_pages"] = max(1, body["pagination"]["total_pages"])
+
+
+@service("The size of pages is fixed.", *LISTS, found_by="page.size")
+async def size_ignored(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "size", "limit")
+
+
+@service("`limit` is not known as another name of `size`.", *LISTS, found_by="page.limit")
+async def limit_unknown(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "limit")
+
+
+@service("A size over 100 is cut to 100 instead of refused.", *LISTS, found_by="page.size_bound")
+async def large_size_taken(call: Call, ask: Service) -> Answer:
+    size = call.query.get("size", "")
+    return await ask(call.but(query={**call.query, "size": "100"}) if size.isdigit() and int(size) > 100 else call)
+
+
+@service("`sort_order` is ignored.", *LISTS, found_by="sort.order")
+async def sort_order_ignored(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "sort_order")
+
+
+@service("`sort_by` is ignored.", *LISTS, found_by="sort.by")
+async def sort_by_ignored(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "sort_by")
+
+
+@service("Lists begin with what is oldest.", *LISTS, found_by="sort.default")
+async def oldest_first(call: Call, ask: Service) -> Answer:
+    return await ask(call if "sort_order" in call.query else call.but(query={**call.query, "sort_order": "asc"}))
+
+
+@service("`start_date` is a day off.", *LISTS, found_by="filter.dates")
+async def dates_a_day_off(call: Call, ask: Service) -> Answer:
+    date = call.query.get("start_date", "")
+    try:
+        shifted = later(date, days=-1)
+    except ValueError:
+        return await ask(call)
+    return await ask(call.but(query={**call.query, "start_date": shifted if "T" in date else shifted[:10]}))
+
+
+@service("`end_date` means the day's beginning.", *LISTS, found_by="filter.dates")
+async def end_date_is_midnight(call: Call, ask: Service) -> Answer:
+    date = call.query.get("end_date", "")
+    return await ask(call.but(query={**call.query, "end_date": f"{date}T00:00:00Z"}) if len(date) == 10 else call)
+
+
+@service("`status` is ignored.", *LISTS, found_by="filter.holds")
+async def status_ignored(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "status")
+
+
+@service("Of several types the first counts.", "GET /beneficiaries", found_by="filter.several")
+async def first_type_counts(call: Call, ask: Service) -> Answer:
+    return await ask(call.but(query={name: value.split(",")[0] for name, value in call.query.items()}))
+
+
+@service("`search` finds everything.", *LISTS, found_by="search.holds")
+async def search_ignored(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "search")
+
+
+@service("`min_amount` and `max_amount` are ignored.", "GET /transactions", found_by="filter.amounts filter.holds")
+async def amounts_ignored(call: Call, ask: Service) -> Answer:
+    return await without(call, ask, "min_amount", "max_amount")
+
+
+@answer("The newest object is missing in lists.", "GET /beneficiaries", "GET /wallets", found_by="list.contains")
+def newest_missing(body: Any, call: Call) -> None:
+    if call.query.get("page", "1") == "1" and call.query.get("sort_order") != "asc" and body["data"]:
+        del body["data"][0]

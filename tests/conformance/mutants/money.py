@@ -1,0 +1,169 @@
+"""Amounts, rates and fees that do not add up."""
+
+from __future__ import annotations
+
+from decimal import ROUND_UP, Decimal
+from typing import Any
+
+from tests.conformance.mutants.service import Answer, Call, Service, answer, service
+
+D = Decimal
+RAMP_QUOTE = ("POST /quotes", "GET /quotes/{id}")
+
+
+@answer("Whatever is asked for, the recipient gets 999999.", *RAMP_QUOTE, found_by="quote.arithmetic")
+def any_destination_amount(body: Any, call: Call) -> None:
+    body["destination_amount"] = "999999.00"
+
+
+@answer("A ramp quote's fee is shown, and not taken off.", *RAMP_QUOTE, found_by="quote.arithmetic")
+def fee_not_taken(body: Any, call: Call) -> None:
+    source, rate = D(body["source_amount"]), D(body["rate"])
+    places = D("0.000001") if body["type"] == "onramp" else D("0.01")
+    body["destination_amount"] = str((source / rate if body["type"] == "onramp" else source * rate).quantize(places))
+
+
+@answer("The total of a fee leaves the network's fee out.", "POST /quotes", "POST /fees/calculate",
+        "POST /wallet/send/estimate", found_by="fee.total")  # fmt: skip
+def network_fee_left_out(body: Any, call: Call) -> None:
+    fee = body["fee"]
+    fee["total"] = fee.get("processing_fee") or fee["app_fee"]
+
+
+@answer("The fee calculator knows no cap and no least fee.", "POST /fees/calculate", found_by="fee.formula")
+def fee_without_clamp(body: Any, call: Call) -> None:
+    plain = D(body["breakdown"]["percentage_fee"]) + D(body["breakdown"]["fixed"])
+    body["fee"]["processing_fee"] = str(plain)
+    body["fee"]["total"] = str(plain + D(body["fee"]["network_fee"]))
+    body["net_amount"] = str(D(body["amount"]) - D(body["fee"]["total"]))
+
+
+@answer("The fee of a quote is a tenth more than the calculator says, and taken.", *RAMP_QUOTE,
+        found_by="fee.calculator")  # fmt: skip
+def fee_unlike_calculator(body: Any, call: Call) -> None:
+    places = D(body["fee"]["total"]).as_tuple().exponent
+    fee = body["fee"]
+    fee["processing_fee"] = str((D(fee["processing_fee"]) * D("1.1")).quantize(D(1).scaleb(places), ROUND_UP))
+    fee["total"] = str(D(fee["processing_fee"]) + D(fee["network_fee"]))
+    rate, rest = D(body["rate"]), D(body["source_amount"]) - D(fee["total"])
+    onramp = body["type"] == "onramp"
+    body["destination_amount"] = f"{(rest / rate if onramp else rest * rate):.{6 if onramp else 2}f}"
+
+
+@answer("Indicative rates are upside down.", "GET /rates", found_by="rate.quote rate.inverse")
+def rate_inverted(body: Any, call: Call) -> None:
+    body["rate"], body["inverse_rate"] = body["inverse_rate"], body["rate"]
+
+
+@answer("The inverse rate is the rate.", "GET /rates", found_by="rate.inverse")
+def inverse_rate_copied(body: Any, call: Call) -> None:
+    body["inverse_rate"] = body["rate"]
+
+
+@answer("Confirming a quote takes a worse rate than was locked.", "POST /quotes/{id}/confirm",
+        found_by="quote.locked")  # fmt: skip
+def rate_not_locked(body: Any, call: Call) -> None:
+    body["rate"] = str(D(body["rate"]) * D("1.01"))
+
+
+@answer("The transaction of a quote has another fee than the quote.", "POST /quotes/{id}/confirm",
+        "GET /transactions/{id}", found_by="quote.locked")  # fmt: skip
+def transaction_fee_differs(body: Any, call: Call) -> None:
+    body["fee"]["processing_fee"] = str(D(body["fee"]["processing_fee"]) + 1)
+    body["fee"]["total"] = str(D(body["fee"]["total"]) + 1)
+
+
+@answer("An order has another fee than its transaction.", "GET /orders/{order_id}", found_by="order.transaction")
+def order_fee_differs(body: Any, call: Call) -> None:
+    body["exchange_fee"] = (body["exchange_fee"] or 0) + 1
+    body["total_fees"] = (body["network_fee"] or 0) + body["exchange_fee"]
+
+
+@answer("The list of transactions shows amounts before the fee.", "GET /transactions", found_by="list.equals_get")
+def list_shows_other_amounts(body: Any, call: Call) -> None:
+    for item in body["data"]:
+        item["destination_amount" if "destination_amount" in item else "net_amount"] = item.get(
+            "source_amount", item.get("amount")
+        )
+
+
+@answer("A swap quote receives what it would without its fee.", "POST /wallet/swap/quote", found_by="swap.arithmetic")
+def swap_fee_not_taken(body: Any, call: Call) -> None:
+    body["to"]["amount"] = f"{D(body['from']['amount']) * D(body['rate']):.6f}"
+
+
+@answer("A swap quote promises at worst more than it quotes.", "POST /wallet/swap/quote",
+        found_by="swap.minimum_received")  # fmt: skip
+def minimum_above_quote(body: Any, call: Call) -> None:
+    body["minimum_received"] = str(D(body["to"]["amount"]) * 2)
+
+
+@answer("A buy quote multiplies by the rate instead of dividing.", "POST /wallet/buy/quote",
+        found_by="buy.arithmetic")  # fmt: skip
+def buy_multiplies(body: Any, call: Call) -> None:
+    body["crypto_amount"] = f"{(D(body['fiat_amount']) - D(body['fee']['total'])) * D(body['rate']):.6f}"
+
+
+@answer("A withdrawal's quote pays out one cent too much.", "POST /wallet/withdraw/quote",
+        found_by="withdraw.arithmetic")  # fmt: skip
+def withdraw_rounds_up(body: Any, call: Call) -> None:
+    body["destination_amount"] = str(D(body["destination_amount"]) + D("0.01"))
+
+
+@answer("A send's net amount has the fee on top.", "POST /wallet/send", "POST /wallet/send/estimate",
+        "GET /transactions/{id}", found_by="send.arithmetic")  # fmt: skip
+def send_adds_fee(body: Any, call: Call) -> None:
+    if body.get("type", "send") == "send":
+        body["net_amount"] = str(D(body["amount"]) + D(body["fee"]["total"]))
+
+
+@answer("A transfer to another user of the platform costs a fee.", "POST /wallet/send/estimate", "POST /wallet/send",
+        found_by="send.internal_free")  # fmt: skip
+def internal_transfer_costs(body: Any, call: Call) -> None:
+    if call.body["destination"]["type"] == "platform_user":
+        body["fee"] = {**body["fee"], "app_fee": "0.50", "total": "0.50"}
+        body["net_amount"] = str(D(body["amount"]) - D("0.50"))
+
+
+@service("Balances do not move when money is sent.", "GET /wallet/assets", "POST /wallet/send",
+         found_by="balance.send")  # fmt: skip
+async def balance_not_reduced(call: Call, ask: Service) -> Answer:
+    if call.operation == "GET /wallet/assets":
+        found = await ask(call)
+        for row in found.body["data"] if found.status == 200 else ():
+            sent = call.memory.get((call.headers.get("authorization"), row["symbol"], row["network"]), D(0))
+            for name in ("balance", "available"):
+                row[name] = str(D(row[name]) + sent) if sent else row[name]
+        return found
+    found = await ask(call)
+    if found.status == 201:
+        key = (call.headers.get("authorization"), found.body["symbol"], found.body["network"])
+        call.memory[key] = call.memory.get(key, D(0)) + D(found.body["amount"])
+    return found
+
+
+@answer("What is left of a limit is not what is left.", "GET /profile/limits", found_by="limits.remaining")
+def limits_do_not_add_up(body: Any, call: Call) -> None:
+    for period in ("daily", "monthly"):
+        body["limits"][period]["remaining"] = str(D(body["limits"][period]["remaining"]) + 1)
+
+
+@service("Withdrawals do not count towards the limits.", "GET /profile/limits", found_by="limits.used")
+async def limits_not_used(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status == 200:
+        for period in ("daily", "monthly"):
+            limit = found.body["limits"][period]
+            limit |= {"used": "0.00", "remaining": limit["max"]}
+    return found
+
+
+@service("More can be sent than the account has.", "POST /wallet/send", found_by="send.insufficient_balance")
+async def overdraft(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status == 422 and found.body["error"]["code"] == "insufficient_balance":
+        small = await ask(call.to("POST", call.path, {**call.body, "amount": "20.00"}))
+        if small.status == 201:
+            small.body["amount"] = call.body["amount"]
+        return small
+    return found

@@ -1,0 +1,168 @@
+"""Objects that are not in the state they say, and moves that should not be."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.conformance.mutants.errors import code_of, last_good, refusal
+from tests.conformance.mutants.service import Answer, Call, Service, answer, service
+
+
+@answer("An onramp is completed the moment it is confirmed.", "POST /quotes/{id}/confirm", found_by="state.created")
+def onramp_born_completed(body: Any, call: Call) -> None:
+    if body["type"] == "onramp":
+        body["status"] = "completed"
+
+
+@answer("A swap is completed and has a hash before it was carried out.", "POST /wallet/swap",
+        found_by="state.created swap.tx_hash")  # fmt: skip
+def swap_born_completed(body: Any, call: Call) -> None:
+    body |= {"status": "completed", "tx_hash": "f" * 64}
+
+
+@answer("A buy is processing before anybody has paid.", "POST /wallet/buy", found_by="state.created")
+def buy_born_processing(body: Any, call: Call) -> None:
+    body["status"] = "processing"
+
+
+@answer("A recurring payment is active when it is made.", "POST /recurring-payments", found_by="state.created")
+def recurring_born_active(body: Any, call: Call) -> None:
+    body["status"] = "active"
+
+
+@service("What was just made cannot be found.", "POST /beneficiaries", "GET /beneficiaries/{id}", "POST /quotes",
+         "GET /quotes/{id}", found_by="get.after_create")  # fmt: skip
+async def not_found_after_create(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    return refusal(404, "not_found", found) if call.method == "GET" and found.status == 200 else found
+
+
+@answer("GET shows another reference than was given.", "GET /transactions/{id}", found_by="get.after_create")
+def reference_lost(body: Any, call: Call) -> None:
+    body["reference"] = None
+
+
+@service("DELETE answers 204 and deletes nothing.", "DELETE /beneficiaries/{id}", "DELETE /webhooks/{id}",
+         "DELETE /recurring-payments/{id}", found_by="delete.gone")  # fmt: skip
+async def nothing_deleted(call: Call, ask: Service) -> Answer:
+    found = await ask(call.but(method="GET"))
+    return Answer(204, None, {"x-request-id": found.headers["x-request-id"]}) if found.status == 200 else found
+
+
+@service("What is deleted stays in the list.", "GET /beneficiaries", "GET /beneficiaries/{id}",
+         "DELETE /beneficiaries/{id}", found_by="delete.unlisted")  # fmt: skip
+async def deleted_still_listed(call: Call, ask: Service) -> Answer:
+    if call.method == "DELETE":
+        shown = await ask(call.but(method="GET"))
+        found = await ask(call)
+        if found.status == 204:
+            call.memory.setdefault("deleted", []).append(shown.body)
+        return found
+    found = await ask(call)
+    if call.operation == "GET /beneficiaries" and found.status == 200:
+        found.body["data"] = call.memory.get("deleted", []) + found.body["data"]
+        found.body["pagination"]["total"] += len(call.memory.get("deleted", []))
+    return found
+
+
+@service("A Lightning address that was deleted is still active.", "GET /wallets/{id}", "GET /wallets/{id}/lightning",
+         found_by="lightning.disabled")  # fmt: skip
+async def lightning_not_disabled(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    for entry in (found.body or {}).get("data", (found.body or {}).get("lightning_addresses", [])):
+        if entry["status"] == "disabled":
+            entry["status"] = "active"
+    return found
+
+
+@service("A quote can be confirmed twice, and makes two transactions.", "POST /quotes", "POST /quotes/{id}/confirm",
+         found_by="quote.used_refused")  # fmt: skip
+async def confirmed_twice(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.operation == "POST /quotes":
+        if found.status == 201:
+            call.memory[found.body["id"]] = call.body
+    elif code_of(found) == "quote_already_used":
+        fresh = await ask(call.to("POST", "/quotes", call.memory[call.id]))
+        found = await ask(call.to("POST", f"/quotes/{fresh.body['id']}/confirm", call.body))
+        found.body["quote_id"] = call.id
+    return found
+
+
+@service("A withdrawal's quote can be used twice.", "POST /wallet/withdraw",
+         found_by="quote.used_refused withdraw.used_refused")  # fmt: skip
+async def withdrawn_twice(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("quote_already_used",))
+
+
+@answer("A confirmed quote stays active.", "GET /quotes/{id}", found_by="quote.confirmed")
+def confirmed_stays_active(body: Any, call: Call) -> None:
+    if body["status"] == "confirmed":
+        body["status"] = "active"
+
+
+@service("A paused payment can be paused again.", "POST /recurring-payments/{id}/pause",
+         found_by="recurring.illegal_move")  # fmt: skip
+async def paused_twice(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("invalid_state",))
+
+
+@service("An active payment can be restarted.", "POST /recurring-payments/{id}/restart",
+         found_by="recurring.illegal_move")  # fmt: skip
+async def restarted_while_active(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    return await ask(call.to("GET", f"/recurring-payments/{call.id}")) if code_of(found) == "invalid_state" else found
+
+
+@service("A payment without a schedule can be activated.", "POST /recurring-payments/{id}/activate",
+         found_by="recurring.illegal_move")  # fmt: skip
+async def activated_without_schedule(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if code_of(found) == "invalid_state":
+        body = {"id": call.id, "status": "active", "next_run_at": "2026-01-06T06:00:00.000Z", "runs_completed": 0,
+                "total_runs": None, "activated_at": "2026-01-05T08:00:00.000Z"}  # fmt: skip
+        return Answer(200, body, {**found.headers, "content-type": "application/json"})
+    return found
+
+
+@answer("A paused payment still tells of a next run.", "POST /recurring-payments/{id}/pause",
+        found_by="recurring.paused")  # fmt: skip
+def next_run_while_paused(body: Any, call: Call) -> None:
+    body["next_run_at"] = "2026-01-06T06:00:00.000Z"
+
+
+@service("A transaction has no order.", "GET /orders/{order_id}", found_by="order.exists")
+async def no_order(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    return refusal(404, "order_not_found", found) if found.status == 200 else found
+
+
+@answer("An order does not know the asset of its transaction.", "GET /orders/{order_id}", found_by="order.transaction")
+def order_of_another_asset(body: Any, call: Call) -> None:
+    body["order_type"], body["asset"] = "deposit", "XLM"
+
+
+@service("PATCH answers the change and keeps nothing.", "PATCH /wallets/{id}", "PATCH /profile",
+         found_by="patch.kept")  # fmt: skip
+async def patch_not_kept(call: Call, ask: Service) -> Answer:
+    before = await ask(call.to("GET", call.path))
+    found = await ask(call)
+    if found.status == 200 and call.body:
+        await ask(call.but(body={name: before.body[name] for name in call.body}))
+    return found
+
+
+@service("A disabled wallet still makes invoices.", "POST /wallets/{id}/lightning", found_by="errors.wallet_disabled")
+async def disabled_wallet_takes(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("wallet_disabled",))
+
+
+@service("Ids of transactions have the prefix of quotes.", "POST /wallet/send", "GET /transactions/{id}",
+         found_by="shape.pattern")  # fmt: skip
+async def prefix_of_another_kind(call: Call, ask: Service) -> Answer:
+    if call.method == "GET":
+        return await ask(call.but(path=call.path.replace("/qt_", "/txn_")))
+    found = await ask(call)
+    if found.status == 201:
+        found.body["id"] = found.body["id"].replace("txn_", "qt_")
+    return found

@@ -1,0 +1,109 @@
+"""Deadlines that are not kept."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.conformance.mutants.service import Answer, Call, Service, answer, service
+
+QUOTES = ("POST /quotes", "POST /wallet/swap/quote", "POST /wallet/buy/quote", "POST /wallet/withdraw/quote")
+
+
+def later(moment: str, **span: float) -> str:
+    """A timestamp that much later."""
+    shifted = datetime.fromisoformat(moment) + timedelta(**span)
+    return shifted.strftime("%Y-%m-%dT%H:%M:%S.") + f"{shifted.microsecond // 1000:03d}Z"
+
+
+@answer("Quotes say that they are good for an hour more.", *QUOTES, "GET /quotes/{id}", found_by="quote.validity")
+def quote_lives_longer(body: Any, call: Call) -> None:
+    body["expires_at"] = later(body["expires_at"], hours=1)
+
+
+@answer("A buy quote is good for one minute.", "POST /wallet/buy/quote", found_by="quote.validity")
+def buy_quote_lives_shorter(body: Any, call: Call) -> None:
+    body["expires_at"] = later(body["created_at"], minutes=1)
+
+
+@answer("An offramp's deposit may come an hour after its quote expired.", "POST /quotes/{id}/confirm",
+        "GET /transactions/{id}", found_by="offramp.deposit_by")  # fmt: skip
+def deposit_deadline_later(body: Any, call: Call) -> None:
+    if "deposit" in body:
+        body["deposit"]["deposit_by"] = later(body["deposit"]["deposit_by"], hours=1)
+
+
+@answer("Nobody is told that a quote has expired: it stays active.", "GET /quotes/{id}", found_by="quote.expires")
+def quote_stays_active(body: Any, call: Call) -> None:
+    if body["status"] == "expired":
+        body["status"] = "active"
+
+
+@service("An expired quote can be confirmed.", "POST /quotes", "POST /quotes/{id}/confirm",
+         found_by="quote.expired_refused")  # fmt: skip
+async def expired_quote_confirmed(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.operation == "POST /quotes":
+        if found.status == 201:
+            call.memory[found.body["id"]] = call.body
+        return found
+    if found.status == 422 and found.body["error"]["code"] == "quote_expired":
+        fresh = await ask(call.to("POST", "/quotes", call.memory[call.id]))
+        found = await ask(call.to("POST", f"/quotes/{fresh.body['id']}/confirm", call.body))
+        found.body["quote_id"] = call.id
+    return found
+
+
+@service("An expired swap quote is carried out.", "POST /wallet/swap/quote", "POST /wallet/swap",
+         found_by="quote.expired_refused swap.expired_refused")  # fmt: skip
+async def expired_swap_executed(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.operation == "POST /wallet/swap/quote":
+        if found.status == 201:
+            call.memory[found.body["id"]] = call.body
+        return found
+    if found.status == 422 and found.body["error"]["code"] == "quote_expired":
+        fresh = await ask(call.to("POST", "/wallet/swap/quote", call.memory[call.body["quote_id"]]))
+        return await ask(call.to("POST", "/wallet/swap", {**call.body, "quote_id": fresh.body["id"]}))
+    return found
+
+
+@answer("An onramp that nobody pays waits for ever.", "GET /transactions/{id}", found_by="onramp.expires")
+def unpaid_onramp_waits(body: Any, call: Call) -> None:
+    if body["type"] == "onramp" and body["status"] == "expired":
+        body["status"] = "awaiting_payment"
+
+
+@answer("A Lightning invoice lives for a day.", "POST /wallets/{id}/lightning", found_by="invoice.lifetime")
+def invoice_lives_longer(body: Any, call: Call) -> None:
+    if body["type"] == "invoice":
+        body["expires_at"] = later(body["created_at"], days=1)
+
+
+@answer("An unpaid invoice stays pending.", "GET /wallets/{id}/lightning", "GET /wallets/{id}",
+        found_by="invoice.expires")  # fmt: skip
+def invoice_stays_pending(body: Any, call: Call) -> None:
+    for entry in body.get("data", body.get("lightning_addresses", [])):
+        if entry["status"] == "expired":
+            entry["status"] = "pending"
+
+
+@service("Tokens live for ever.", found_by="token.expires")
+async def tokens_never_expire(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if call.operation == "POST /auth/token":
+        if found.status == 200:
+            call.memory[f"Bearer {found.body['access_token']}"] = call.body
+        return found
+    keys = call.memory.get(call.headers.get("authorization"))
+    if found.status == 401 and keys:
+        token = (await ask(call.to("POST", "/auth/token", keys))).body
+        bearer = {"authorization": f"Bearer {token['access_token']}"}
+        return await ask(call.but(headers={**call.headers, **bearer}))
+    return found
+
+
+@answer("The next run of a recurring payment is an hour off.", "POST /recurring-payments/{id}/activate",
+        found_by="recurring.next_run")  # fmt: skip
+def next_run_an_hour_off(body: Any, call: Call) -> None:
+    body["next_run_at"] = later(body["next_run_at"], hours=1)
