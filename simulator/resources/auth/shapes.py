@@ -14,9 +14,14 @@ from simulator.wire.shapes import Clauses, Count
 
 
 class TokenResponse(TypedDict):
+    """A token for the calls of one environment."""
+
     access_token: str
+    """The token; every other call sends it as `Authorization: Bearer <access_token>`."""
     token_type: Literal["Bearer"]
+    """How the token is sent: always `Bearer`."""
     expires_in: Count
+    """For how many seconds the token is good. There is no refresh: exchange the key pair again."""
 
 
 def render_token(token: Token) -> TokenResponse:

@@ -30,30 +30,54 @@ LISTED_FIAT = "KES"
 
 
 class Price(TypedDict):
+    """What one unit of an asset is worth."""
+
     currency: Annotated[str, Assumed("R7")]
+    """The currency of `amount`: US dollars."""
     amount: Annotated[AmountText, Assumed("R7")]
+    """The price of one unit."""
 
 
 class CurrencyRecord(TypedDict):
+    """An asset on a network: whether it can be used, how much may be sent, and what that costs."""
+
     symbol: Annotated[AssetText, Assumed("R7")]
+    """The code of the asset."""
     network: Annotated[WalletNetwork, Assumed("R7")]
+    """The network, as wallet operations spell it."""
     name: Annotated[str, Assumed("R7")]
+    """A name to show."""
     decimals: Annotated[Count, Assumed("R7")]
+    """How many decimals an amount of it may have."""
     status: Annotated[Annotated[str, OneOf(("active", "inactive"))], Assumed("R7")]
+    """Whether wallet operations can use it now; it is inactive while its network is down."""
     price: Annotated[Price, Assumed("R7")]
+    """What one unit is worth."""
     min_withdraw: Annotated[AmountText | None, Assumed("R7")]
+    """The least that a send may move, in the asset; null while sends of it are not offered."""
     max_withdraw: Annotated[AmountText | None, Assumed("R7")]
+    """The most that a send may move, in the asset; null while sends of it are not offered."""
     send_fees: Annotated[AmountText | None, Assumed("R7")]
+    """What the least send costs, in the asset; null while sends of it are not offered."""
     deposit_fees: Annotated[AmountText, Assumed("R7")]
+    """What a deposit costs, in the asset."""
     swap_fees: Annotated[AmountText | None, Assumed("R7")]
+    """The platform fee of a swap from it, in percent; null while such swaps are not offered."""
     buy_fees: Annotated[AmountText | None, Assumed("R7")]
+    """The platform fee of a purchase of it, in percent; null while such purchases are not offered."""
     slippage: Annotated[Number, Assumed("R7")]
+    """The tolerance of a swap quote that names none, in percent."""
     confirmations: Annotated[Count, Assumed("R7")]
+    """How many on-chain confirmations a deposit needs before it is credited."""
 
 
 class CurrencyList(TypedDict):
+    """A page of the currency listing."""
+
     data: Annotated[list[CurrencyRecord], Assumed("R7")]
+    """The assets of this page, each on one network."""
     pagination: Annotated[Pagination, Assumed("L6")]
+    """Which page this is, of how many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -66,107 +66,201 @@ OrderType = Annotated[str, OneOf(TYPES)]
 
 
 class OrderLeg(TypedDict):
+    """One side of an order: the debit of what is paid, or the credit of what is delivered."""
+
     id: Uuid
+    """Internal id of the leg."""
     transaction_id: Annotated[str, Prefix("txn_")]
+    """The transaction that the order shows, for `GET /transactions/{id}`."""
     recurring_payment_invoice_id: str
+    """The run of the recurring payment that made the order; empty otherwise."""
     order_id: OrderNumber
+    """The public number of the order this is a leg of."""
     user_id: Annotated[
         str, Format(pattern=r"^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0000-0000-0000-0000)$")
     ]
+    """Whose leg it is: the account, or `0000-0000-0000-0000` for a leg of the service itself."""
     transaction_type: Annotated[str, OneOf(("debit", "credit")), Assumed("order-legs")]
+    """Which side it is."""
     transfer_type: Annotated[str, OneOf(("token", "fiat")), Assumed("order-legs")]
+    """Whether the leg moves crypto or fiat."""
     amount: Number
+    """What the leg moves, in `currency`."""
     currency: CurrencyText
+    """The asset or fiat currency that the leg moves."""
     base_currency: CurrencyText
+    """What the order pays with; `exchange_rate` is the price of one unit of it."""
     quote_currency: CurrencyText
+    """What the order delivers; `exchange_rate` is counted in it."""
     sell_amount: Number
+    """What the order pays in all, fees included, in `base_currency`."""
     buy_amount: Number
+    """What the order delivers after fees, in `quote_currency`."""
     exchange_rate: RateText | None
+    """How much `quote_currency` one unit of `base_currency` is worth; null where nothing is converted."""
     ico_unit_price: Number | None
+    """Not used by these orders: null."""
     to_wallet: str
+    """The address that receives; empty on legs in fiat and where no address is involved."""
     from_wallet: str
+    """The address that sends; empty on legs in fiat and where it is not known."""
     account_number: str | None
+    """The bank account or phone number of payer or beneficiary; null where there is none."""
     tx_hash: str | None
+    """The on-chain transaction of this leg; null on legs in fiat and until there is one."""
     status: Annotated[str, OneOf(STATUSES), Assumed("leg-status")]
+    """How far the leg has come; `completed` once the money has moved."""
     transaction_description: str
+    """What the order was for, in words."""
     service_type: OrderType
+    """Which operation of the service the leg belongs to."""
     memo: str
+    """The memo that goes with an on-chain leg; empty when unused."""
     approved_by: str | None
+    """Who approved the leg; null where nobody had to."""
     cancelled_by: str | None
+    """Who cancelled the leg; null when it was not cancelled."""
     transaction_fee_system: Number
+    """The service's own part of the fee, in `transaction_fee_ico`."""
     transaction_fee: Number
+    """The whole fee of the order, in `transaction_fee_ico`; it stands on the debit leg, 0 on the other."""
     transaction_fee_ico: CurrencyText
+    """The currency of the fee."""
     transaction_error: str | None
+    """The failure code of an order that failed; null otherwise."""
     transaction_admin_info: str | None
+    """A note of the service's staff; null when there is none."""
     transaction_message: str | None
+    """A message about the leg; null when there is none."""
     third_party_status: str | None
+    """What the partner that moves the money says of it; null when nothing is known."""
     payment_object: Instructions
+    """How the payer pays, on the debit leg of an onramp or buy; null otherwise."""
     request_obj: JsonObject | None
+    """The request to the partner that moves the money; null when it is not shown."""
     deleted_at: Timestamp | None
+    """When the leg was deleted; null when it is not."""
     created_at: Timestamp
+    """When the order was made."""
     updated_at: Timestamp
+    """When the order last changed."""
 
 
 class OrderItem(TypedDict):
-    """An order as lists show it: without its legs."""
+    """An order as lists show it: without its legs. Amounts and fees are numbers."""
 
     id: Uuid
+    """Internal id of the order."""
     order_id: OrderNumber
+    """The public order number, for `GET /orders/{order_id}`."""
     user_id: Uuid
+    """The account that owns the order."""
     order_type: Annotated[OrderType, Assumed("S18")]
+    """What kind of operation made the order."""
     status: Annotated[str, OneOf(tuple(dict.fromkeys(ORDER_STATUSES.values()))), Assumed("S18")]
+    """How far the order has come."""
     asset: AssetText
+    """The crypto asset that the order is about: the one paid with, or the one received for fiat."""
     asset_id: BookedAsset
+    """The id of `asset`."""
     network: str
+    """Where the money comes from: a network, or for fiat the currency's code in small letters."""
     network_to: str
+    """Where the money goes to: a network, or for fiat the currency's code in small letters."""
     network_id: BookedNetwork | None
+    """The id of the network of `asset`."""
     from_network: BookedNetwork | None
+    """The id of the network that the order pays on; null for fiat."""
     to_network: BookedNetwork | None
+    """The id of the network that the order delivers on; null for fiat."""
     from_asset: CurrencyText
+    """The asset or fiat currency sent."""
     from_asset_id: BookedAsset
+    """The id of `from_asset`."""
     to_asset: CurrencyText
+    """The asset or fiat currency received."""
     to_asset_id: BookedAsset
+    """The id of `to_asset`."""
     amount: Number
+    """The amount of the order, in the asset or currency it pays with."""
     total_amount: Number | None
+    """What was debited in all, fees included, in `from_asset`; null when nothing was in the end."""
     from_amount: Number
+    """The amount sent, in `from_asset`."""
     from_asset_amount: Number
+    """The amount sent, in `from_asset`."""
     to_amount: Number
+    """The amount it is converted to, in `to_asset`."""
     to_asset_amount: Number
+    """The amount it is converted to, in `to_asset`."""
     receive_amount: Number | None
+    """What is received after all fees, in `to_asset`; null when the order came to nothing."""
     network_fee: Number
+    """The part of the fee that the blockchain network takes, in the currency of the fee."""
     exchange_fee: Number
+    """The part of the fee that the service takes, in the currency of the fee."""
     total_fees: Number
+    """The whole fee: `network_fee` and `exchange_fee` together."""
     exchange_rate: Number | None
+    """How much `to_asset` one unit of `from_asset` is worth; null where nothing is converted."""
     slippage: Number | None
+    """The tolerance of a swap, in percent; null for other orders."""
     sender_address: str
+    """The address that the money came from; empty where none is known."""
     recipient_address: str
+    """The address, invoice or Lightning address that the money goes to; empty where there is none."""
     memo: str
+    """The memo that goes with the transfer; empty when unused."""
     fiat_currency: FiatText | None
+    """The fiat currency of the order; null when it moves crypto only."""
     country: CountryText | None
+    """The country of that fiat currency; null when the order moves crypto only."""
     mode_of_payment: Annotated[str, OneOf(("", *METHODS))]
+    """How the fiat is paid; empty for orders that move crypto only."""
     payment_method_id: Annotated[str, Prefix("ben_")] | None
+    """The beneficiary that is paid out; null where there is none."""
     account_number: str | None
+    """The bank account or phone number of payer or beneficiary; null where there is none."""
     payment_details: Instructions
+    """How the payer pays, for an onramp or buy; null for other orders."""
     channel_id: str | None
+    """The channel of the payment partner; null when it is not known."""
     provider_network_id: str | None
+    """The network of the payment partner; null when it is not known."""
     provider_channel_id: str | None
+    """The partner's own channel; null when it is not known."""
     reason: str | None
+    """Why the order failed: the failure code of its transaction; null otherwise."""
     cancelled_by: str | None
+    """Who cancelled the order; null when it was not cancelled."""
     cancel_reason: str | None
+    """Why the order was cancelled; null when it was not."""
     cancel_date: Timestamp | None
+    """When the order was cancelled; null when it was not."""
     recurring_payment: str
+    """The recurring payment that made the order, by its id; empty otherwise."""
     created_at: Timestamp
+    """When the order was made."""
     updated_at: Timestamp
+    """When the order last changed."""
     deleted_at: Timestamp | None
+    """When the order was deleted; null when it is not."""
 
 
 class Order(OrderItem):
+    """One order with its legs. Every field is present, unused ones are null or empty; amounts are numbers."""
+
     transactions: list[OrderLeg]
+    """The legs of the order: what is paid and what is delivered, with their on-chain detail."""
 
 
 class OrderList(TypedDict):
+    """A page of orders."""
+
     data: Annotated[list[OrderItem], Assumed("S18")]
+    """The orders of this page, without their legs."""
     pagination: Pagination
+    """Which page this is, of how many."""
 
 
 AnyTransaction = (
@@ -175,8 +269,12 @@ AnyTransaction = (
 
 
 class TransactionList(TypedDict):
+    """A page of transactions of any type."""
+
     data: list[AnyTransaction]
+    """The transactions of this page."""
     pagination: Pagination
+    """Which page this is, of how many."""
 
 
 def order_amount(order: Transaction) -> Decimal:

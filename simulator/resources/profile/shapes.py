@@ -20,61 +20,111 @@ KycText = Annotated[str, OneOf(KYC_STATUSES)]
 
 
 class Profile(TypedDict):
+    """The account behind the key, as its dashboard shows it."""
+
     user_id: Uuid
+    """The id of the account; other users of the service can send to it."""
     account_type: AccountType
+    """Whether the account is a person's or a company's."""
     first_name: str
+    """First name of the person, or of who acts for the company."""
     last_name: str
+    """Last name of the person, or of who acts for the company."""
     business_name: str | None
+    """Name of the company; null for an individual."""
     email: Annotated[str, Format("email")]
+    """The verified e-mail address; notices of the service go there."""
     phone_number: PhoneText
+    """The verified phone number, in international format."""
     country: CountryText
+    """The country of the account, by its two-letter code (ISO 3166-1)."""
     default_currency: FiatText
+    """The fiat currency in which limits are counted and shown."""
     kyc_status: KycText
+    """How far the check of identity has come; only `approved` accounts move money."""
     two_factor_enabled: bool
+    """Whether signing in to the dashboard takes a second factor."""
     environment: Annotated[str, OneOf(ENVIRONMENTS)]
+    """The environment of the key that was used."""
     status: Annotated[str, OneOf(PROFILE_STATUSES)]
+    """Whether the account may be used."""
     created_at: Timestamp
+    """When the account was opened."""
 
 
 class RequiredAction(TypedDict):
+    """Something that compliance still needs."""
+
     code: str
+    """What is needed, for programs."""
     message: str
+    """What is needed, for people."""
 
 
 class KycDetail(TypedDict):
+    """How far the check of the account's identity has come, and what it still needs."""
+
     kyc_status: KycText
+    """How far it has come; only `approved` accounts move money."""
     account_type: AccountType
+    """Whether the account is a person's or a company's."""
     level: Annotated[int, Field(ge=1, le=3)]
+    """The tier that the account has reached; a higher one has higher limits."""
     submitted_at: Timestamp | None
+    """When the documents were handed in; null before."""
     reviewed_at: Timestamp | None
+    """When compliance last decided; null before."""
     required_actions: list[RequiredAction]
+    """What compliance still needs; empty when nothing."""
 
 
 class TransactionLimit(TypedDict):
+    """How much a single transaction may move."""
+
     max: AmountText
+    """The most that one transaction may move."""
 
 
 class PeriodLimit(TypedDict):
+    """How much may be moved in a period, and how much of it is left."""
+
     max: AmountText
+    """The most that may be moved in the period."""
     used: AmountText
+    """What has been moved in the present period."""
     remaining: AmountText
+    """What may still be moved in it."""
 
 
 class LimitSet(TypedDict):
+    """The limits of the account, in its currency."""
+
     per_transaction: TransactionLimit
+    """What a single transaction may move."""
     daily: PeriodLimit
+    """What may be moved in a day."""
     monthly: PeriodLimit
+    """What may be moved in a month."""
 
 
 class LimitResets(TypedDict):
+    """When the periods of the limits begin anew."""
+
     daily: Timestamp
+    """When the next day begins and `daily.used` is zero again."""
     monthly: Timestamp
+    """When the next month begins and `monthly.used` is zero again."""
 
 
 class AccountLimits(TypedDict):
+    """How much the account may move, by its KYC level, and what is used of it."""
+
     currency: FiatText
+    """The fiat currency of all amounts here: the profile's `default_currency`."""
     limits: LimitSet
+    """The limits and what is used of them."""
     resets_at: LimitResets
+    """When the periods begin anew."""
 
 
 def show_profile(profile: records.Profile, environment: str) -> Profile:

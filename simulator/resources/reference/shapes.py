@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -58,43 +59,67 @@ from simulator.wire.spelling import upper
 
 
 class NetworkTransactionFeeShape(TypedDict):
+    """What one transaction on a network costs."""
+
     amount: AmountText
+    """The fee of a transaction, in `currency`."""
     currency: AssetText
+    """The asset in which the network takes its fees."""
 
 
 class _NetworkFigures(TypedDict):
     status: Annotated[str, OneOf(STATUSES)]
+    """Whether the network can be used; create no quotes or transactions while it is `down`."""
     latest_block: Annotated[str, Format(pattern="^[0-9]+$")]
+    """The height of its latest block."""
     avg_confirmation_seconds: Count
+    """How long a transaction takes to be confirmed on average, in seconds."""
     network_fee: NetworkTransactionFeeShape
+    """What a transaction on it costs now."""
     assets: list[AssetText]
+    """The assets that the service offers on it."""
     updated_at: Timestamp
+    """When these figures were taken."""
 
 
 class NetworkStatsEntry(_NetworkFigures):
-    """An entry of `GET /network/stats`."""
+    """How one ramp network does at the moment."""
 
     network: Annotated[str, OneOf(RAMP_NETWORKS)]
+    """The network that the figures are of."""
 
 
 class NetworkObject(_NetworkFigures):
-    """The object of network.status_changed, which tells of bitcoin too (decision S22)."""
+    """How a network does at the moment, as events tell of it; these know bitcoin too."""
 
     network: Annotated[str, OneOf(NETWORKS), Assumed("S22")]
+    """The network that the figures are of."""
 
 
 class NetworkStats(TypedDict):
+    """How the ramp networks do at the moment."""
+
     networks: list[NetworkStatsEntry]
+    """The ramp networks, or the one that was asked for."""
 
 
 class RateAnswer(TypedDict):
+    """The indicative rate of a pair. It is not locked before a quote is created."""
+
     type: Direction
+    """Which way the money goes; the rates of the two directions differ."""
     network: RampNetwork
+    """The network that was asked about."""
     asset: AssetText
+    """The asset of the pair."""
     fiat_currency: FiatText
+    """The fiat currency of the pair."""
     rate: RateText
+    """Fiat for one unit of the asset."""
     inverse_rate: RateText
+    """The asset for one unit of fiat: 1 / `rate`."""
     updated_at: Timestamp
+    """When the rate last changed."""
 
 
 def render_network(world: World, record: Network) -> NetworkObject:
@@ -127,27 +152,49 @@ def render_rate(
 
 
 class RateEntry(TypedDict):
+    """The rate of a pair."""
+
     asset: AssetText
+    """The asset of the pair."""
     fiat_currency: FiatText
+    """The fiat currency of the pair."""
     rate: RateText
+    """Fiat for one unit of the asset."""
     updated_at: Timestamp
+    """When the rate last changed."""
 
 
 class RateSide(TypedDict):
+    """One side of a swap."""
+
     symbol: AssetText
+    """The asset."""
     network: WalletNetwork
+    """The network, as wallet operations spell it."""
 
 
 SwapRateEntry = TypedDict(
-    "SwapRateEntry", {"from": RateSide, "to": RateSide, "rate": RateText, "updated_at": Timestamp}
+    "SwapRateEntry",
+    {
+        "from": Annotated[RateSide, Field(description="What is given.")],
+        "to": Annotated[RateSide, Field(description="What is received.")],
+        "rate": Annotated[RateText, Field(description="`to` for one unit of `from`.")],
+        "updated_at": Annotated[Timestamp, Field(description="When the rate last changed.")],
+    },
 )
 
 
 class AllRates(TypedDict):
+    """Every rate of an environment, as printed."""
+
     mid: list[RateEntry]
+    """The mid rates, which the others are made of."""
     onramp: list[RateEntry]
+    """The rates of onramps and buys: mid and a spread above."""
     offramp: list[RateEntry]
+    """The rates of offramps and withdrawals: mid and a spread below."""
     swap: list[SwapRateEntry]
+    """The rates of swaps, `to` for one unit of `from`."""
 
 
 def _side(currency: Currency) -> RateSide:

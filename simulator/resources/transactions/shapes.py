@@ -27,20 +27,36 @@ from simulator.wire.spelling import upper
 
 
 class DepositTransaction(TypedDict):
+    """What a deposit to one of the account's wallets brought to the balance."""
+
     id: Annotated[str, Prefix("txn_")]
+    """Names the transaction; read it again with `GET /transactions/{id}`."""
     type: Annotated[Literal["deposit"], Assumed("S12")]
+    """Tells a deposit from other types of transaction."""
     status: Annotated[str, OneOf(tuple(DEPOSIT_TRANSACTION.rows)), Assumed("S12")]
+    """A deposit becomes a transaction when it is credited, so it is always `completed`."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
+    """The public number of its order, for `GET /orders/{order_id}`."""
     symbol: Annotated[AssetText, Assumed("S12")]
+    """The asset that came in."""
     network: Annotated[WalletNetwork, Assumed("S12")]
+    """The network it came in on."""
     amount: Annotated[AmountText, Assumed("S12")]
+    """What was deposited, in the asset."""
     fee: Annotated[AppFee, Assumed("S12")]
+    """What the deposit cost; deposits are free."""
     net_amount: Annotated[AmountText, Assumed("S12")]
+    """What was credited to the balance, in the asset: the amount after fees."""
     reference: str | None
+    """The reference of the wallet that received it; null where it has none."""
     tx_hash: str | None
+    """The on-chain transaction of the deposit; null where it came over Lightning or from another user."""
     deposit_id: Annotated[Annotated[str, Prefix("dep_")] | None, Assumed("S12")]
+    """The deposit in `GET /wallets/{id}/deposits`; null for what another user of the service sent."""
     created_at: Timestamp
+    """When it was credited."""
     updated_at: Timestamp
+    """When the transaction last changed."""
 
 
 def render_deposit(world: World, record: Transaction) -> DepositTransaction:
