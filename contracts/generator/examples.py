@@ -1,6 +1,7 @@
 """The examples of the contract: calls and events that the scenarios which ship really made.
 
-Every example bears the name of the scenario it comes from, so that whoever reads one can run it.
+Every example bears the name of the scenario it comes from, so that whoever reads one can run it. Those of
+`every-operation` come first: sent in its order to a fresh world they all succeed.
 """
 
 from __future__ import annotations
@@ -9,8 +10,9 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
+from urllib.parse import parse_qsl, urlsplit
 
-from contracts.generator.evidence import Evidence, ObservedCall
+from contracts.generator.evidence import TOUR, Evidence, ObservedCall
 from contracts.generator.schemas import Schema
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import Listing
@@ -42,11 +44,25 @@ class Examples:
 
     def successes(self, row: Operation) -> list[ObservedCall]:
         """A few calls of an operation that went well, as different from each other as can be."""
+        first = self._toured(row)
         good = [call for call in self._calls[row.name] if call.status == row.status]
         if isinstance(row.query, Listing):
             filled = [call for call in good if call.answer["data"]]
             good = [call for call in filled if len(call.answer["data"]) <= _SHORT_LIST] or filled or good
-        return _varied(good)
+            first = [call for call in first if call.answer["data"]]
+        return _varied(first, good)
+
+    def _toured(self, row: Operation) -> list[ObservedCall]:
+        return [call for call in self._calls[row.name] if call.scenario == TOUR][:1]
+
+    def parameters(self, row: Operation, parameters: Iterable[Schema]) -> list[Schema]:
+        """The parameters of an operation, with what the tour sends for them as `example`."""
+        sent = {key: value for call in self._toured(row) for key, value in _sent(row, call).items()}
+        return [
+            {**parameter, "example": _read(sent[key], parameter["schema"])} if key in sent else parameter
+            for parameter in parameters
+            for key in [(parameter.get("in"), parameter.get("name"))]
+        ]
 
     def refusals(self, row: Operation) -> Mapping[str, Schema]:
         """By error code the first call of an operation that was refused with it."""
@@ -71,11 +87,11 @@ def named(calls: Iterable[ObservedCall], shown: Callable[[ObservedCall], Any]) -
     return examples
 
 
-def _varied(calls: Sequence[ObservedCall]) -> list[ObservedCall]:
-    """At most MOST of the calls: each is the one that shows most of what those before it do not show."""
-    chosen: list[ObservedCall] = []
-    shown: set[str] = set()
-    features = [set(_features({"body": call.body, "answer": call.answer})) for call in calls]
+def _varied(first: Sequence[ObservedCall], calls: Sequence[ObservedCall]) -> list[ObservedCall]:
+    """At most MOST of the calls, after `first`: each is the one that shows most of what those before it do not show."""
+    chosen = list(first)
+    shown = {feature for call in first for feature in _of_call(call)}
+    features = [_of_call(call) for call in calls]
     while len(chosen) < MOST and features:
         gains = [len(own - shown) for own in features]
         best = gains.index(max(gains))
@@ -84,6 +100,10 @@ def _varied(calls: Sequence[ObservedCall]) -> list[ObservedCall]:
         chosen.append(calls[best])
         shown |= features[best]
     return chosen
+
+
+def _of_call(call: ObservedCall) -> set[str]:
+    return set(_features({"body": call.body, "answer": call.answer}))
 
 
 def _features(value: Any, place: str = "") -> Iterator[str]:
@@ -98,3 +118,20 @@ def _features(value: Any, place: str = "") -> Iterator[str]:
         yield place
         if isinstance(value, str) and _WORD.fullmatch(value):
             yield f"{place}={value}"
+
+
+def _sent(row: Operation, call: ObservedCall) -> dict[tuple[str, str], str]:
+    """What a call has in its path and query, by the place and the name of each parameter."""
+    parts = urlsplit(call.path)
+    path = re.fullmatch(re.sub(r"{(\w+)}", r"(?P<\1>[^/]+)", row.path), parts.path)
+    return {
+        **{("path", name): value for name, value in (path.groupdict() if path else {}).items()},
+        **{("query", name): value for name, value in parse_qsl(parts.query)},
+    }
+
+
+def _read(text: str, schema: Schema) -> Any:
+    """A parameter as its schema has it."""
+    if schema.get("type") == "array":
+        return text.split(",")
+    return int(text) if schema.get("type") == "integer" else text

@@ -123,7 +123,7 @@ def _operation(row: Operation, components: Components, responses: dict[str, Sche
     if row.path == "/rates":
         shown["x-network-assets"] = {network: list(codes) for network, codes in reference.RAMP_ASSETS.items()}
     if parameters:
-        shown["parameters"] = parameters
+        shown["parameters"] = examples.parameters(row, parameters)
     calls = examples.successes(row)
     body = _body(row, components, calls)
     if body is not None:
