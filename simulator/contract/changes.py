@@ -11,13 +11,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from simulator.contract.facts import BOUNDS, Fact, Facts, Schema, Side, facts_of
+from simulator.contract.facts import BOUNDS, Fact, Facts, Schema, Side, facts_of, without_variants
 
 Verdict: TypeAlias = Literal["removed", "weakened", "tightened", "added", "loosened", "strengthened"]
 BREAKING: frozenset[Verdict] = frozenset(("removed", "weakened", "tightened"))
 
 _PLACES = ("operation", "status", "event", "field", "variant")
-"""What other facts lie in."""
+"""What other facts lie in. Variants only sort facts: how the variants of a union are named is no statement."""
 _WHOLE = (*_PLACES, "code")
 """What is there or not, whoever sends it."""
 _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
@@ -73,6 +73,14 @@ def changes(old: Schema, new: Schema) -> list[Change]:
         *_one_sided(after, before, gone=False, older=before),
         *_moved(before, after),
     ]
+    # What holds for a union as a whole is told once, not again for each variant.
+    whole = {(change.place, change.keyword, change.verdict) for change in found}
+    found = [
+        change
+        for change in found
+        if (outer := without_variants(change.place)) == change.place
+        or (outer, change.keyword, change.verdict) not in whole
+    ]
     return sorted(found, key=lambda change: (not change.breaks, not change.promised, change.place, change.keyword))
 
 
@@ -103,7 +111,11 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
     result = []
     for key, fact in facts.items():
-        if key in others or _inside(fact, lacking, but_required=not gone and fact.side == "request"):
+        if (
+            key in others
+            or fact.keyword == "variant"
+            or _inside(fact, lacking, but_required=not gone and fact.side == "request")
+        ):
             continue
         removed, added = _RULES.get((fact.side, fact.keyword), _RESTRICTION[fact.side])
         promised = fact.promised if older is None else _was_promised(fact, older)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -32,6 +32,8 @@ BOUNDS = {
 }
 """The keywords that compare as numbers, and which end of the range each is."""
 _VALUES = ("pattern", "format")
+_IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
+"""What a union has when one of its variants has it; anything else must hold in all of them."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
 _RULES = "conditions"
 """Where the conditions of a schema and its halves are kept while it is read: each holds by itself."""
@@ -212,9 +214,8 @@ class _Reader:
             self.add(f"{place}/{name}", "required", name, side, inner)
         if isinstance(schema.get("items"), Mapping):
             self.schema(f"{place}/[]", schema["items"], side, own)
-        options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
-        for number, option in enumerate(options):
-            self.variant(place, number, option, side, own)
+        outer = {name: member for name, member in schema.items() if name in ("properties", "required")}
+        self.variants(place, outer, self.options(schema), side, own)
 
     def own(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
         types = schema.get("type", ())
@@ -229,19 +230,50 @@ class _Reader:
         for rule in schema.get(_RULES, ()):
             self.add(place, "condition", rule, side, marks)
 
-    def variant(self, place: str, number: int, option: Schema, side: Side, marks: _Marks) -> None:
-        if option == {"type": "null"}:
-            self.add(place, "nullable", "null", side, marks)
-            return
-        target = self.followed(option)
-        if not any("properties" in part or "required" in part for part in self.parts(option)):
-            self.schema(place, option, side, marks)
-        elif "$ref" in option or "title" in target:
-            name = option["$ref"].rpartition("/")[2] if "$ref" in option else target["title"]
-            self.add(f"{place}<{name}>", "variant", name, side, marks)
-            self.schema(f"{place}<{name}>", option, side, marks)
-        else:
-            self.add(place, "alternative", _plain(option), side, marks)
+    def options(self, schema: Schema) -> Iterator[Schema]:
+        """The members of a union, those of unions in it among them."""
+        for option in (*schema.get("anyOf", ()), *schema.get("oneOf", ())):
+            inner = self.merged(option)
+            if "properties" not in inner and ("anyOf" in inner or "oneOf" in inner):
+                yield from self.options(inner)
+            else:
+                yield option
+
+    def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> None:
+        """What holds in every variant stands at the place itself, all that a variant says at `place<Name>`.
+
+        `outer` is what is said of the union as a whole, and so of each variant.
+        """
+        read: list[Facts] = []
+        for option in options:
+            target = self.merged(option)
+            name = option["$ref"].rpartition("/")[2] if "$ref" in option else target.get("title")
+            if target == {"type": "null"}:
+                self.add(place, "nullable", "null", side, marks)
+            elif "properties" not in target and "required" not in target:
+                self.schema(place, option, side, marks)
+            elif name is None:
+                self.add(place, "alternative", _plain(option), side, marks)
+            else:
+                reader = _Reader(self.document, within=self.within)
+                reader.fields(place, self.both(target, outer), side, marks)
+                read.append(reader.facts)
+                self.add(f"{place}<{name}>", "variant", name, side, marks)
+                for fact in reader.facts.values():
+                    inside = replace(fact, place=f"{place}<{name}>{fact.place[len(place) :]}")
+                    self.facts[inside.key] = inside
+        for facts in read:
+            for key, fact in facts.items():
+                if fact.keyword in _IN_ANY or all(key in others or _silent(place, fact, others) for others in read):
+                    known = self.facts.get(key)
+                    if known is None or (fact.promised and not known.promised):
+                        self.facts[key] = fact
+
+
+def _silent(union: str, fact: Fact, others: Facts) -> bool:
+    """Whether a variant of a union lacks the field in which a fact is: it does not contradict it."""
+    field = fact.place.rpartition("/")[0] if fact.keyword == "required" else fact.place
+    return field != union and (field, "field", field.rpartition("/")[2]) not in others
 
 
 def _values_of(schema: Schema) -> list[Any]:

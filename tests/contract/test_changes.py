@@ -67,13 +67,20 @@ DOCUMENT: dict[str, Any] = {
                 "part": {"oneOf": [{"$ref": "#/s/Left"}, {"$ref": "#/s/Right"}], **_PROMISED},
             },
         },
-        "Left": {"type": "object", "required": ["x"], "properties": {"x": {"type": "integer", **_PROMISED}}},
-        "Right": {"type": "object", "properties": {"again": {"$ref": "#/s/Thing"}}},
+        "Left": {
+            "type": "object",
+            "required": ["x"],
+            "properties": {"x": {"type": "integer", **_PROMISED}, "y": {"type": "integer", **_PROMISED}},
+        },
+        "Right": {
+            "type": "object",
+            "properties": {"again": {"$ref": "#/s/Thing"}, "y": {"type": "integer", **_PROMISED}},
+        },
         "Event": {"allOf": [{"$ref": "#/s/Thing"}, {"properties": {"state": {"enum": ["new"]}}}]},
     },
 }
 
-EVENT, AGAIN = "event thing.made /when", "event thing.made /part<Right>/again/when"
+EVENT, AGAIN = "event thing.made /when", "event thing.made /part/again/when"
 
 
 def _post(document: dict[str, Any]) -> dict[str, Any]:
@@ -105,8 +112,14 @@ BREAKING: dict[str, tuple[Edit, str, str]] = {
     "a parameter goes": (lambda d: _post(d)["parameters"].pop(), "make query dry", "field removed"),
     "a field of a body goes": (_drop("Make", "kind"), "make request /kind", "field removed"),
     "a field of an answer goes": (_drop("Thing", "when"), "make 201 /when", "field removed"),
-    "a variant goes": (lambda d: _field("Thing", "part")(d)["oneOf"].pop(0), "make 201 /part<Left>", "variant removed"),
-    "a field of a variant goes": (_drop("Left", "x"), "make 201 /part<Left>/x", "field removed"),
+    "a variant goes": (lambda d: _field("Thing", "part")(d)["oneOf"].pop(0), "make 201 /part/x", "field removed"),
+    "a field of one variant goes": (_drop("Left", "y"), "make 201 /part<Left>/y", "field removed"),
+    "a field of all variants goes": (
+        lambda d: (_drop("Left", "y")(d), _drop("Right", "y")(d)),
+        "make 201 /part/y",
+        "field removed",
+    ),
+    "a variant's field may be absent": (_require("Left"), "make 201 /part<Left>/x", "required weakened"),
     "an answer's field may be absent": (_require("Thing", "guessed"), "make 201 /id", "required weakened"),
     "an answer may be null": (_set("Thing", "id", type=["string", "null"]), "make 201 /id", "nullable weakened"),
     "an answer has another type": (_set("Thing", "id", type="integer"), "make 201 /id", "type weakened"),
@@ -190,6 +203,23 @@ def test_what_breaks_nothing(name: str) -> None:
 def test_what_is_gone_whole_is_one_change() -> None:
     assert [change.place for change in _found(lambda d: d["paths"].pop("/things"))] == ["make"]
     assert [change.place for change in _found(lambda d: d["webhooks"].pop("thing.made"))] == ["event thing.made"]
+
+
+def test_an_object_that_becomes_a_union_of_variants_breaks_nothing_that_holds_in_all() -> None:
+    def split(document: dict[str, Any]) -> None:
+        thing = document["s"].pop("Thing")
+        for name, state in (("New", "new"), ("Old", "old")):
+            variant = copy.deepcopy(thing)
+            variant["properties"]["state"]["x-extensible-enum"] = [state]
+            document["s"][name] = variant
+        document["s"]["Old"]["required"].remove("guessed")
+        document["s"]["Thing"] = {"oneOf": [{"$ref": "#/s/New"}, {"$ref": "#/s/Old"}]}
+        document["s"]["Event"] = {"$ref": "#/s/New"}
+
+    found = [change for change in _found(split) if not change.place.startswith("event")]
+    assert [(change.place, change.keyword, change.verdict) for change in found] == [
+        ("make 201 /guessed", "required", "weakened")
+    ]
 
 
 def test_a_narrowed_half_counts_with_what_it_narrows() -> None:
