@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, get_args
+from typing import Annotated, Any, get_args, get_origin
 
 from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
@@ -68,7 +68,9 @@ def _path_ids() -> Mapping[str, _PathId]:
 
 
 def _members(shape: Any) -> tuple[Any, ...]:
-    """The shapes of a union, or the one that it is."""
+    """The shapes of a union, however it is wrapped, or the one that it is."""
+    if get_origin(shape) is Annotated:
+        return _members(get_args(shape)[0])
     return get_args(shape) or (shape,)
 
 

@@ -8,12 +8,14 @@ import pytest
 
 from simulator.kernel.machine import Machine
 from simulator.resources.balance import states as balance
+from simulator.resources.recurring import states as recurring
 
 TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (balance.SEND, balance.SEND_MEANINGS),
     (balance.SWAP, balance.SWAP_MEANINGS),
     (balance.BUY, balance.BUY_MEANINGS),
     (balance.WITHDRAW, balance.WITHDRAW_MEANINGS),
+    (recurring.RECURRING_PAYMENT, recurring.MEANINGS),
 )
 
 

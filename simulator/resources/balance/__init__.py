@@ -6,7 +6,13 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 from __future__ import annotations
 
 from simulator.resources.balance import assets, settlement
-from simulator.resources.balance.bodies import AddressDestination, AnyDestination, LightningDestination, UserDestination
+from simulator.resources.balance.bodies import (
+    DESTINATION_MEANINGS,
+    AddressDestination,
+    AnyDestination,
+    LightningDestination,
+    UserDestination,
+)
 from simulator.resources.balance.destinations import (
     TRANSFER_PRODUCTS,
     check_destination,
@@ -69,6 +75,7 @@ ROOM = Room(
 
 
 __all__ = [
+    "DESTINATION_MEANINGS",
     "ROOM",
     "TRANSFER_PRODUCTS",
     "WITHDRAWABLE",

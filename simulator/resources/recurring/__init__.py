@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
 from simulator.resources.recurring.records import PAYMENTS, RecurringPayment
+from simulator.resources.recurring.rendering import render_recurring
 from simulator.resources.recurring.routes import OPERATIONS
 from simulator.resources.recurring.runs import NOTICE, RUN, announce_run, run
-from simulator.resources.recurring.shapes import CLAUSES, RecurringPaymentShape, RecurringRunObject, render_recurring
+from simulator.resources.recurring.shapes import CLAUSES, RecurringPaymentShape, RecurringRunObject
 from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.records import Kind
 from simulator.wire.room import Room

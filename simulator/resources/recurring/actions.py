@@ -34,19 +34,16 @@ from simulator.resources.recurring.bodies import (
 )
 from simulator.resources.recurring.estimates import estimate
 from simulator.resources.recurring.records import DestinationShape, RecurringPayment
-from simulator.resources.recurring.runs import plan_next, stop
-from simulator.resources.recurring.schedule import Schedule, today, zone_names
-from simulator.resources.recurring.shapes import (
-    Activation,
-    Pause,
-    RecurringPaymentShape,
-    Review,
+from simulator.resources.recurring.rendering import (
     render_activation,
     render_pause,
     render_recipient,
     render_recurring,
     render_review,
 )
+from simulator.resources.recurring.runs import plan_next, stop
+from simulator.resources.recurring.schedule import Schedule, today, zone_names
+from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review
 from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import transactions
 from simulator.wire.errors import ApiError, invalid

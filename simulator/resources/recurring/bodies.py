@@ -9,9 +9,19 @@ from pydantic import AfterValidator, Field, StringConstraints, ValidationError, 
 from pydantic_core import InitErrorDetails
 
 from simulator.resources.balance import AddressDestination, AnyDestination, LightningDestination, UserDestination
-from simulator.resources.recurring.records import PaymentType
-from simulator.resources.recurring.schedule import DEFAULT_TIME, DEFAULT_TIMEZONE, EndType, Frequency, Weekday
+from simulator.resources.recurring.records import TYPE_MEANINGS, PaymentType
+from simulator.resources.recurring.schedule import (
+    DEFAULT_TIME,
+    DEFAULT_TIMEZONE,
+    END_MEANINGS,
+    FREQUENCY_MEANINGS,
+    WEEKDAY_MEANINGS,
+    EndType,
+    Frequency,
+    Weekday,
+)
 from simulator.wire.fields import Amount, Body, Code, Name, Note, Text
+from simulator.wire.shapes import Assumed, Meanings
 
 
 def _a_date(text: str) -> str:
@@ -24,27 +34,43 @@ LocalTime = Annotated[str, StringConstraints(pattern=r"^([01][0-9]|2[0-3]):[0-5]
 
 
 class Source(Body):
+    """The balance to pay from."""
+
     symbol: Code
+    """The asset; for a withdrawal a stablecoin."""
     network: Code
+    """The network it lies on, in capitals; its status in GET /currencies must be `active`."""
 
 
 class BeneficiaryRecipient(Body):
+    """Who a recurring withdrawal pays."""
+
     beneficiary_id: Code
+    """A saved bank account or mobile money number (POST /beneficiaries)."""
 
 
 class AnyDestinationRecipient(Body):
+    """Where a recurring send goes."""
+
     destination: AnyDestination
+    """The destination, as POST /wallet/send takes it."""
 
 
 class AddressRecipient(AnyDestinationRecipient):
+    """A recurring send to an address."""
+
     destination: AddressDestination
 
 
 class UserRecipient(AnyDestinationRecipient):
+    """A recurring send to another user."""
+
     destination: UserDestination
 
 
 class LightningRecipient(AnyDestinationRecipient):
+    """A recurring send over Lightning."""
+
     destination: LightningDestination
 
 
@@ -56,26 +82,36 @@ class NewRecurring(Body):
     """What the drafts of all types have."""
 
     name: Name
-    type: PaymentType
+    """A label for the recurring payment."""
+    type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
+    """What each run does; it decides what `recipient` is."""
     source: Source
+    """The balance that every run is paid from."""
     amount: Amount
+    """How much each run moves, in `amount_currency`."""
     amount_currency: Text
+    """The source's symbol, or for a withdrawal the beneficiary's fiat: then each run sells as much as that takes."""
     description: Note | None = None
+    """A note on every payment."""
     reference: Name | None = None
+    """The caller's own reference; each run's transaction has it with `-` and the run's number."""
 
 
 class CreateRecurring(NewRecurring):
     recipient: AnyRecipient
+    """Who is paid: a beneficiary for a withdrawal, a destination for a send."""
 
 
 class CreateRecurringWithdraw(NewRecurring):
     type: Literal["withdraw"]
     recipient: BeneficiaryRecipient
+    """Who is paid: a saved beneficiary."""
 
 
 class CreateRecurringSend(NewRecurring):
     type: Literal["send"]
     recipient: AnyDestinationRecipient
+    """Where the money goes: an address, another user, or over Lightning."""
 
 
 class CreateRecurringSendToAddress(CreateRecurringSend):
@@ -91,9 +127,14 @@ class CreateRecurringSendOverLightning(CreateRecurringSend):
 
 
 class End(Body):
-    type: EndType
+    """When the runs end."""
+
+    type: Annotated[EndType, Meanings(END_MEANINGS)]
+    """How the end is told; it decides which other member is needed."""
     date: LocalDate | None = None
-    occurrences: Annotated[int, Field(ge=1)] | None = None
+    """The last day on which a run can be, in the schedule's time zone; required with the type `on_date`."""
+    occurrences: Annotated[int, Field(ge=1), Assumed("S19", "minimum")] | None = None
+    """How many runs there will be, failed ones included; required with the type `after_occurrences`."""
 
     @model_validator(mode="before")
     @classmethod
@@ -108,13 +149,20 @@ class End(Body):
 
 
 class ScheduleBody(Body):
-    frequency: Frequency
-    day_of_week: Weekday | None = None
+    frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS)]
+    """How often there is a run."""
+    day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)] | None = None
+    """The day of the runs; required when the frequency is weekly or biweekly."""
     day_of_month: Annotated[int, Field(ge=1, le=31)] | None = None
+    """The day of the runs, the last one in shorter months; required when the frequency is monthly."""
     start_date: LocalDate
+    """The first day on which a run can be, in `timezone`: today or later."""
     time: LocalTime = DEFAULT_TIME
+    """The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours."""
     timezone: Text = DEFAULT_TIMEZONE
+    """The time zone of dates and time, by its IANA name."""
     end: End
+    """When the runs end."""
 
     @model_validator(mode="before")
     @classmethod
@@ -132,18 +180,24 @@ class DailySchedule(ScheduleBody):
 
 
 class WeeklySchedule(ScheduleBody):
-    frequency: Literal["weekly", "biweekly"]
-    day_of_week: Weekday
+    frequency: Annotated[
+        Literal["weekly", "biweekly"], Meanings({name: FREQUENCY_MEANINGS[name] for name in ("weekly", "biweekly")})
+    ]
+    day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)]
+    """The day of the runs."""
 
 
 class MonthlySchedule(ScheduleBody):
     frequency: Literal["monthly"]
     day_of_month: Annotated[int, Field(ge=1, le=31)]
+    """The day of the runs, the last one in shorter months."""
 
 
 class PauseBody(Body):
     reason: Note | None = None
+    """Why it is paused; shown as `pause_reason`."""
 
 
 class RestartBody(Body):
     start_date: LocalDate | None = None
+    """The day from which the schedule counts anew; by default the runs go on with its next date."""

@@ -22,6 +22,10 @@ from simulator.resources.transactions import holder
 from simulator.wire.records import existing, present
 
 ReviewWarning = Literal["insufficient_balance_for_next_run", "amount_exceeds_monthly_limit"]
+WARNING_MEANINGS = {
+    "insufficient_balance_for_next_run": "What is available now does not cover one run.",
+    "amount_exceeds_monthly_limit": "One run would go beyond what is left of the account's monthly limit.",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -17,19 +17,49 @@ from simulator.wire.records import Record
 from simulator.wire.shapes import Assumed
 
 PaymentType = Literal["withdraw", "send"]
+TYPE_MEANINGS = {
+    "withdraw": "Each run pays fiat to a beneficiary, as POST /wallet/withdraw does.",
+    "send": "Each run sends the asset to a destination, as POST /wallet/send does.",
+}
 
 
-class DestinationShape(TypedDict):
-    """A destination as it was given."""
+class DestinationAddress(TypedDict):
+    """An address on the chain, as it was given."""
 
-    type: Literal["address", "platform_user", "lightning"]
-    address: NotRequired[str]
+    type: Literal["address"]
+    """Always `address`."""
+    address: str
+    """The address that is paid."""
     memo: NotRequired[str]
+    """The memo of a stellar payment; there when one was given."""
+
+
+class DestinationUser(TypedDict):
+    """Another user of the service, as they were named: one of the three members is there."""
+
+    type: Literal["platform_user"]
+    """Always `platform_user`."""
     email: NotRequired[str]
+    """The user's e-mail address."""
     phone_number: NotRequired[str]
+    """The user's phone number."""
     user_id: NotRequired[str]
-    invoice: NotRequired[Annotated[str, Assumed("S14")]]
-    lightning_address: NotRequired[Annotated[str, Assumed("S14")]]
+    """The user's id."""
+
+
+class DestinationLightning(TypedDict):
+    """An invoice or a Lightning address, as it was given."""
+
+    type: Annotated[Literal["lightning"], Assumed("S14")]
+    """Always `lightning`."""
+    invoice: NotRequired[str]
+    """The invoice (BOLT11) that is paid; it goes before a `lightning_address`."""
+    lightning_address: NotRequired[str]
+    """The Lightning address (name@domain) that is paid."""
+
+
+DestinationShape: TypeAlias = DestinationAddress | DestinationUser | DestinationLightning
+"""A destination as it was given."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

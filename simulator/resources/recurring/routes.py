@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
 
-from typing_extensions import TypedDict
-
-from simulator.resources.balance import SendTransaction, WithdrawTransaction
 from simulator.resources.recurring import actions
 from simulator.resources.recurring.bodies import (
     CreateRecurring,
@@ -24,15 +20,22 @@ from simulator.resources.recurring.bodies import (
     ScheduleBody,
     WeeklySchedule,
 )
-from simulator.resources.recurring.records import PAYMENTS, PaymentType
-from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review, render_recurring
-from simulator.resources.recurring.states import STATUSES
+from simulator.resources.recurring.records import PAYMENTS, TYPE_MEANINGS
+from simulator.resources.recurring.rendering import render_recurring
+from simulator.resources.recurring.shapes import (
+    Activation,
+    Pause,
+    RecurringPaymentList,
+    RecurringPaymentShape,
+    RecurringTransactionList,
+    Review,
+)
+from simulator.resources.recurring.states import MEANINGS
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.resources.transactions import Transaction
 from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
-from simulator.wire.shapes import Pagination
 
 TAG = "Recurring payments"
 
@@ -63,10 +66,10 @@ _SCHEDULES: Mapping[str, type[ScheduleBody]] = {
 
 
 PAYMENT_LIST = Listing(
-    filters=(by_field("type", get_args(PaymentType), many=True),),
+    filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only those whose runs do this."),),
     search=lambda payment: (payment.name, payment.reference),
     sorts={**CREATION_DATES, "amount": lambda payment: payment.amount},
-    statuses=STATUSES,
+    statuses=MEANINGS,
 )
 
 TRANSACTION_LIST = Listing(
@@ -74,16 +77,6 @@ TRANSACTION_LIST = Listing(
     sorts={**DATES, "amount": lambda row: row.amount},
     statuses=TRANSACTION_STATUSES,
 )
-
-
-class RecurringTransactionList(TypedDict):
-    data: list[SendTransaction | WithdrawTransaction]
-    pagination: Pagination
-
-
-class RecurringPaymentList(TypedDict):
-    data: list[RecurringPaymentShape]
-    pagination: Pagination
 
 
 _FIND = by_id(PAYMENTS, "recurring payment")
@@ -120,6 +113,12 @@ OPERATIONS = (
             "invoice_expired",
             "network_unavailable",
         ),
+        description=(
+            "Drafts a payment from the balance that is to repeat: a withdrawal to a saved beneficiary or a send "
+            "to a destination. Asset, network, recipient and amount are checked now; limits and balance only "
+            "when a run is due. A draft moves nothing: set its schedule, read its review, then activate it."
+        ),
+        statuses=("draft",),
     ),
     Operation(
         "GET",
@@ -132,6 +131,10 @@ OPERATIONS = (
         query=PAYMENT_LIST,
         group="recurring",
         reads=True,
+        description=(
+            "Lists recurring payments, newest first; those that were deleted are not shown. `search` looks at "
+            "name and reference."
+        ),
     ),
     Operation(
         "GET",
@@ -146,6 +149,7 @@ OPERATIONS = (
         group="recurring",
         reads=True,
         errors=("not_found",),
+        description="Shows one recurring payment with its schedule and counters. One that was deleted is not found.",
     ),
     Operation(
         "DELETE",
@@ -159,6 +163,10 @@ OPERATIONS = (
         load=_FIND,
         group="recurring",
         errors=("not_found",),
+        description=(
+            "Ends a recurring payment for good, whatever its status: there are no further runs. What it has "
+            "paid stays. Sends the event recurring_payment.deleted."
+        ),
     ),
     Operation(
         "PUT",
@@ -174,6 +182,12 @@ OPERATIONS = (
         load=_FIND,
         group="recurring",
         errors=("not_found", "invalid_state"),
+        description=(
+            "Sets or replaces when the runs are. Allowed for a draft or a paused recurring payment, whose "
+            "status stays; at any other time refused with invalid_state. Days and time are local to `timezone`; "
+            "a new schedule needs a new review before a draft can be activated."
+        ),
+        statuses=("draft", "paused"),
     ),
     Operation(
         "GET",
@@ -187,6 +201,12 @@ OPERATIONS = (
         group="recurring",
         reads=True,
         errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
+        description=(
+            "Shows what the runs would do as things are now: who is paid, what one run costs, when the next "
+            "ones are, and what stands in the way. Rates are not locked, so all figures are estimates. A draft "
+            "has to be reviewed after its schedule was set, before it can be activated. Refused with "
+            "invalid_state without a schedule."
+        ),
     ),
     Operation(
         "POST",
@@ -200,6 +220,11 @@ OPERATIONS = (
         load=_FIND,
         group="recurring",
         errors=("not_found", "invalid_state"),
+        description=(
+            "Starts the runs of a draft whose present schedule has been reviewed: plans the next run and sends "
+            "the event recurring_payment.activated. Refused with invalid_state for anything but such a draft, "
+            "and when the schedule has no date left."
+        ),
     ),
     Operation(
         "POST",
@@ -213,6 +238,11 @@ OPERATIONS = (
         load=_FIND,
         group="recurring",
         errors=("not_found", "invalid_state"),
+        description=(
+            "Stops an active recurring payment until it is restarted: no run is planned, and one that is under "
+            "way finishes. Sends the event recurring_payment.paused. After three failed runs in a row this "
+            "happens by itself. Refused with invalid_state when it is not active."
+        ),
     ),
     Operation(
         "POST",
@@ -227,6 +257,12 @@ OPERATIONS = (
         load=_FIND,
         group="recurring",
         errors=("not_found", "invalid_state"),
+        description=(
+            "Goes on after a pause, with the next date of the schedule or counting anew from `start_date`. Runs "
+            "that were missed are skipped: they are not paid later and do not count. Sends the event "
+            "recurring_payment.restarted. Refused with invalid_state when it is not paused or no date is left."
+        ),
+        statuses=("active",),
     ),
     Operation(
         "GET",
@@ -241,5 +277,9 @@ OPERATIONS = (
         group="recurring",
         reads=True,
         errors=("not_found",),
+        description=(
+            "Lists the transactions that the runs of one recurring payment made, newest first. A run that "
+            "failed before it made one is not in it."
+        ),
     ),
 )

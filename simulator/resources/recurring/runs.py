@@ -16,7 +16,8 @@ from simulator.resources.balance import create_send, execute_withdraw, parse_des
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.profile import require_active, require_kyc
 from simulator.resources.recurring.records import RecurringPayment
-from simulator.resources.recurring.shapes import FAILURE_CODES, RunOutcome, render_run
+from simulator.resources.recurring.rendering import render_run
+from simulator.resources.recurring.shapes import FAILURE_MEANINGS, RunOutcome
 from simulator.resources.recurring.states import FAILURES_TO_PAUSE
 from simulator.resources.reference import FIATS
 from simulator.resources.transactions import Transaction
@@ -127,4 +128,4 @@ def failure_code(error: ApiError) -> str:
     """The failure code of a run that was refused (decision S4)."""
     if error.code == "not_found" and error.param == "beneficiary_id":
         return "beneficiary_deleted"
-    return error.code if error.code in FAILURE_CODES else "internal_error"
+    return error.code if error.code in FAILURE_MEANINGS else "internal_error"

@@ -21,6 +21,19 @@ Frequency = Literal["daily", "weekly", "biweekly", "monthly"]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
 EndType = Literal["never", "on_date", "after_occurrences"]
 
+FREQUENCY_MEANINGS = {
+    "daily": "Every day.",
+    "weekly": "Every week, on `day_of_week`.",
+    "biweekly": "Every second week, on `day_of_week`.",
+    "monthly": "Every month, on `day_of_month`.",
+}
+END_MEANINGS = {
+    "never": "It goes on until it is paused or deleted.",
+    "on_date": "The last run is on `date` or before.",
+    "after_occurrences": "It ends after so many runs as `occurrences` says.",
+}
+WEEKDAY_MEANINGS = {day: f"Every {day.capitalize()}." for day in get_args(Weekday)}
+
 WEEKDAYS: tuple[str, ...] = get_args(Weekday)
 DEFAULT_TIME = "09:00"
 DEFAULT_TIMEZONE = "Africa/Nairobi"

@@ -5,22 +5,31 @@ The fields of the schedule object are settled by decision S19, the member `run` 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.kernel.clock import format_moment, format_timestamp
-from simulator.kernel.money import format_rate
-from simulator.kernel.world import World
-from simulator.resources.beneficiaries import Beneficiary
-from simulator.resources.fees import ProcessingFee, show_processing_fee
-from simulator.resources.recurring.estimates import Estimate, ReviewWarning
-from simulator.resources.recurring.records import DestinationShape, PaymentType, RecurringPayment
-from simulator.resources.recurring.schedule import EndType, Frequency, Schedule, Weekday
-from simulator.resources.recurring.states import STATUSES
-from simulator.wire.records import existing, present
+from simulator.resources.balance import DESTINATION_MEANINGS, SendTransaction, WithdrawTransaction
+from simulator.resources.fees import ProcessingFee
+from simulator.resources.recurring.estimates import WARNING_MEANINGS, ReviewWarning
+from simulator.resources.recurring.records import (
+    TYPE_MEANINGS,
+    DestinationAddress,
+    DestinationLightning,
+    DestinationShape,
+    DestinationUser,
+    PaymentType,
+)
+from simulator.resources.recurring.schedule import (
+    END_MEANINGS,
+    FREQUENCY_MEANINGS,
+    WEEKDAY_MEANINGS,
+    EndType,
+    Frequency,
+    Weekday,
+)
+from simulator.resources.recurring.states import MEANINGS
 from simulator.wire.shapes import (
     AmountText,
     AssetText,
@@ -30,83 +39,156 @@ from simulator.wire.shapes import (
     CurrencyText,
     Date,
     Format,
+    Meanings,
     OneOf,
+    Pagination,
     Prefix,
     RateText,
     Timestamp,
     WalletNetwork,
 )
-from simulator.wire.spelling import upper
 
 RecurringId = Annotated[str, Prefix("rp_")]
+NullableText = Annotated[str | None, Assumed("H19", "nullable")]
+NullableTime = Annotated[Timestamp | None, Assumed("H19", "nullable")]
+TotalRuns = Annotated[Count | None, Assumed("S19", "nullable")]
 
-
-FAILURE_CODES = (
-    "insufficient_balance",
-    "kyc_required",
-    "amount_too_high",
-    "beneficiary_deleted",
-    "payment_failed",
-    "payout_failed",
-    "network_unavailable",
-    "slippage_exceeded",
-    "internal_error",
-)
+FAILURE_MEANINGS = {
+    "insufficient_balance": "The balance was too low; the run is not tried again.",
+    "kyc_required": "The account is no longer through KYC.",
+    "amount_too_high": "The amount lay above a limit of the account or of the fee product.",
+    "beneficiary_deleted": "The beneficiary has been deleted.",
+    "payment_failed": "A payment was declined.",
+    "payout_failed": "The beneficiary's bank or provider refused the payout.",
+    "network_unavailable": "The network was down.",
+    "slippage_exceeded": "The rate had moved too far.",
+    "internal_error": "Anything else that refused the run.",
+}
 """What `run.failure_code` can be; any other refusal of a run is an internal_error (decision S4)."""
 
 
 class RecurringSource(TypedDict):
+    """The balance that every run is paid from."""
+
     symbol: AssetText
+    """The asset."""
     network: WalletNetwork
+    """The network it lies on, in capitals."""
 
 
-class RecurringRecipient(TypedDict):
-    beneficiary_id: NotRequired[Annotated[str, Prefix("ben_")]]
-    destination: NotRequired[DestinationShape]
+class RecipientBeneficiary(TypedDict):
+    """Who a recurring withdrawal pays."""
+
+    beneficiary_id: Annotated[str, Prefix("ben_")]
+    """The saved beneficiary; see GET /beneficiaries/{id}."""
+
+
+class RecipientDestination(TypedDict):
+    """Where a recurring send goes."""
+
+    destination: DestinationShape
+    """The destination as it was given."""
 
 
 class ScheduleEnd(TypedDict):
-    type: EndType
+    """When the runs end."""
+
+    type: Annotated[EndType, Meanings(END_MEANINGS)]
+    """How the end is told."""
     date: NotRequired[Date]
+    """The last day on which a run can be, in the schedule's time zone; with the type `on_date`."""
     occurrences: NotRequired[Count]
+    """After how many runs it ends, failed ones included; with the type `after_occurrences`."""
 
 
 class ScheduleShape(TypedDict):
-    frequency: Annotated[Frequency, Assumed("S19")]
-    day_of_week: NotRequired[Annotated[Weekday, Assumed("S19")]]
+    """When the runs are, with the defaults filled in."""
+
+    frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS), Assumed("S19")]
+    """How often there is a run."""
+    day_of_week: NotRequired[Annotated[Weekday, Meanings(WEEKDAY_MEANINGS), Assumed("S19")]]
+    """The day of the runs; there when the frequency is weekly or biweekly."""
     day_of_month: NotRequired[Annotated[int, Field(ge=1, le=31), Assumed("S19")]]
+    """The day of the runs, the last one in shorter months; there when the frequency is monthly."""
     start_date: Annotated[Date, Assumed("S19")]
+    """The first day on which a run can be, in `timezone`."""
     time: Annotated[str, Assumed("S19"), Format(pattern=r"^\d{2}:\d{2}$")]
+    """The time of day of the runs, in `timezone`: HH:MM on a clock of 24 hours."""
     timezone: Annotated[str, Assumed("S19")]
+    """The time zone of dates and time, by its IANA name."""
     end: Annotated[ScheduleEnd, Assumed("S19")]
+    """When the runs end."""
 
 
-class RecurringPaymentShape(TypedDict):
+class _RecurringPayment(TypedDict):
     id: RecurringId
+    """Names the recurring payment in every path below /recurring-payments."""
     name: str
-    type: PaymentType
-    status: Annotated[str, OneOf(STATUSES)]
+    """The caller's label."""
+    status: Annotated[str, OneOf(MEANINGS)]
+    """How far it has come."""
     source: RecurringSource
+    """The balance that every run is paid from."""
     amount: AmountText
-    amount_currency: CurrencyText
-    recipient: RecurringRecipient
-    description: str | None
-    reference: str | None
+    """What each run moves, in `amount_currency`."""
+    description: NullableText
+    """The note on every payment; null when none was given."""
+    reference: NullableText
+    """The caller's own reference; each run's transaction has it with `-` and the run's number. Null when none given."""
     schedule: ScheduleShape | None
+    """When the runs are; null until it is set."""
     created_at: Timestamp
+    """When the draft was made."""
     next_run_at: Timestamp | None
+    """When the next run is; set on activation, null whenever no run is planned (draft, paused, ended)."""
     runs_completed: Count
-    total_runs: Count | None
-    activated_at: Timestamp | None
-    paused_at: Timestamp | None
-    pause_reason: str | None
+    """How many runs have succeeded."""
+    total_runs: TotalRuns
+    """How many runs there will be in all; null without a schedule and when it never ends."""
+    activated_at: NullableTime
+    """When it was activated; null until then."""
+    paused_at: NullableTime
+    """Since when it has been paused; null otherwise."""
+    pause_reason: NullableText
+    """Why it is paused: as given, or `repeated_failures` after three failed runs in a row. Null otherwise."""
+
+
+class RecurringWithdrawal(_RecurringPayment):
+    """A withdrawal from the balance to a beneficiary that repeats on a schedule."""
+
+    type: Literal["withdraw"]
+    """Always `withdraw`."""
+    amount_currency: CurrencyText
+    """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
+    recipient: RecipientBeneficiary
+    """Who is paid."""
+
+
+class RecurringSend(_RecurringPayment):
+    """A send from the balance that repeats on a schedule."""
+
+    type: Literal["send"]
+    """Always `send`."""
+    amount_currency: AssetText
+    """The currency of `amount`: the source's symbol."""
+    recipient: RecipientDestination
+    """Where it goes."""
+
+
+RecurringPaymentShape = Annotated[RecurringWithdrawal | RecurringSend, Field(discriminator="type")]
 
 
 class Run(TypedDict):
-    number: Count
-    scheduled_for: Timestamp
-    transaction_id: NotRequired[Annotated[str, Prefix("txn_")]]
-    failure_code: NotRequired[Annotated[str, OneOf(FAILURE_CODES), Assumed("S4")]]
+    """One run of a recurring payment."""
+
+    number: Annotated[Count, Assumed("W8")]
+    """The run's number, from 1; runs that failed count, those that were skipped do not."""
+    scheduled_for: Annotated[Timestamp, Assumed("W8")]
+    """When the run is, or was, due."""
+    transaction_id: NotRequired[Annotated[str, Prefix("txn_"), Assumed("W8")]]
+    """The transaction that the run made; there when it succeeded."""
+    failure_code: NotRequired[Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]]
+    """Why the run failed; there when it did."""
 
 
 class RunOutcome(TypedDict, total=False):
@@ -119,210 +201,160 @@ class RunOutcome(TypedDict, total=False):
 class RunMember(TypedDict):
     """The member that events of runs have besides the recurring payment (decision W8)."""
 
-    run: Run
-
-
-class RecurringRunObject(RecurringPaymentShape):
-    """The object of run events."""
-
     run: Annotated[Run, Assumed("W8")]
+    """The run that the event is about."""
+
+
+class RecurringWithdrawalRun(RecurringWithdrawal, RunMember):
+    """A recurring withdrawal, with the run that an event is about."""
+
+
+class RecurringSendRun(RecurringSend, RunMember):
+    """A recurring send, with the run that an event is about."""
+
+
+RecurringRunObject = Annotated[RecurringWithdrawalRun | RecurringSendRun, Field(discriminator="type")]
 
 
 class Activation(TypedDict):
+    """What activating a recurring payment did."""
+
     id: RecurringId
-    status: Annotated[str, OneOf(("active",))]
+    """The recurring payment."""
+    status: Annotated[str, OneOf({"active": MEANINGS["active"]})]
+    """Always `active`."""
     next_run_at: Timestamp
+    """When the first run is."""
     runs_completed: Count
-    total_runs: Count | None
+    """How many runs have succeeded: none yet."""
+    total_runs: TotalRuns
+    """How many runs there will be in all; null when it never ends."""
     activated_at: Timestamp
+    """When it was activated: now."""
 
 
 class Pause(TypedDict):
+    """What pausing a recurring payment did."""
+
     id: RecurringId
-    status: Annotated[str, OneOf(("paused",))]
+    """The recurring payment."""
+    status: Annotated[str, OneOf({"paused": MEANINGS["paused"]})]
+    """Always `paused`."""
     paused_at: Timestamp
-    pause_reason: str | None
+    """When it was paused: now."""
+    pause_reason: NullableText
+    """Why, as given; null when no reason was given."""
     next_run_at: None
+    """Always null: no run is planned while it is paused."""
     runs_completed: Count
-    total_runs: Count | None
+    """How many runs have succeeded so far."""
+    total_runs: TotalRuns
+    """How many runs there would be in all; null when it never ends."""
+
+
+RECIPIENT_MEANINGS = {
+    "bank_account": "A beneficiary that is paid by bank transfer.",
+    "phone_number": "A beneficiary that is paid by mobile money.",
+    **DESTINATION_MEANINGS,
+}
 
 
 class ReviewRecipient(TypedDict):
-    beneficiary_id: str | None
-    name: str | None
-    type: str
+    """Who is paid, to be shown to a person before activation."""
+
+    beneficiary_id: Annotated[str | None, Assumed("review-send", "nullable")]
+    """The beneficiary of a withdrawal; null for a send."""
+    name: Annotated[str | None, Assumed("review-send", "nullable")]
+    """The name of that beneficiary; null for a send."""
+    type: Annotated[str, OneOf(RECIPIENT_MEANINGS), Assumed("review-send", "enum")]
+    """The sort of beneficiary or of destination."""
     account: str
+    """The account, phone number or address that is paid, masked but for its last characters."""
 
 
 class ReviewPerRun(TypedDict):
+    """What one run would move and cost now; nothing of it is locked."""
+
     amount: AmountText
+    """What each run moves, in `amount_currency`."""
     amount_currency: CurrencyText
+    """The currency of `amount`: the source's symbol, or the beneficiary's fiat."""
     estimated_rate: RateText
+    """The present rate: fiat for one unit of the source; 1 for a send."""
     estimated_source_amount: AmountText
+    """What `amount` comes to in `source_currency`, before fees that go on top."""
     estimated_fee: ProcessingFee
+    """What a run would cost, in `source_currency`."""
     estimated_total_debit: AmountText
+    """What would leave the balance in all, fees included, in `source_currency`."""
     source_currency: AssetText
+    """The asset that the runs are paid from."""
 
 
 class BalanceCheck(TypedDict):
+    """Whether the balance is enough."""
+
     available: AmountText
+    """What can be spent now, in the source's symbol."""
     covers_next_run: bool
+    """Whether that is at least the estimated total debit of one run."""
 
 
 class Review(TypedDict):
+    """What a recurring payment would do, as of now: to be shown before it is activated."""
+
     id: RecurringId
+    """The recurring payment."""
     name: str
-    type: PaymentType
+    """The caller's label."""
+    type: Annotated[PaymentType, Meanings(TYPE_MEANINGS)]
+    """What each run does."""
     recipient: ReviewRecipient
+    """Who is paid."""
     per_run: ReviewPerRun
+    """What one run would move and cost."""
     schedule_summary: str
-    next_runs: list[Timestamp]
-    total_runs: Count | None
+    """The schedule in a sentence, for people."""
+    next_runs: Annotated[list[Timestamp], Field(max_length=3), Assumed("review-runs", "maxItems")]
+    """When the next runs would be, at most three; fewer when fewer are left."""
+    total_runs: TotalRuns
+    """How many runs there will be in all; null when it never ends."""
     balance_check: BalanceCheck
-    warnings: list[ReviewWarning]
+    """Whether the balance is enough for the next run."""
+    warnings: list[Annotated[ReviewWarning, Meanings(WARNING_MEANINGS), Assumed("review-warnings", "enum")]]
+    """What stands in the way of the next run as things are now; empty when nothing does."""
 
 
-def render_recurring(world: World, payment: RecurringPayment) -> RecurringPaymentShape:
-    return {
-        "id": payment.id,
-        "name": payment.name,
-        "type": payment.type,
-        "status": payment.status,
-        "source": {"symbol": payment.symbol, "network": upper(payment.network)},
-        "amount": payment.stated.format(payment.amount),
-        "amount_currency": payment.amount_currency,
-        "recipient": (
-            {"beneficiary_id": present(payment.beneficiary_id)}
-            if payment.type == "withdraw"
-            else {"destination": present(payment.destination)}
-        ),
-        "description": payment.description,
-        "reference": payment.reference,
-        "schedule": None if payment.schedule is None else _schedule(payment.schedule),
-        "created_at": format_timestamp(payment.created_at_ms),
-        "next_run_at": format_moment(payment.next_run_at_ms),
-        "runs_completed": payment.runs_completed,
-        "total_runs": payment.total_runs,
-        "activated_at": format_moment(payment.activated_at_ms),
-        "paused_at": format_moment(payment.paused_at_ms),
-        "pause_reason": payment.pause_reason,
-    }
+class RecurringTransactionList(TypedDict):
+    """A page of the transactions that the runs of a recurring payment made."""
+
+    data: Annotated[
+        list[Annotated[SendTransaction | WithdrawTransaction, Field(discriminator="type")]],
+        Assumed("recurring-items", "items"),
+    ]
+    """The transactions of this page: payouts of a withdrawal, sends of a send."""
+    pagination: Pagination
+    """Where this page lies in the whole list."""
 
 
-class _Day(TypedDict, total=False):
-    day_of_week: Weekday
-    day_of_month: int
+class RecurringPaymentList(TypedDict):
+    """A page of recurring payments."""
 
-
-def _schedule(schedule: Schedule) -> ScheduleShape:
-    day: _Day = {}
-    if schedule.day_of_week is not None:
-        day["day_of_week"] = schedule.day_of_week
-    if schedule.day_of_month is not None:
-        day["day_of_month"] = schedule.day_of_month
-    end: ScheduleEnd = {"type": schedule.end}
-    if schedule.end_date is not None:
-        end["date"] = schedule.end_date
-    if schedule.occurrences is not None:
-        end["occurrences"] = schedule.occurrences
-    return {
-        "frequency": schedule.frequency,
-        **day,
-        "start_date": schedule.start_date,
-        "time": schedule.time,
-        "timezone": schedule.timezone,
-        "end": end,
-    }
-
-
-def render_activation(payment: RecurringPayment) -> Activation:
-    return {
-        "id": payment.id,
-        "status": payment.status,
-        "next_run_at": format_timestamp(present(payment.next_run_at_ms)),
-        "runs_completed": payment.runs_completed,
-        "total_runs": payment.total_runs,
-        "activated_at": format_timestamp(present(payment.activated_at_ms)),
-    }
-
-
-def render_pause(payment: RecurringPayment) -> Pause:
-    return {
-        "id": payment.id,
-        "status": payment.status,
-        "paused_at": format_timestamp(present(payment.paused_at_ms)),
-        "pause_reason": payment.pause_reason,
-        "next_run_at": None,
-        "runs_completed": payment.runs_completed,
-        "total_runs": payment.total_runs,
-    }
-
-
-def render_run(number: int, scheduled_for_ms: int, outcome: RunOutcome) -> RunMember:
-    """The member `run` of a run event (decision W8)."""
-    return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}
-
-
-def render_review(
-    payment: RecurringPayment, estimate: Estimate, recipient: ReviewRecipient, next_runs: list[int]
-) -> Review:
-    source, schedule = payment.source, present(payment.schedule)
-    return {
-        "id": payment.id,
-        "name": payment.name,
-        "type": payment.type,
-        "recipient": recipient,
-        "per_run": {
-            "amount": payment.stated.format(payment.amount),
-            "amount_currency": payment.amount_currency,
-            "estimated_rate": format_rate(estimate.rate),
-            "estimated_source_amount": source.format(estimate.source_amount),
-            "estimated_fee": show_processing_fee(estimate.fee),
-            "estimated_total_debit": source.format(estimate.debit),
-            "source_currency": payment.symbol,
-        },
-        "schedule_summary": schedule.summary(),
-        "next_runs": [format_timestamp(at_ms) for at_ms in next_runs],
-        "total_runs": payment.total_runs,
-        "balance_check": {
-            "available": source.format(estimate.available),
-            "covers_next_run": estimate.available >= estimate.debit,
-        },
-        "warnings": list(estimate.warnings),
-    }
-
-
-def render_recipient(world: World, payment: RecurringPayment) -> ReviewRecipient:
-    """Who is paid, with the account masked."""
-    if payment.type == "withdraw":
-        saved = existing(world, Beneficiary, present(payment.beneficiary_id))
-        return {
-            "beneficiary_id": saved.id,
-            "name": saved.name,
-            "type": saved.type,
-            "account": mask(saved.account or ""),
-        }
-    destination = present(payment.destination)
-    given: Mapping[str, object] = destination
-    names = ("invoice", "lightning_address", "address", "user_id", "email", "phone_number")
-    account = next((str(given[name]) for name in names if given.get(name)), "")
-    return {"beneficiary_id": None, "name": None, "type": destination["type"], "account": mask(account)}
-
-
-def mask(account: str) -> str:
-    """All but the last four characters starred; of an e-mail or Lightning address only the name is masked."""
-    name, at, domain = account.partition("@")
-    if at:
-        return name[:1] + "*" * (len(name) - 1) + at + domain
-    return "*" * (len(account) - 4) + account[-4:] if len(account) > 4 else "*" * len(account)
+    data: Annotated[list[RecurringPaymentShape], Assumed("recurring-items", "items")]
+    """The recurring payments of this page."""
+    pagination: Pagination
+    """Where this page lies in the whole list."""
 
 
 CLAUSES: Clauses = {
     "Recurring payment": (
-        RecurringPaymentShape,
-        RecurringRunObject,
+        RecurringWithdrawal,
+        RecurringSend,
+        RecurringWithdrawalRun,
+        RecurringSendRun,
         RecurringSource,
-        RecurringRecipient,
+        RecipientBeneficiary,
+        RecipientDestination,
         Run,
         Review,
         ReviewRecipient,
@@ -330,5 +362,6 @@ CLAUSES: Clauses = {
         BalanceCheck,
     ),
     "Recurring payments": (ScheduleShape, ScheduleEnd, Activation, Pause),
-    "Send": (DestinationShape,),
+    "Pagination envelope and error envelope": (RecurringPaymentList, RecurringTransactionList),
+    "Send": (DestinationAddress, DestinationUser, DestinationLightning),
 }

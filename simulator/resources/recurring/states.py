@@ -8,7 +8,13 @@ from __future__ import annotations
 
 from simulator.kernel.machine import Machine, Move
 
-STATUSES = ("draft", "active", "paused", "completed", "deleted")
+MEANINGS = {
+    "draft": "Made, and without runs: its schedule is to be set, reviewed and activated.",
+    "active": "Runs are planned; `next_run_at` says when the next one is.",
+    "paused": "No run is planned, by request or after three failed runs in a row. It can be restarted.",
+    "completed": "The last run of the schedule has been executed.",
+    "deleted": "Ended for good; what it has paid stays.",
+}
 FAILURES_TO_PAUSE = 3
 
 _DELETE = Move("delete", "deleted", ("recurring_payment.deleted",))

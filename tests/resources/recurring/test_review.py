@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.resources.recurring.shapes import mask
+from simulator.resources.recurring.rendering import mask
 from tests.resources.recurring.world import (
     DAILY,
     ITEM,

@@ -19,7 +19,7 @@ from simulator.resources.beneficiaries.shapes import BeneficiaryShape
 from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceObject, OnChainDeposit
 from simulator.resources.profile.shapes import KycDetail
 from simulator.resources.ramps.shapes import OfframpTransaction, OnrampTransaction, RampQuoteShape
-from simulator.resources.recurring.shapes import RecurringPaymentShape, RecurringRunObject
+from simulator.resources.recurring.shapes import RecurringWithdrawal, RecurringWithdrawalRun
 from simulator.resources.reference.shapes import NetworkObject
 from simulator.resources.webhooks.shapes import WebhookEndpoint
 from simulator.wire.errors import ControlError
@@ -40,7 +40,7 @@ SHAPES: dict[str, Any] = {
     "kyc": KycDetail,
     "network": NetworkObject,
     "webhook": WebhookEndpoint,
-    "recurring_payment": RecurringPaymentShape,
+    "recurring_payment": RecurringWithdrawal,
 }
 TIMESTAMP = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 
@@ -50,7 +50,7 @@ RAMPS: dict[str, Any] = {"onramp": OnrampTransaction, "offramp": OfframpTransact
 
 def shape_of(event_type: str, shown: dict[str, Any]) -> Any:
     if event_type.startswith("recurring_payment.run_"):
-        return RecurringRunObject
+        return RecurringWithdrawalRun
     if EVENT_TYPES[event_type].object == "transaction":
         return RAMPS[shown["type"]]
     return SHAPES[EVENT_TYPES[event_type].object]
