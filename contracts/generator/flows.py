@@ -7,7 +7,7 @@ What the runner of a scenario does by itself (a world, a token, a receiver of we
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl
@@ -22,6 +22,7 @@ from simulator.scenario.drive import Advance, DriveAction, DriveCall, Receiver, 
 from simulator.scenario.filling import PLACEHOLDER
 from simulator.scenario.schema import ScenarioFile
 from simulator.server.endpoint import BASES
+from simulator.wire.json import with_texts
 from simulator.wire.settings import MANUAL_START
 
 BASE = next(iter(BASES))
@@ -39,7 +40,8 @@ class Step:
     `name` is what later steps call it by; its answers are at `within` where they are not the whole body. `operation` is
     an operation of the interface, or with `control` of the control interface; `path` is its template below the origin,
     `values` what stands for the variables of it. `status` is the answer that is expected, `checks` what its body has at
-    which place (a dotted path). `used`: the dotted paths of its answer that later steps refer to.
+    which place (a dotted path), where that is one value. `used`: the dotted paths of its answer that later steps
+    refer to.
     """
 
     name: str
@@ -80,31 +82,35 @@ def flow_of(file: ScenarioFile) -> Flow:
 
 @dataclass
 class _Writer:
-    """Writes the steps of one scenario."""
+    """Writes the steps of one scenario. `token` is the step that made the last token, `elapsed_ms` its age."""
 
     file: ScenarioFile
+    token: str = ""
     elapsed_ms: int = 0
-    """Since the last token."""
     names: set[str] = field(default_factory=set)
 
     def steps(self) -> Iterator[Step]:
         yield from self._prelude()
-        for number, part in enumerate(self.file.scenario.drive):
+        for part in self.file.scenario.drive:
             named = next(iter(part.items())) if isinstance(part, Mapping) else ("", part)
             name, step = named
             if self.elapsed_ms >= _TOKEN_LIFETIME_MS and isinstance(step, DriveCall):
-                yield self._token()
+                yield self._new_token()
             if isinstance(step, Advance):
                 self.elapsed_ms += step.advance
                 seconds = {"by": step.advance / SECOND_MS}
                 yield self._control("advance", name, seconds, query={"wait": "true"})
             elif isinstance(step, DriveAction):
                 body = {**({} if step.target is None else {"target": step.target}), **step.parameters}
-                yield self._control("perform", name or step.action, body, {"action": step.action}, within="resource")
+                yield self._control(
+                    *("perform", name or step.action, body, {"action": step.action}),
+                    summary=f"What happens outside: {step.action.replace('_', ' ')}",
+                    within="resource",
+                )
             elif isinstance(step, Receiver):
                 yield self._control("inbox_answer", name, {"respond": step.receiver.respond}, {"name": self.file.name})
             else:
-                yield self._call(name, step, number)
+                yield self._call(name, step)
         yield from self._expected()
 
     def _prelude(self) -> Iterator[Step]:
@@ -112,16 +118,17 @@ class _Writer:
         clock = {"mode": "manual", "now": MANUAL_START}
         body = {"id": self.file.name, "replace": True, "seed": SEED, "clock": clock, "scenarios": names}
         yield self._control("create_world", "world", body)
-        yield self._token()
+        yield self._new_token()
         if has_receiver(self.file.document):
             url = f"{ORIGIN}{CONTROL_BASE}/inbox/{self.file.name}"
-            yield self._call("receiver", DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}), 0)
+            yield self._call("receiver", DriveCall(post="/webhooks", body={"url": url, "events": ["*"]}))
 
-    def _token(self) -> Step:
-        self.elapsed_ms = 0
-        return self._call("token", DriveCall(post="/auth/token", body=_KEYS), 0)
+    def _new_token(self) -> Step:
+        step = self._call("token", DriveCall(post="/auth/token", body=_KEYS))
+        self.token, self.elapsed_ms = step.name, 0
+        return step
 
-    def _call(self, name: str, call: DriveCall, number: int) -> Step:
+    def _call(self, name: str, call: DriveCall) -> Step:
         path, _, query = call.path.partition("?")
         if call.environment != "sandbox":
             raise NotPlain(f"{self.file.name} calls {call.environment}")
@@ -131,13 +138,14 @@ class _Writer:
                 break
         else:
             raise NotPlain(f"{self.file.name}: no operation has {call.method} {path}")
+        free = self._free(name or row.name)
         headers = dict(call.headers)
         if row.token:
-            headers["Authorization"] = "Bearer ${token.access_token}"
+            headers["Authorization"] = f"Bearer ${{{self.token}.access_token}}"
         if row.method == "POST" and row.idempotent:
-            headers.setdefault("Idempotency-Key", f"{self.file.name}-{number}")
+            headers.setdefault("Idempotency-Key", f"{self.file.name}-{free}")
         return Step(
-            name=self._free(name or row.name),
+            name=free,
             operation=row.name,
             control=False,
             method=row.method,
@@ -159,6 +167,7 @@ class _Writer:
         body: Any = None,
         values: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
+        summary: str = "",
         **more: Any,
     ) -> Step:
         row = next(row for row in control_rows(CONTRACT_ROWS) if row.name == operation)
@@ -168,7 +177,7 @@ class _Writer:
             control=True,
             method=row.method,
             path=CONTROL_BASE + row.path,
-            summary=row.summary,
+            summary=summary or row.summary,
             status=201 if operation == "create_world" else 200,
             values=values or {},
             query=query or {},
@@ -178,9 +187,7 @@ class _Writer:
         )
 
     def _free(self, name: str) -> str:
-        """The name, or with a number where an earlier step bears it; the token is made anew under its own."""
-        if name == "token":
-            return name
+        """The name, or with a number where an earlier step bears it."""
         free, number = name, 1
         while free in self.names:
             number += 1
@@ -200,7 +207,7 @@ class _Writer:
         for part in self.file.document.get("expect") or []:
             where = part.get("where") or {}
             if "resource" in part:
-                checks = {f"resource.{path}": value for path, value in where.items()}
+                checks = _plain({f"resource.{path}": value for path, value in where.items()})
                 yield self._control("get_resource", "", None, {"id": part["resource"]}, checks=checks)
             elif "event" in part and "times" not in part:
                 query = {"type": part["event"], "limit": "1"}
@@ -208,6 +215,28 @@ class _Writer:
             elif "webhooks" in part:
                 yield self._control("settle", "", None, query={"wait": "true"})
                 yield self._control("deliveries", "", None, query={"limit": "1"}, checks={"data.0.status": "succeeded"})
+
+
+def _plain(checks: Mapping[str, Any]) -> dict[str, Any]:
+    return {path: value for path, value in checks.items() if isinstance(value, str | int)}
+
+
+def with_places(value: Any, whole: Callable[[str, str], Any], part: Callable[[str, str], str]) -> Any:
+    """A value of a step with something else in place of each `${step.path}`, given the step and the path: `whole` where
+    a text is nothing else, `part` inside of one. The address of the simulator is the step `origin`."""
+
+    def put_in(text: str) -> Any:
+        alone = PLACEHOLDER.fullmatch(text)
+        if alone is not None:
+            return whole(*_split(alone))
+        return PLACEHOLDER.sub(lambda found: part(*_split(found)), text)
+
+    return with_texts(value, put_in)
+
+
+def _split(found: re.Match[str]) -> tuple[str, str]:
+    step, _, path = found[1].partition(".")
+    return step, path
 
 
 def _values(template: str, path: str) -> dict[str, str] | None:

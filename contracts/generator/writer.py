@@ -7,9 +7,10 @@ from pathlib import Path
 
 import orjson
 
-from contracts.generator import assumptions, control, diagrams, events, openapi, scenario_schema
-from contracts.generator.evidence import Evidence, collect
+from contracts.generator import arazzo, assumptions, collection, control, diagrams, events, openapi, scenario_schema
+from contracts.generator.evidence import TOUR, Evidence, collect
 from contracts.generator.examples import Examples
+from contracts.generator.flows import flow_of
 from simulator.assembly import ROOMS, Simulator
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
@@ -29,6 +30,8 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [openapi.json](openapi.json) | the same for tools that read JSON only |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
 | [events/](events) | one JSON Schema for each event type: the whole envelope, usable by itself |
+| [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
+| [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
 | [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
 | [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
 | [states/](states/README.md) | every state table as a diagram |
@@ -62,7 +65,8 @@ ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     """Every file by its path below `contracts/`; `evidence`: what the scenarios showed that ship, if they were run."""
     document = openapi.build(Examples(collect().values() if evidence is None else evidence))
-    actions = Simulator().actions
+    simulator = Simulator()
+    actions, library = simulator.actions, simulator.library
     components = openapi.make_components(openapi.operations())
     files: dict[str, bytes] = {
         "README.md": _README.encode(),
@@ -71,6 +75,8 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
         "assumptions.md": assumptions.page().encode(),
+        "flows.arazzo.yaml": (_HEAD + yaml_text(arazzo.document(library))).encode(),
+        f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }
     for name, event in EVENT_TYPES.items():
         files[f"events/{name}.schema.json"] = pretty(events.standalone(components, event))

@@ -1,0 +1,107 @@
+"""`contracts/collection/`: every operation once, as a Postman collection whose requests hand on ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import groupby
+from typing import Any
+from urllib.parse import urlencode
+
+import orjson
+
+from contracts.generator.flows import Flow, Step, with_places
+from contracts.generator.schemas import Schema
+from simulator.client import DEFAULT_URL
+from simulator.wire.json import dumps
+
+_DESCRIPTION = """\
+Every operation of the interface once, in an order that works. It runs in a world of its own, which its first request \
+makes anew, so it can be run as often as one likes; `origin` is where the simulator is. Requests to /_simulator stand \
+for what happens outside: time passes, somebody pays."""
+
+
+def document(flow: Flow) -> Schema:
+    """A flow as a Postman collection (format 2.1), with a folder for each run of requests about the same."""
+    return {
+        "info": {
+            "name": "Stablecoin ramp and wallet service",
+            "description": _DESCRIPTION,
+            "schema": "https://schema.getpostman.com/json/collection/v2.1.0/collection.json",
+        },
+        "item": [{"name": name, "item": [_item(step) for step in steps]} for name, steps in _folders(flow.steps)],
+        "variable": [{"key": "origin", "value": DEFAULT_URL, "type": "string"}],
+    }
+
+
+def _folders(steps: Iterable[Step]) -> list[tuple[str, list[Step]]]:
+    """Steps in folders by their tag; what happens outside stands where it happens."""
+    tag = "Beginning"
+    tagged = []
+    for step in steps:
+        tag = step.tag or tag
+        tagged.append((tag, step))
+    return [(name, [step for _, step in part]) for name, part in groupby(tagged, key=lambda one: one[0])]
+
+
+def _item(step: Step) -> Schema:
+    path = step.path.replace("{", ":").replace("}", "")
+    query = {name: _filled(value) for name, value in step.query.items()}
+    url: Schema = {
+        "raw": "{{origin}}" + path + ("?" + urlencode(query) if query else ""),
+        "host": ["{{origin}}"],
+        "path": path.strip("/").split("/"),
+    }
+    if step.values:
+        url["variable"] = [{"key": name, "value": _filled(value)} for name, value in step.values.items()]
+    if query:
+        url["query"] = [{"key": name, "value": value} for name, value in query.items()]
+    request: Schema = {
+        "method": step.method,
+        "header": [{"key": name, "value": _filled(value)} for name, value in step.headers.items()],
+        "url": url,
+        "description": f"{step.summary}.",
+    }
+    if step.body is not None:
+        raw = orjson.dumps(_filled(step.body), option=orjson.OPT_INDENT_2).decode()
+        request["header"].append({"key": "Content-Type", "value": "application/json"})
+        request["body"] = {"mode": "raw", "raw": raw, "options": {"raw": {"language": "json"}}}
+    return {
+        "name": step.summary,
+        "request": request,
+        "event": [{"listen": "test", "script": {"type": "text/javascript", "exec": _script(step)}}],
+    }
+
+
+def _script(step: Step) -> list[str]:
+    """What is judged of the answer, and what of it later requests need."""
+    lines = [f'pm.test("{step.operation} answers {step.status}", () => pm.response.to.have.status({step.status}));']
+    if step.checks or step.used:
+        lines.append("const answer = pm.response.json();")
+    lines += [
+        f'pm.test("{path} is {value}", () => pm.expect(answer{_access(path)}).to.eql({wanted}));'
+        for path, value in step.checks.items()
+        for wanted in [dumps(_filled(value)).decode()]
+    ]
+    within = _access(step.within) if step.within else ""
+    lines += [
+        f'pm.collectionVariables.set("{_variable(step.name, path)}", answer{within}{_access(path)});'
+        for path in step.used
+    ]
+    return lines
+
+
+def _access(path: str) -> str:
+    return "".join(f"[{part}]" if part.isdecimal() else f".{part}" for part in path.split("."))
+
+
+def _variable(step: str, path: str) -> str:
+    return f"{step}.{path}".rstrip(".").replace(".", "_")
+
+
+def _filled(value: Any) -> Any:
+    """A value with the collection's variables for what earlier requests answered."""
+
+    def variable(step: str, path: str) -> str:
+        return "{{" + _variable(step, path) + "}}"
+
+    return with_places(value, variable, variable)
