@@ -61,7 +61,7 @@ def _path_ids() -> Mapping[str, _PathId]:
     for row in (row for room in ROOMS for row in room.operations if row.method == "GET" and row.path.endswith("}")):
         shape = _members(row.answer)[0]
         if row.path not in found:
-            kind, clause = kinds[shape], clauses[component_name(shape.__name__)]
+            kind, clause = kinds[shape], str(clauses[component_name(shape.__name__)])
             text = f"The id of the {kind.name.replace('_', ' ')}."
             found[row.path] = _PathId(f"^{kind.prefix}[0-9a-z]+$", clause, text)
     return found

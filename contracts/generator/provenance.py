@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from simulator.wire.room import Room
-from simulator.wire.shapes import Pagination
+from simulator.wire.shapes import Origin, Pagination
 
 TAGS: Mapping[str, str] = {
     "Authentication": "Key pairs are exchanged for Bearer tokens; every other operation needs one.",
@@ -30,9 +30,9 @@ def component_name(model: str) -> str:
     return model.removesuffix("Shape")
 
 
-def clauses_of(rooms: Iterable[Room]) -> dict[str, str]:
-    """The clause of the specification behind each named schema, as the rooms say it of their shapes."""
-    rows = [row for room in rooms for row in room.clauses.items()]
+def clauses_of(rooms: Iterable[Room]) -> dict[str, Origin]:
+    """The clause of the specification behind each named schema, or the decision, as the rooms say of their shapes."""
+    rows: list[tuple[Origin, tuple[type[object], ...]]] = [row for room in rooms for row in room.clauses.items()]
     rows.append(("Pagination envelope and error envelope", (Pagination,)))
     return {component_name(shape.__name__): clause for clause, shapes in rows for shape in shapes}
 

@@ -15,6 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
 from contracts.generator.texts import Explained
+from simulator.wire.shapes import Assumed, Origin
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"
@@ -23,7 +24,7 @@ REF = "#/components/schemas/"
 class Components:
     """All named schemas of a document, and where each shape and body is found."""
 
-    def __init__(self, answers: Iterable[Any], bodies: Iterable[Any], clauses: Mapping[str, str] | None) -> None:
+    def __init__(self, answers: Iterable[Any], bodies: Iterable[Any], clauses: Mapping[str, Origin] | None) -> None:
         """`clauses` None: fields are not marked as specified (the control interface is no part of the service)."""
         self.schemas: dict[str, Schema] = {}
         self._clauses = clauses
@@ -74,9 +75,11 @@ def _key(shape: Any) -> str:
     return f"{shape.__module__}.{shape.__qualname__}" if isinstance(shape, type) else repr(shape)
 
 
-def mark(schema: Schema, clause: str) -> Schema:
-    """Say that a field is specified, where it does not say that it is assumed."""
-    if "x-provenance" not in schema:
+def mark(schema: Schema, clause: Origin) -> Schema:
+    """Say that a field is specified, or assumed as all of its shape is, where it does not say itself what it is."""
+    if "x-provenance" not in schema and isinstance(clause, Assumed):
+        schema |= {"x-provenance": "assumed", "x-basis": clause.basis}
+    elif "x-provenance" not in schema:
         schema["x-provenance"] = "specified"
         if clause:
             schema["x-basis"] = clause

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Annotated, Generic, Literal, TypeAlias, TypeVar, get_args
+from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
 from pydantic import GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
@@ -60,7 +60,7 @@ class Prefix:
     prefix: str
 
     def __get_pydantic_json_schema__(self, core: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        return {**handler(core), "pattern": f"^{self.prefix}[0-9a-z]+$"}
+        return {**handler(core), "pattern": f"^{self.prefix}[!-~]+$"}
 
 
 Choices: TypeAlias = "tuple[str, ...] | Mapping[str, str]"
@@ -116,33 +116,73 @@ class Format:
         return {**handler(core), **extra, **({"pattern": self.pattern} if self.pattern else {})}
 
 
-Clauses: TypeAlias = Mapping[str, tuple[type[object], ...]]
-"""Which clause of the specification describes which shapes."""
+Origin: TypeAlias = str | Assumed
+"""Where a shape comes from: a clause of the specification, or the decision that assumes all of it."""
+Clauses: TypeAlias = Mapping[Origin, tuple[type[object], ...]]
+"""Which clause, or decision, describes which shapes."""
 
-FiatCode = Literal["KES", "TZS", "NGN", "ZAR", "ZMW"]
-Country = Literal["KE", "TZ", "NG", "ZA", "ZM"]
-Direction = Literal["onramp", "offramp"]
-Method = Literal["mobile_money", "bank_transfer"]
-RampNetwork = Literal["stellar", "celo"]
-ShortNetwork = Literal["stellar", "celo", "btc"]
-FIAT_CODES: tuple[str, ...] = get_args(FiatCode)
-ASSET_CODES = ("XLM", "USDC", "CELO", "USDT", "CUSD", "BTC")
+FIAT_CODES = {
+    "KES": "Kenyan shilling.",
+    "TZS": "Tanzanian shilling.",
+    "NGN": "Nigerian naira.",
+    "ZAR": "South African rand.",
+    "ZMW": "Zambian kwacha.",
+}
+COUNTRY_CODES = {"KE": "Kenya.", "TZ": "Tanzania.", "NG": "Nigeria.", "ZA": "South Africa.", "ZM": "Zambia."}
+ASSET_CODES = {
+    "XLM": "Lumen, the own asset of stellar.",
+    "USDC": "USD Coin, worth a US dollar; on stellar and celo.",
+    "CELO": "The own asset of celo.",
+    "USDT": "Tether, worth a US dollar; on celo.",
+    "CUSD": "Celo Dollar, worth a US dollar; on celo.",
+    "BTC": "Bitcoin.",
+}
+DIRECTIONS = {
+    "onramp": "Fiat becomes crypto, delivered to an external wallet.",
+    "offramp": "Crypto becomes fiat, paid out to a saved beneficiary.",
+}
+METHODS = {
+    "mobile_money": "A mobile money account, reached by its phone number.",
+    "bank_transfer": "A transfer from or to a bank account.",
+}
+RAMP_NETWORKS = {"stellar": "Stellar, with XLM and USDC.", "celo": "Celo, with CELO, USDT, USDC and CUSD."}
+SHORT_NETWORKS = {**RAMP_NETWORKS, "btc": "Bitcoin, with BTC."}
+WALLET_NETWORKS = {
+    "STELLAR": "Stellar, with XLM and USDC.",
+    "CELO": "Celo, with CELO, USDT, USDC and CUSD.",
+    "BITCOIN": "Bitcoin, with BTC.",
+}
 
-Timestamp = Annotated[str, Format("date-time", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$")]
+FiatCode = Annotated[Literal["KES", "TZS", "NGN", "ZAR", "ZMW"], Meanings(FIAT_CODES)]
+Country = Annotated[Literal["KE", "TZ", "NG", "ZA", "ZM"], Meanings(COUNTRY_CODES)]
+Direction = Annotated[Literal["onramp", "offramp"], Meanings(DIRECTIONS)]
+Method = Annotated[Literal["mobile_money", "bank_transfer"], Meanings(METHODS)]
+RampNetwork = Annotated[Literal["stellar", "celo"], Meanings(RAMP_NETWORKS)]
+ShortNetwork = Annotated[Literal["stellar", "celo", "btc"], Meanings(SHORT_NETWORKS)]
+
+Timestamp = Annotated[
+    str,
+    Format("date-time", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$"),
+    Assumed("H10", "pattern"),
+]
 Date = Annotated[str, Format("date", r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$")]
-AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$")]
+AmountText = Annotated[str, Format(pattern=r"^[0-9]+\.[0-9]{2,18}$"), Assumed("H8", "pattern")]
 """An amount as printed: at least two decimals, no sign, no exponent (decision H8)."""
-RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$")]
-CountryText = Annotated[str, OneOf(get_args(Country))]
-WalletNetwork = Annotated[str, OneOf(("STELLAR", "CELO", "BITCOIN"))]
+RateText = Annotated[str, Format(pattern=r"^[0-9]+(\.[0-9]+)?$"), Assumed("H8", "pattern")]
+CountryText = Annotated[str, OneOf(COUNTRY_CODES), Assumed("R1", "enum")]
+WalletNetwork = Annotated[str, OneOf(WALLET_NETWORKS)]
 """A network as wallet operations and the currency listing spell it."""
-ShortNetworkText = Annotated[str, OneOf(get_args(ShortNetwork))]
+ShortNetworkText = Annotated[str, OneOf(SHORT_NETWORKS)]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]
-CurrencyText = Annotated[str, OneOf((*FIAT_CODES, *ASSET_CODES))]
-PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$")]
-OrderNumber = Annotated[str, Format(pattern=r"^ORD-[0-9]{8,}$")]
-Uuid = Annotated[str, Format("uuid", r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$")]
+CurrencyText = Annotated[str, OneOf({**FIAT_CODES, **ASSET_CODES})]
+PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$"), Assumed("phone-format", "pattern")]
+OrderNumber = Annotated[str, Format(pattern=r"^ORD-[0-9]{8,}$"), Assumed("order-number", "pattern")]
+Uuid = Annotated[
+    str,
+    Format("uuid", r"^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"),
+    Assumed("uuid-form", "pattern"),
+]
 Number = Annotated[Decimal, WithJsonSchema({"type": "number"})]
 """A JSON number written exactly."""
 
@@ -152,10 +192,16 @@ Count = Annotated[int, WithJsonSchema({"type": "integer", "minimum": 0})]
 
 
 class Pagination(TypedDict):
+    """Which page of a list this is, and how much there is in all."""
+
     page: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1})]
+    """The page shown, counted from 1."""
     size: Annotated[int, WithJsonSchema({"type": "integer", "minimum": 1, "maximum": 100})]
+    """How many records a full page has."""
     total: Count
+    """How many records match, on all pages."""
     total_pages: Count
+    """How many pages these fill; 0 when nothing matches."""
 
 
 RowT = TypeVar("RowT")
@@ -165,4 +211,6 @@ class Page(TypedDict, Generic[RowT]):
     """What every list answers; the page of a room names its rows."""
 
     data: list[RowT]
+    """The records of this page."""
     pagination: Pagination
+    """Which page this is, of how many."""

@@ -8,7 +8,11 @@ import pytest
 
 from simulator.kernel.machine import Machine
 from simulator.resources.balance import states as balance
+from simulator.resources.history import shapes as history
+from simulator.resources.ramps import states as ramps
 from simulator.resources.recurring import states as recurring
+from simulator.resources.transactions import quotes
+from simulator.resources.transactions import states as transactions
 
 TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (balance.SEND, balance.SEND_MEANINGS),
@@ -16,7 +20,16 @@ TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (balance.BUY, balance.BUY_MEANINGS),
     (balance.WITHDRAW, balance.WITHDRAW_MEANINGS),
     (recurring.RECURRING_PAYMENT, recurring.MEANINGS),
+    (ramps.ONRAMP, ramps.ONRAMP_MEANINGS),
+    (ramps.OFFRAMP, ramps.OFFRAMP_MEANINGS),
+    (quotes.QUOTE, quotes.QUOTE_MEANINGS),
+    (transactions.DEPOSIT_TRANSACTION, transactions.DEPOSIT_TRANSACTION_MEANINGS),
 )
+
+
+def test_every_status_of_an_order_has_its_meaning() -> None:
+    assert set(history.ORDER_STATUS_MEANINGS) == set(history.ORDER_STATUSES.values())
+    assert set(history.ORDER_STATUSES) == set(transactions.STATUSES)
 
 
 @pytest.mark.parametrize(("machine", "meanings"), TABLES, ids=[machine.name for machine, _ in TABLES])

@@ -5,7 +5,7 @@ Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired, get_args
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -13,7 +13,7 @@ from typing_extensions import TypedDict
 from simulator.resources.balance.named import WITHDRAWABLE
 from simulator.resources.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP_MEANINGS, WITHDRAW_MEANINGS
 from simulator.resources.fees import AppFee
-from simulator.resources.ramps import FailureCode
+from simulator.resources.ramps import FailureText
 from simulator.wire.shapes import (
     AmountText,
     AssetText,
@@ -33,7 +33,6 @@ from simulator.wire.shapes import (
 )
 
 StablecoinText = Annotated[str, OneOf(WITHDRAWABLE), Assumed("M6", "enum")]
-FailureText = Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]
 
 
 class SwapAmountShape(TypedDict):

@@ -11,7 +11,7 @@ from simulator.resources.beneficiaries.shapes import BeneficiaryPage, Beneficiar
 from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, Filter, Listing, by_field
 from simulator.wire.operation import Operation
-from simulator.wire.shapes import Country, FiatCode, ShortNetwork
+from simulator.wire.shapes import COUNTRY_CODES, FIAT_CODES, SHORT_NETWORKS
 
 TAG = "Beneficiaries"
 
@@ -23,12 +23,12 @@ def _by_name(record: Beneficiary) -> str:
 LISTING = Listing[Beneficiary](
     filters=(
         by_field("type", get_args(BeneficiaryType), many=True),
-        by_field("country", get_args(Country)),
-        by_field("fiat_currency", get_args(FiatCode)),
+        by_field("country", COUNTRY_CODES),
+        by_field("fiat_currency", FIAT_CODES),
         Filter(
             "network",
             lambda record, values: record.details.get("network") in values,
-            get_args(ShortNetwork),
+            SHORT_NETWORKS,
         ),
     ),
     search=actions.searched,

@@ -14,10 +14,8 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.ids import derive
 from simulator.kernel.money import ZERO, format_rate, inverse_of, plain
 from simulator.kernel.world import World
-from simulator.resources.balance import BuyPaymentInstructions
 from simulator.resources.profile import profile_of
-from simulator.resources.ramps import RampPaymentInstructions
-from simulator.resources.transactions import STATUSES, TYPES, Transaction
+from simulator.resources.transactions import STATUSES, TYPES, PaymentInstructions, Transaction
 from simulator.wire.json import JsonObject
 from simulator.wire.shapes import (
     Assumed,
@@ -34,14 +32,16 @@ from simulator.wire.shapes import (
 
 SYSTEM_USER = "0000-0000-0000-0000"
 
-Instructions = RampPaymentInstructions | BuyPaymentInstructions | None
-OrderType = Annotated[str, OneOf(TYPES)]
+OrderType = Annotated[str, OneOf(TYPES), Assumed("S18", "enum")]
+LegCurrency = Annotated[CurrencyText, Assumed("S18", "enum")]
+SIDES = {"debit": "What is paid.", "credit": "What is delivered."}
+TRANSFERS = {"token": "Crypto on a network.", "fiat": "Fiat money."}
 
 
 class OrderLeg(TypedDict):
     """One side of an order: the debit of what is paid, or the credit of what is delivered."""
 
-    id: Uuid
+    id: Annotated[Uuid, Assumed("S18", "format")]
     """Internal id of the leg."""
     transaction_id: Annotated[str, Prefix("txn_")]
     """The transaction that the order shows, for `GET /transactions/{id}`."""
@@ -50,26 +50,28 @@ class OrderLeg(TypedDict):
     order_id: OrderNumber
     """The public number of the order this is a leg of."""
     user_id: Annotated[
-        str, Format(pattern=r"^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0000-0000-0000-0000)$")
+        str,
+        Format(pattern=r"^([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|0000-0000-0000-0000)$"),
+        Assumed("uuid-form", "pattern"),
     ]
     """Whose leg it is: the account, or `0000-0000-0000-0000` for a leg of the service itself."""
-    transaction_type: Annotated[str, OneOf(("debit", "credit")), Assumed("order-legs")]
+    transaction_type: Annotated[str, OneOf(SIDES), Assumed("order-legs", "enum")]
     """Which side it is."""
-    transfer_type: Annotated[str, OneOf(("token", "fiat")), Assumed("order-legs")]
+    transfer_type: Annotated[str, OneOf(TRANSFERS), Assumed("order-legs", "enum")]
     """Whether the leg moves crypto or fiat."""
     amount: Number
     """What the leg moves, in `currency`."""
-    currency: CurrencyText
+    currency: LegCurrency
     """The asset or fiat currency that the leg moves."""
-    base_currency: CurrencyText
+    base_currency: LegCurrency
     """What the order pays with; `exchange_rate` is the price of one unit of it."""
-    quote_currency: CurrencyText
+    quote_currency: LegCurrency
     """What the order delivers; `exchange_rate` is counted in it."""
     sell_amount: Number
     """What the order pays in all, fees included, in `base_currency`."""
     buy_amount: Number
     """What the order delivers after fees, in `quote_currency`."""
-    exchange_rate: RateText | None
+    exchange_rate: Annotated[RateText | None, Assumed("order-rate", "nullable")]
     """How much `quote_currency` one unit of `base_currency` is worth; null where nothing is converted."""
     ico_unit_price: Number | None
     """Not used by these orders: null."""
@@ -81,7 +83,7 @@ class OrderLeg(TypedDict):
     """The bank account or phone number of payer or beneficiary; null where there is none."""
     tx_hash: str | None
     """The on-chain transaction of this leg; null on legs in fiat and until there is one."""
-    status: Annotated[str, OneOf(STATUSES), Assumed("leg-status")]
+    status: Annotated[str, OneOf(STATUSES), Assumed("leg-status", "enum")]
     """How far the leg has come; `completed` once the money has moved."""
     transaction_description: str
     """What the order was for, in words."""
@@ -97,7 +99,7 @@ class OrderLeg(TypedDict):
     """The service's own part of the fee, in `transaction_fee_ico`."""
     transaction_fee: Number
     """The whole fee of the order, in `transaction_fee_ico`; it stands on the debit leg, 0 on the other."""
-    transaction_fee_ico: CurrencyText
+    transaction_fee_ico: LegCurrency
     """The currency of the fee."""
     transaction_error: str | None
     """The failure code of an order that failed; null otherwise."""
@@ -107,7 +109,7 @@ class OrderLeg(TypedDict):
     """A message about the leg; null when there is none."""
     third_party_status: str | None
     """What the partner that moves the money says of it; null when nothing is known."""
-    payment_object: Instructions
+    payment_object: PaymentInstructions | None
     """How the payer pays, on the debit leg of an onramp or buy; null otherwise."""
     request_obj: JsonObject | None
     """The request to the partner that moves the money; null when it is not shown."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -19,12 +20,12 @@ from simulator.resources.balance import (
     SwapTransaction,
     WithdrawTransaction,
 )
-from simulator.resources.history.legs import Instructions, OrderLeg, OrderType, number, order_rate, render_leg
+from simulator.resources.history.legs import OrderLeg, OrderType, number, order_rate, render_leg
 from simulator.resources.profile import profile_of
-from simulator.resources.ramps import RampTransaction
-from simulator.resources.reference import METHODS
-from simulator.resources.transactions import DepositTransaction, Side, Transaction
+from simulator.resources.ramps import OfframpTransaction, OnrampTransaction
+from simulator.resources.transactions import DepositTransaction, PaymentInstructions, Side, Transaction
 from simulator.wire.shapes import (
+    METHODS,
     AssetText,
     Assumed,
     Clauses,
@@ -53,8 +54,21 @@ ORDER_STATUSES = {
 }
 """The status of an order by that of its transaction (decision S18)."""
 
-BookedAsset = Annotated[str, Format(pattern="^ast_[a-z]+(_[a-z]+)?$"), Assumed("order-ids")]
-BookedNetwork = Annotated[str, Format(pattern="^net_[a-z]+$")]
+ORDER_STATUS_MEANINGS = {
+    "pending": "It waits for a payment, a deposit or the network.",
+    "processing": "The money is there and on its way.",
+    "successful": "The recipient has it.",
+    "failed": "It came to nothing; `reason` says why.",
+    "expired": "The payment or deposit did not arrive in time.",
+    "refunded": "What was received or held went back.",
+}
+MODES = {"": "The order moves crypto only.", **METHODS}
+
+BookedAsset = Annotated[str, Format(pattern="^ast_[a-z]+(_[a-z]+)?$"), Assumed("order-ids", "pattern")]
+BookedNetwork = Annotated[str, Format(pattern="^net_[a-z]+$"), Assumed("order-ids", "pattern")]
+NetworkOrNull = Annotated[BookedNetwork | None, Assumed("order-network", "nullable")]
+NumberOrNull = Annotated[Number | None, Assumed("S18", "nullable")]
+OrderCurrency = Annotated[CurrencyText, Assumed("S18", "enum")]
 
 
 class OrderItem(TypedDict):
@@ -66,11 +80,11 @@ class OrderItem(TypedDict):
     """The public order number, for `GET /orders/{order_id}`."""
     user_id: Uuid
     """The account that owns the order."""
-    order_type: Annotated[OrderType, Assumed("S18")]
+    order_type: OrderType
     """What kind of operation made the order."""
-    status: Annotated[str, OneOf(tuple(dict.fromkeys(ORDER_STATUSES.values()))), Assumed("S18")]
+    status: Annotated[str, OneOf(ORDER_STATUS_MEANINGS), Assumed("S18", "enum")]
     """How far the order has come."""
-    asset: AssetText
+    asset: Annotated[AssetText, Assumed("S18", "enum")]
     """The crypto asset that the order is about: the one paid with, or the one received for fiat."""
     asset_id: BookedAsset
     """The id of `asset`."""
@@ -78,23 +92,23 @@ class OrderItem(TypedDict):
     """Where the money comes from: a network, or for fiat the currency's code in small letters."""
     network_to: str
     """Where the money goes to: a network, or for fiat the currency's code in small letters."""
-    network_id: BookedNetwork | None
+    network_id: NetworkOrNull
     """The id of the network of `asset`."""
-    from_network: BookedNetwork | None
+    from_network: NetworkOrNull
     """The id of the network that the order pays on; null for fiat."""
-    to_network: BookedNetwork | None
+    to_network: NetworkOrNull
     """The id of the network that the order delivers on; null for fiat."""
-    from_asset: CurrencyText
+    from_asset: OrderCurrency
     """The asset or fiat currency sent."""
     from_asset_id: BookedAsset
     """The id of `from_asset`."""
-    to_asset: CurrencyText
+    to_asset: OrderCurrency
     """The asset or fiat currency received."""
     to_asset_id: BookedAsset
     """The id of `to_asset`."""
     amount: Number
     """The amount of the order, in the asset or currency it pays with."""
-    total_amount: Number | None
+    total_amount: NumberOrNull
     """What was debited in all, fees included, in `from_asset`; null when nothing was in the end."""
     from_amount: Number
     """The amount sent, in `from_asset`."""
@@ -104,7 +118,7 @@ class OrderItem(TypedDict):
     """The amount it is converted to, in `to_asset`."""
     to_asset_amount: Number
     """The amount it is converted to, in `to_asset`."""
-    receive_amount: Number | None
+    receive_amount: NumberOrNull
     """What is received after all fees, in `to_asset`; null when the order came to nothing."""
     network_fee: Number
     """The part of the fee that the blockchain network takes, in the currency of the fee."""
@@ -112,7 +126,7 @@ class OrderItem(TypedDict):
     """The part of the fee that the service takes, in the currency of the fee."""
     total_fees: Number
     """The whole fee: `network_fee` and `exchange_fee` together."""
-    exchange_rate: Number | None
+    exchange_rate: NumberOrNull
     """How much `to_asset` one unit of `from_asset` is worth; null where nothing is converted."""
     slippage: Number | None
     """The tolerance of a swap, in percent; null for other orders."""
@@ -126,13 +140,13 @@ class OrderItem(TypedDict):
     """The fiat currency of the order; null when it moves crypto only."""
     country: CountryText | None
     """The country of that fiat currency; null when the order moves crypto only."""
-    mode_of_payment: Annotated[str, OneOf(("", *METHODS))]
+    mode_of_payment: Annotated[str, OneOf(MODES), Assumed("order-method", "enum")]
     """How the fiat is paid; empty for orders that move crypto only."""
-    payment_method_id: Annotated[str, Prefix("ben_")] | None
+    payment_method_id: Annotated[str, Prefix("ben_"), Assumed("order-method", "pattern")] | None
     """The beneficiary that is paid out; null where there is none."""
     account_number: str | None
     """The bank account or phone number of payer or beneficiary; null where there is none."""
-    payment_details: Instructions
+    payment_details: PaymentInstructions | None
     """How the payer pays, for an onramp or buy; null for other orders."""
     channel_id: str | None
     """The channel of the payment partner; null when it is not known."""
@@ -150,9 +164,9 @@ class OrderItem(TypedDict):
     """When the order was cancelled; null when it was not."""
     recurring_payment: str
     """The recurring payment that made the order, by its id; empty otherwise."""
-    created_at: Timestamp
+    created_at: Timestamp | None
     """When the order was made."""
-    updated_at: Timestamp
+    updated_at: Timestamp | None
     """When the order last changed."""
     deleted_at: Timestamp | None
     """When the order was deleted; null when it is not."""
@@ -168,15 +182,22 @@ class Order(OrderItem):
 class OrderList(TypedDict):
     """A page of orders."""
 
-    data: Annotated[list[OrderItem], Assumed("S18")]
+    data: list[OrderItem]
     """The orders of this page, without their legs."""
     pagination: Pagination
     """Which page this is, of how many."""
 
 
-AnyTransaction = (
-    RampTransaction | DepositTransaction | SendTransaction | SwapTransaction | BuyTransaction | WithdrawTransaction
-)
+AnyTransaction = Annotated[
+    OnrampTransaction
+    | OfframpTransaction
+    | DepositTransaction
+    | SendTransaction
+    | SwapTransaction
+    | BuyTransaction
+    | WithdrawTransaction,
+    Field(discriminator="type"),
+]
 
 
 class TransactionList(TypedDict):
@@ -280,5 +301,8 @@ def render_order(world: World, order: Transaction) -> Order:
 
 
 CLAUSES: Clauses = {
-    "Order": (Order, OrderItem, OrderLeg),
+    "Order": (Order, OrderLeg),
+    "Orders and transactions": (OrderList, TransactionList),
+    Assumed("S18"): (OrderItem,),
+    Assumed("order-method"): (PaymentInstructions,),
 }

@@ -20,6 +20,7 @@ from simulator.resources.ramps.settlement import (
 from simulator.resources.ramps.shapes import (
     CLAUSES,
     FailureCode,
+    FailureText,
     OfframpTransaction,
     OnrampTransaction,
     RampPaymentInstructions,
@@ -58,6 +59,7 @@ __all__ = [
     "ROOM",
     "FailureCode",
     "FailureParameters",
+    "FailureText",
     "OfframpTransaction",
     "OnrampTransaction",
     "PaymentParameters",

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import Annotated, Literal, NotRequired, TypeAlias, get_args
+from typing import Annotated, Literal, NotRequired, TypeAlias, cast
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
@@ -12,17 +13,20 @@ from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.ramps.records import RampQuote
-from simulator.resources.ramps.states import OFFRAMP, ONRAMP
-from simulator.resources.reference import RAMP_ASSETS, RAMP_NETWORKS, currency_of
-from simulator.resources.transactions import QUOTE, Side, Transaction
+from simulator.resources.ramps.states import FAILURE_MEANINGS, OFFRAMP_MEANINGS, ONRAMP_MEANINGS
+from simulator.resources.reference import RAMP_ASSETS, currency_of
+from simulator.resources.transactions import QUOTE_MEANINGS, Side, Transaction
 from simulator.wire.records import present
 from simulator.wire.shapes import (
+    ASSET_CODES,
+    RAMP_NETWORKS,
     AmountText,
     Assumed,
     Clauses,
     CurrencyText,
     Direction,
     FiatText,
+    Meanings,
     Method,
     OneOf,
     OrderNumber,
@@ -33,7 +37,22 @@ from simulator.wire.shapes import (
 )
 
 NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]
-RampAsset = Annotated[str, OneOf(tuple(dict.fromkeys(chain.from_iterable(RAMP_ASSETS.values()))))]
+_CODES = dict.fromkeys(chain.from_iterable(RAMP_ASSETS.values()))
+RampAsset = Annotated[str, OneOf({code: ASSET_CODES[code] for code in _CODES})]
+
+FailureCode = Annotated[
+    Literal[
+        "payment_failed",
+        "payout_failed",
+        "insufficient_payment",
+        "insufficient_deposit",
+        "network_unavailable",
+        "slippage_exceeded",
+        "internal_error",
+    ],
+    Meanings(FAILURE_MEANINGS),
+]
+FailureText = Annotated[str, OneOf(FAILURE_MEANINGS), Assumed("S4")]
 
 
 class RampQuoteShape(TypedDict):
@@ -63,7 +82,7 @@ class RampQuoteShape(TypedDict):
     """What the recipient gets, after all fees, in `destination_currency`."""
     destination_currency: CurrencyText
     """The currency of `destination_amount`: the asset of an onramp, the fiat currency of an offramp."""
-    status: Annotated[str, OneOf(tuple(QUOTE.rows))]
+    status: Annotated[str, OneOf(QUOTE_MEANINGS)]
     """Whether the quote can still be confirmed."""
     created_at: Timestamp
     """When the rate and the fees were locked."""
@@ -71,21 +90,33 @@ class RampQuoteShape(TypedDict):
     """From when on it cannot be confirmed any more: 30 minutes after `created_at`."""
 
 
-class RampPaymentInstructions(TypedDict):
-    """How the payer of an onramp pays the fiat: by a prompt on the phone, or to an account of the service."""
+class RampMobileMoneyInstructions(TypedDict):
+    """How the payer of an onramp pays by mobile money: by approving a prompt on the phone."""
 
-    method: Method
-    """The payment method of the quote; it decides which further fields there are."""
-    phone_number: NotRequired[PhoneText]
-    """Mobile money only: the payer's phone, to which the prompt is sent."""
-    prompt_text: NotRequired[str]
-    """Mobile money only: what the payer is asked to approve, in words to show them."""
-    account_number: NotRequired[Annotated[str, Assumed("R5")]]
-    """Bank transfer only: the account of the service to transfer `source_amount` to."""
-    bank_name: NotRequired[Annotated[str, Assumed("R5")]]
-    """Bank transfer only: the bank where that account is."""
-    reference: NotRequired[Annotated[str, Assumed("R5")]]
-    """Bank transfer only: what the payer writes on the transfer, so that it can be matched."""
+    method: Literal["mobile_money"]
+    """The payment method of the quote."""
+    phone_number: PhoneText
+    """The payer's phone, to which the prompt is sent."""
+    prompt_text: str
+    """What the payer is asked to approve, in words to show them."""
+
+
+class RampBankTransferInstructions(TypedDict):
+    """How the payer of an onramp pays by bank transfer: to an account of the service."""
+
+    method: Literal["bank_transfer"]
+    """The payment method of the quote."""
+    account_number: Annotated[str, Assumed("R5")]
+    """The account of the service to transfer `source_amount` to."""
+    bank_name: Annotated[str, Assumed("R5")]
+    """The bank where that account is."""
+    reference: Annotated[str, Assumed("R5")]
+    """What the payer writes on the transfer, so that it can be matched."""
+
+
+RampPaymentInstructions = Annotated[
+    RampMobileMoneyInstructions | RampBankTransferInstructions, Field(discriminator="method")
+]
 
 
 class RampDeposit(TypedDict):
@@ -103,17 +134,6 @@ class RampDeposit(TypedDict):
     """The network to send it on."""
     deposit_by: Timestamp
     """Until when the deposit must have arrived: the quote's `expires_at`."""
-
-
-FailureCode = Literal[
-    "payment_failed",
-    "payout_failed",
-    "insufficient_payment",
-    "insufficient_deposit",
-    "network_unavailable",
-    "slippage_exceeded",
-    "internal_error",
-]
 
 
 class _RampTerms(TypedDict):
@@ -139,9 +159,9 @@ class _RampTerms(TypedDict):
     """The quote's fee, taken out of `source_amount`."""
     tx_hash: str | None
     """The on-chain transaction: an onramp's delivery, an offramp's deposit. Null until there is one."""
-    reference: str | None
+    reference: Annotated[str | None, Assumed("H19", "nullable")]
     """What the caller gave as `reference` on confirming; null where there was none."""
-    failure_code: NotRequired[Annotated[str, OneOf(get_args(FailureCode)), Assumed("S4")]]
+    failure_code: NotRequired[FailureText]
     """Why it failed; there once the status is `failed`, and kept when it becomes `refunded`."""
     created_at: Timestamp
     """When the quote was confirmed."""
@@ -154,7 +174,7 @@ class OnrampTransaction(_RampTerms):
 
     type: Literal["onramp"]
     """Tells an onramp from other types of transaction."""
-    status: Annotated[str, OneOf(tuple(ONRAMP.rows))]
+    status: Annotated[str, OneOf(ONRAMP_MEANINGS)]
     """How far it has come. It starts as `awaiting_payment` and only moves forward."""
     wallet_address: str
     """Where the crypto is delivered: the address given on confirming."""
@@ -167,7 +187,7 @@ class OfframpTransaction(_RampTerms):
 
     type: Literal["offramp"]
     """Tells an offramp from other types of transaction."""
-    status: Annotated[str, OneOf(tuple(OFFRAMP.rows))]
+    status: Annotated[str, OneOf(OFFRAMP_MEANINGS)]
     """How far it has come. It starts as `awaiting_deposit` and only moves forward."""
     beneficiary_id: Annotated[str, Prefix("ben_")]
     """Who is paid out: the beneficiary given on confirming."""
@@ -175,7 +195,7 @@ class OfframpTransaction(_RampTerms):
     """What to send where, so that the payout can start."""
 
 
-RampTransaction: TypeAlias = OnrampTransaction | OfframpTransaction
+RampTransaction: TypeAlias = Annotated[OnrampTransaction | OfframpTransaction, Field(discriminator="type")]
 
 
 def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
@@ -233,6 +253,8 @@ class _End(TypedDict):
 
 
 def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
+    # The instructions were made for the quote's method, which decides which of their fields there are.
+    instructions = cast(RampPaymentInstructions, present(ramp.payment_instructions))
     return {
         "id": ramp.id,
         "type": "onramp",
@@ -240,7 +262,7 @@ def render_onramp(world: World, ramp: Transaction) -> OnrampTransaction:
         **_terms(ramp, crypto=ramp.received, fiat=ramp.paid),
         "wallet_address": present(ramp.recipient_address),
         **_moved(ramp),
-        "payment_instructions": present(ramp.payment_instructions),
+        "payment_instructions": instructions,
         **_end(ramp),
     }
 
@@ -299,5 +321,11 @@ def _deposit(ramp: Transaction) -> RampDeposit:
 
 CLAUSES: Clauses = {
     "Ramp quote": (RampQuoteShape,),
-    "Ramp transaction": (OnrampTransaction, OfframpTransaction, RampPaymentInstructions, RampDeposit),
+    "Ramp transaction": (
+        OnrampTransaction,
+        OfframpTransaction,
+        RampMobileMoneyInstructions,
+        RampBankTransferInstructions,
+        RampDeposit,
+    ),
 }

@@ -50,13 +50,34 @@ OFFRAMP = Machine(
     },
 )
 
-MEANINGS = {
-    "awaiting_payment": "The onramp waits for the payer's fiat.",
-    "awaiting_deposit": "The offramp waits for the crypto deposit.",
-    "processing": "The money has arrived; conversion or payout is under way.",
-    "completed": "The recipient has it: the crypto was delivered (onramp), the fiat paid out (offramp).",
+_END_MEANINGS = {
     "failed": "It came to nothing; `failure_code` says why. What was received is refunded when possible.",
     "expired": "Nothing arrived before the quote's `expires_at`.",
-    "refunded": "What was received went back, to the payer or to the `refund_address`.",
 }
-"""What each status of a ramp says to the integrator."""
+
+ONRAMP_MEANINGS = {
+    "awaiting_payment": "The payer has been asked for the fiat; nothing has arrived yet.",
+    "processing": "The fiat has arrived; the crypto is on its way to `wallet_address`.",
+    "completed": "The crypto has been delivered.",
+    **_END_MEANINGS,
+    "refunded": "The fiat went back to the payer, fee included.",
+}
+
+OFFRAMP_MEANINGS = {
+    "awaiting_deposit": "The service waits for the crypto at `deposit.address`; nothing has arrived yet.",
+    "processing": "The deposit is confirmed on-chain; the payout is under way.",
+    "completed": "The beneficiary has the fiat.",
+    **_END_MEANINGS,
+    "refunded": "The deposit went back to the `refund_address`, fee included.",
+}
+
+FAILURE_MEANINGS = {
+    "payment_failed": "The payer's provider declined the payment.",
+    "payout_failed": "The beneficiary's bank or provider rejected the payout.",
+    "insufficient_payment": "The payer paid less than was asked for.",
+    "insufficient_deposit": "The deposit was less than the quoted amount.",
+    "network_unavailable": "The network was down for too long.",
+    "slippage_exceeded": "The rate moved beyond the slippage tolerance.",
+    "internal_error": "Something unexpected happened in the service.",
+}
+"""Why a transaction of any type failed (decision S4)."""

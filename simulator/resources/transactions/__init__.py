@@ -19,6 +19,7 @@ from simulator.resources.transactions.kinds import quote_kind, transaction_kind
 from simulator.resources.transactions.quotes import (
     EXPIRY,
     QUOTE,
+    QUOTE_MEANINGS,
     NewQuoteFields,
     Quote,
     claim_quote,
@@ -64,6 +65,7 @@ ROOM = Room(
 __all__ = [
     "IN_FLIGHT",
     "QUOTE",
+    "QUOTE_MEANINGS",
     "ROOM",
     "STATUSES",
     "TRANSACTIONS",

@@ -31,6 +31,12 @@ QUOTE = Machine(
     },
 )
 
+QUOTE_MEANINGS = {
+    "active": "It can be used.",
+    "confirmed": "It was used; a transaction came of it.",
+    "expired": "Its 30 minutes passed unused.",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quote(Record):

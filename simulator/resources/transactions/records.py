@@ -5,10 +5,10 @@ An order is the same record seen as an order (decision S18), so its number and i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Literal
 
 from typing_extensions import TypedDict
 
@@ -20,11 +20,19 @@ from simulator.resources.fees import Fee
 from simulator.resources.profile import LimitCharge
 from simulator.resources.reference import currency_of
 from simulator.wire.records import NewFields, Record, new_fields, present
-from simulator.wire.shapes import Direction, Method
+from simulator.wire.shapes import DIRECTIONS, Method
 
 TransactionType = Literal["onramp", "offramp", "deposit", "withdraw", "send", "buy", "swap"]
-TYPES: tuple[TransactionType, ...] = get_args(TransactionType)
-RAMP_TYPES: tuple[str, ...] = get_args(Direction)
+TYPES: Mapping[str, str] = {
+    **DIRECTIONS,
+    "deposit": "What a deposit to one of the account's wallets, or another user, brought to the balance.",
+    "withdraw": "Crypto of the balance becomes fiat, paid out to a saved beneficiary.",
+    "send": "Crypto of the balance goes to an address, over Lightning, or to another user.",
+    "buy": "Fiat becomes crypto in the balance.",
+    "swap": "One asset of the balance becomes another.",
+}
+"""Every type, and what it is."""
+RAMP_TYPES: tuple[str, ...] = tuple(DIRECTIONS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +55,22 @@ class Side:
 
 class _HowToPay(TypedDict):
     method: Method
+    """How the fiat is paid; it decides which further fields there are."""
 
 
 class PaymentInstructions(_HowToPay, total=False):
     """The instructions for a payer of fiat: a prompt on the phone, or an account of the service with what to write."""
 
     phone_number: str
+    """Mobile money: the payer's phone, to which the prompt is sent."""
     prompt_text: str
+    """Mobile money: what the payer is asked to approve."""
     account_number: str
+    """Bank transfer: the account of the service to pay to."""
     bank_name: str
+    """Bank transfer: the bank where that account is."""
     reference: str
+    """What the payer gives with the payment, so that it can be matched."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

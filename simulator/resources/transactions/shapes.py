@@ -10,7 +10,7 @@ from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.transactions.records import Transaction
-from simulator.resources.transactions.states import DEPOSIT_TRANSACTION
+from simulator.resources.transactions.states import DEPOSIT_TRANSACTION_MEANINGS
 from simulator.wire.records import present
 from simulator.wire.shapes import (
     AmountText,
@@ -31,9 +31,9 @@ class DepositTransaction(TypedDict):
 
     id: Annotated[str, Prefix("txn_")]
     """Names the transaction; read it again with `GET /transactions/{id}`."""
-    type: Annotated[Literal["deposit"], Assumed("S12")]
+    type: Literal["deposit"]
     """Tells a deposit from other types of transaction."""
-    status: Annotated[str, OneOf(tuple(DEPOSIT_TRANSACTION.rows)), Assumed("S12")]
+    status: Annotated[str, OneOf(DEPOSIT_TRANSACTION_MEANINGS), Assumed("S12")]
     """A deposit becomes a transaction when it is credited, so it is always `completed`."""
     order_id: Annotated[OrderNumber, Assumed("L3")]
     """The public number of its order, for `GET /orders/{order_id}`."""
@@ -47,7 +47,7 @@ class DepositTransaction(TypedDict):
     """What the deposit cost; deposits are free."""
     net_amount: Annotated[AmountText, Assumed("S12")]
     """What was credited to the balance, in the asset: the amount after fees."""
-    reference: str | None
+    reference: Annotated[str | None, Assumed("H19", "nullable")]
     """The reference of the wallet that received it; null where it has none."""
     tx_hash: str | None
     """The on-chain transaction of the deposit; null where it came over Lightning or from another user."""
