@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import click
 
 from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
 
 if TYPE_CHECKING:
-    from simulator.conformance.outcome import ConformanceResult
+    from simulator.conformance.report import Report
     from simulator.conformance.settings import ConformanceSettings
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
 
 
 @click.command()
@@ -26,27 +28,39 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
     type=click.Choice(["read-only", "full"]),
     help="read-only: GET and the token exchange; full: everything.  [default: read-only at a target, else full]",
 )
+@click.option("--only", type=click.Choice(["behaviour", "shapes"]), help="Only the laws, or only schemathesis.")
+@click.option("--strict", is_flag=True, help="A guess that differs fails the run, too.")
+@click.option(
+    "--control", metavar="URL",
+    help="Origin of the target's control interface, if it is a simulator that this run may steer: its clock is moved. "
+    "[default: that of a target on loopback]",
+)  # fmt: skip
+@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of --control.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same calls.")
 @click.option("--max-examples", type=click.IntRange(min=1), default=20, show_default=True, help="Cases per operation.")
 @click.option(
     "--rate-limit", default="auto", show_default=True, help="auto: wait as 429 says; or 10/s, 100/m, 1000/h at most."
 )
 @click.option("--phase", "phases", multiple=True, type=click.Choice(["examples", "coverage", "fuzzing", "stateful"]),
-              help="Only this phase; repeatable.  [default: all]")  # fmt: skip
-@click.option("--operation", "operations", multiple=True, help="Only this operationId; repeatable.  [default: all]")
+              help="Only this phase of schemathesis; repeatable.  [default: all]")  # fmt: skip
+@click.option("--operation", "operations", multiple=True,
+              help="Only schemathesis, only this operationId; repeatable.  [default: all]")  # fmt: skip
 @click.option("--webhook-url", help="Where webhook endpoints point; else the inbox of the simulator under test.")
 @click.option("--contract", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="Another contract file.")
+@click.option("--json", "as_json", type=_FILE, help="Write the report as JSON here.")
 @click.option("--junit", type=_FILE, help="Write JUnit XML here.")
 @click.option("--report", type=_FILE, help="Write the report here too.")
 def conform(
-    target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, seed: int, max_examples: int,
-    rate_limit: str, phases: tuple[str, ...], operations: tuple[str, ...], webhook_url: str | None,
-    contract: Path | None, junit: Path | None, report: Path | None,
+    target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, only: str | None,
+    strict: bool, control: str | None, control_token: str | None, seed: int, max_examples: int, rate_limit: str,
+    phases: tuple[str, ...], operations: tuple[str, ...], webhook_url: str | None, contract: Path | None,
+    as_json: Path | None, junit: Path | None, report: Path | None,
 ) -> None:  # fmt: skip
-    """Run schemathesis with the contract and report what is not as written, with a curl line for each finding.
+    """Hold a service against the contract: its shapes by schemathesis, its behaviour by laws that are played.
 
-    Against a target that is not yours, start with the default mode: it reads only. Needs the package schemathesis.
-    Exit code 1 when something does not conform.
+    The verdict tells promises of the specification from guesses of this contract. A promise that is broken and an
+    operation that never answered 2xx end the run with exit code 1; a guess that differs does so with --strict only.
+    Against a target that is not yours, start with the default mode: it reads only.
     """
     from simulator.conformance.running import NoServer, TokenRefused, Unusable
     from simulator.conformance.settings import PHASES, ConformanceSettings
@@ -66,9 +80,13 @@ def conform(
         phases=tuple(phase for phase in PHASES if phase in phases) or PHASES,
         operations=operations,
         webhook_url=webhook_url,
+        only="behaviour" if only == "behaviour" else "shapes" if only == "shapes" else None,
+        strict=strict,
+        control_url=control or _own_control(target),
+        control_token=control_token,
     )
     try:
-        outcome = asyncio.run(_run(settings, contract, junit))
+        outcome = asyncio.run(_run(settings, contract))
     except Unusable as error:
         fail([str(error)], EXIT_USAGE)
     except NoServer as error:
@@ -76,19 +94,27 @@ def conform(
     except TokenRefused as error:
         fail([str(error)], EXIT_REFUSED)
     text = outcome.readable()
-    if report is not None:
-        report.write_text(text, encoding="utf-8")
+    for file, content in ((report, text), (as_json, outcome.json()), (junit, outcome.junit())):
+        if file is not None:
+            file.write_text(content, encoding="utf-8")
     click.echo(text, nl=False)
     if not outcome.passed:
         raise SystemExit(EXIT_REFUSED)
 
 
-async def _run(settings: ConformanceSettings, contract: Path | None, junit: Path | None) -> ConformanceResult:
+def _own_control(target: str | None) -> str | None:
+    """A simulator on loopback is one's own to steer."""
+    parts = urlsplit(target or "")
+    return f"{parts.scheme}://{parts.netloc}" if parts.hostname in _LOOPBACK else None
+
+
+async def _run(settings: ConformanceSettings, contract: Path | None) -> Report:
     from dataclasses import replace
 
     from simulator.conformance.running import own_simulator, run
 
     if settings.base_url:
-        return await run(settings, contract=contract, junit=junit)
+        return await run(settings, contract=contract)
     async with own_simulator() as base_url:
-        return await run(replace(settings, base_url=base_url), contract=contract, junit=junit)
+        own = replace(settings, base_url=base_url, control_url=_own_control(base_url))
+        return await run(own, contract=contract)

@@ -1,17 +1,20 @@
-"""What a run found: read from the reports of schemathesis, shown to people."""
+"""What schemathesis found: read from its reports and entered into the report of the run."""
 
 from __future__ import annotations
 
 import base64
 import json
-import shlex
 import tomllib
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sized
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from simulator.conformance.laws import observe
+from simulator.conformance.laws.bench import finding
+from simulator.conformance.report import Report
+from simulator.conformance.rules import Rule
+from simulator.conformance.service import Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.contract.files import contract_document, contract_file
 from simulator.wire.json import Shown
@@ -19,123 +22,66 @@ from simulator.wire.json import Shown
 ENOUGH_EXAMPLES = 10
 """With fewer examples a run may not come by the data that some operations need."""
 
-SHOWN_CHARACTERS = 600
-
 UNKNOWN_METHODS = "(methods that a path does not know)"
 
 
-@dataclass(frozen=True)
-class ContractFailure:
-    """One answer that is not as the contract says; `curl` repeats the call with a token in $TOKEN."""
-
-    operation: str
-    check: str
-    message: str
-    status: int | None
-    answer: str
-    curl: str
+def _promise(name: str, title: str, basis: str) -> Rule:
+    return Rule(name, title, basis, promise=True)
 
 
-@dataclass(frozen=True)
-class ReportedWarning:
-    """A warning of schemathesis; `explanation` is None when nothing accounts for it."""
-
-    kind: str
-    operations: tuple[str, ...]
-    explanation: str | None
-
-
-@dataclass
-class ConformanceResult:
-    """What was run and what came of it."""
-
-    settings: ConformanceSettings
-    seconds: float
-    cases: int
-    tested: int
-    selected: int
-    complete: bool
-    failures: list[ContractFailure] = field(default_factory=list)
-    errors: list[str] = field(default_factory=list)
-    warnings: list[ReportedWarning] = field(default_factory=list)
-    answers: dict[str, Counter[str]] = field(default_factory=dict)
-    """Per operation, how often each status came, with its code where it is an error: `422 amount_too_low`."""
-
-    @property
-    def passed(self) -> bool:
-        return (
-            self.complete
-            and not self.failures
-            and not self.errors
-            and all(warned.explanation for warned in self.warnings)
-        )
-
-    def readable(self) -> str:
-        """The report, as Markdown that reads well as it is."""
-        settings = self.settings
-        lines = [
-            "# Conformance",
-            "",
-            f"{settings.base_url}, {settings.mode}, seed {settings.seed}, at most {settings.max_examples} examples, "
-            f"phases {', '.join(settings.phases)}",
-            "",
-            f"{self.cases} calls to {self.tested} of {self.selected} operations in {self.seconds:.0f} s: "
-            f"{_count(self.failures, 'failure')}, {_count(self.errors, 'error')}, {_count(self.warnings, 'warning')}",
-        ]
-        if not self.complete:
-            lines += ["", "The run was cut short."]
-        for failure in self.failures:
-            lines += ["", f"## {failure.operation}: {failure.check}", "", failure.message, "", failure.curl]
-            lines += [f"→ {failure.status} {failure.answer}" if failure.status else "→ no answer"]
-        lines += [line for error in self.errors for line in ("", "## Error", "", error)]
-        if self.warnings:
-            lines += ["", "## Warnings"]
-            for warned in self.warnings:
-                lines += ["", f"{warned.kind}: {', '.join(warned.operations)}", warned.explanation or "UNEXPLAINED"]
-        lines += ["", "## What came back"]
-        for operation, answers in sorted(self.answers.items()):
-            lines += ["", operation, *(f"  {count:>6}  {answer}" for answer, count in sorted(answers.items()))]
-        lines += ["", "Conforms." if self.passed else "Does not conform."]
-        return "\n".join(lines) + "\n"
+CHECKS = {
+    "not_a_server_error": _promise("answer.server_error", "No request makes the service fail.", "Errors"),
+    "status_code_conformance": _promise("shape.status", "A status is one that the operation declares.", "Errors"),
+    "content_type_conformance": _promise("shape.content_type", "Answers are JSON.", "General conventions"),
+    "response_headers_conformance": Rule(
+        "shape.header", "An answer has the headers that the contract declares.", "H11", promise=False
+    ),
+    "response_schema_conformance": _promise("shape.schema", "An answer fits its schema.", "Resources and their fields"),
+    "negative_data_rejection": _promise("request.invalid_accepted", "What the contract forbids is refused.", "Errors"),
+    "positive_data_acceptance": _promise("request.valid_refused", "What the contract allows is accepted.", "Endpoints"),
+    "missing_required_header": _promise("request.header_missing", "A header that is required is missed.", "Endpoints"),
+    "unsupported_method": Rule("request.method", "A method that a path has not is 405.", "H3", promise=False),
+    "allow_header_conformance": Rule("request.allow", "405 names the methods there are.", "H3", promise=False),
+    "ignored_auth": _promise("auth.required", "A call without a valid token is refused.", "Endpoints: common rules"),
+    "use_after_free": _promise("delete.gone", "What was deleted is not found any more.", "Endpoints: DELETE"),
+    "ensure_resource_availability": _promise(
+        "get.after_create", "GET of what was just made shows it.", "Endpoints"
+    ),
+}  # fmt: skip
+"""The checks of schemathesis as rules of the report."""
 
 
-def _count(rows: Sized, name: str) -> str:
-    return f"{len(rows)} {name}{'' if len(rows) == 1 else 's'}"
-
-
-def read_outcome(settings: ConformanceSettings, report: Shown, calls: Path) -> ConformanceResult:
-    """Put together schemathesis' summary (JSON report) and its list of calls (NDJSON report)."""
-    outcome = ConformanceResult(
-        settings,
-        seconds=report["running_time"],
-        cases=report["test_cases"]["generated"],
-        tested=report["operations"]["tested"],
-        selected=report["operations"]["selected"],
-        complete=bool(report["complete"]),
-    )
+def read_outcome(report: Report, summary: Shown, calls: Path) -> None:
+    """Enter schemathesis' summary (JSON report) and its list of calls (NDJSON report) into the report."""
+    settings, tally = report.settings, report.tally
+    if not summary["complete"]:
+        report.troubles.append("schemathesis did not come to the end")
     # A single operation need not lead to another, and then there is nothing for the stateful phase to do.
     lonely = "Missing Open API links" if settings.operations or settings.mode == "read-only" else None
-    outcome.errors = [_error(error) for error in report["errors"] if error.get("title") != lonely]
-    outcome.warnings = [
-        ReportedWarning(kind, tuple(map(str, operations)), _explanation(settings, kind, operations))
-        for kind, operations in report["warnings"].items()
-        if operations
-    ]
-    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    report.troubles += [_error(error) for error in summary["errors"] if error.get("title") != lonely]
+    for kind, operations in summary["warnings"].items():
+        if operations:
+            explanation = _explanation(settings, kind, operations)
+            words = f"{kind}: {', '.join(map(str, operations))}\n{explanation or 'Nothing accounts for this warning.'}"
+            (report.notes if explanation else report.troubles).append(words)
     known = set(operation_ids())
-    seen: set[tuple[str, str, str]] = set()
+    tally.knows(list(CHECKS.values()))
     for operation, call, checks in _recorded(calls):
-        answers[operation if operation in known else UNKNOWN_METHODS][_answer(call)] += 1
+        answer = _answer_of(operation, call)
+        report.calls += 1
+        counted = operation if operation in known else UNKNOWN_METHODS
+        report.answers.setdefault(counted, Counter())[answer.short if answer else "no answer"] += 1
+        if answer is None:
+            continue
+        observe(tally, answer)
         for check in checks:
-            if check["status"] != "failure":
-                continue
-            failure = _failure(operation, call, check, settings)
-            key = (failure.operation, failure.check, failure.message)
-            if key not in seen:
-                seen.add(key)
-                outcome.failures.append(failure)
-    outcome.answers = dict(answers)
-    return outcome
+            rule = CHECKS.get(check["name"]) or _promise(f"check.{check['name']}", check["name"], "")
+            if check["status"] == "failure":
+                failure = check["failure_info"]["failure"]
+                words = f"{failure['title']}. {failure['message']}".strip()
+                tally.breaks(rule, finding(rule, answer, "", words))
+            else:
+                tally.kept(rule)
 
 
 def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown]]]:
@@ -152,50 +98,29 @@ def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown]]]:
                     yield f"{value['method']} {value['path']}", call, recorder.get("checks", {}).get(name, [])
 
 
+def _answer_of(operation: str, call: Shown) -> Answer | None:
+    """A recorded call as the laws see theirs; None where nothing came back."""
+    response = call.get("response")
+    if not response:
+        return None
+    request = call["request"]
+    headers = {
+        name.title(): str(values[0])
+        for name, values in request["headers"].items()
+        if name.lower() not in ("user-agent", "accept", "accept-encoding", "connection", "content-length") and values
+    }
+    body = _text(request, "body")
+    sent = Sent(f"{request['method']} {operation.partition(' ')[2]}", request["uri"], headers, body.encode() or None)
+    answered = {name.lower(): str(values[0]) for name, values in (response.get("headers") or {}).items() if values}
+    raw = _text(response, "content").encode()
+    return Answer(sent, int(response["status_code"]), answered, raw, parsed(raw))
+
+
 def _text(part: Shown | None, name: str) -> str:
     content = (part or {}).get(name)
     if isinstance(content, Mapping):
         return base64.b64decode(content.get("$base64", "")).decode(errors="replace")
     return "" if content is None else str(content)
-
-
-def _answer(call: Shown) -> str:
-    response = call.get("response")
-    if not response:
-        return "no answer"
-    try:
-        code = json.loads(_text(response, "content"))["error"]["code"]
-    except (ValueError, KeyError, TypeError):
-        return str(response["status_code"])
-    return f"{response['status_code']} {code}"
-
-
-def _failure(operation: str, call: Shown, check: Shown, settings: ConformanceSettings) -> ContractFailure:
-    found = check["failure_info"]["failure"]
-    response = call.get("response")
-    return ContractFailure(
-        operation,
-        check["name"],
-        f"{found['title']}. {found['message']}".strip(),
-        response["status_code"] if response else None,
-        _text(response, "content")[:SHOWN_CHARACTERS],
-        _curl(call["request"]).replace(settings.secret_key, "***"),
-    )
-
-
-def _curl(request: Shown) -> str:
-    parts = ["curl", "-i", "-X", request["method"]]
-    for name, values in request["headers"].items():
-        for value in values:
-            if name.lower() == "authorization":
-                parts += ["-H", "Authorization: Bearer $TOKEN"]
-            elif name.lower() not in ("user-agent", "accept", "accept-encoding", "connection", "content-length"):
-                parts += ["-H", f"{name}: {value}"]
-    body = _text(request, "body")
-    if body:
-        parts += ["-d", body]
-    quoted = [f'"{part}"' if "$TOKEN" in part else shlex.quote(part) for part in [*parts, request["uri"]]]
-    return " ".join(quoted)
 
 
 def _error(error: Any) -> str:

@@ -1,4 +1,4 @@
-"""Running schemathesis: in a process of its own, against the simulator this starts or against a given base URL."""
+"""One run: the laws and schemathesis, against the simulator that this starts or against a given base URL."""
 
 from __future__ import annotations
 
@@ -8,21 +8,28 @@ import logging
 import os
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from simulator.client import CallRefused, Unreachable
 from simulator.config import Config
-from simulator.conformance.outcome import ConformanceResult, operation_ids, read_outcome
+from simulator.conformance.outcome import operation_ids, read_outcome
+from simulator.conformance.playing import play_laws
+from simulator.conformance.report import Report, Unreached
+from simulator.conformance.rules import Tally
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
 from simulator.contract.files import contract_file, contracts_directory
 from simulator.host import create_app
 from simulator.server.process import serving
 
 BASE = "/v1"
+TOKEN = "POST /auth/token"
 
 
 class Unusable(Exception):
@@ -47,30 +54,61 @@ async def own_simulator() -> AsyncIterator[str]:
         yield f"{origin}{BASE}"
 
 
-async def run(
-    settings: ConformanceSettings, *, contract: Path | None = None, junit: Path | None = None
-) -> ConformanceResult:
-    """One run of schemathesis; Unusable, NoServer, TokenRefused."""
-    if find_spec("schemathesis") is None:
+async def run(settings: ConformanceSettings, *, contract: Path | None = None) -> Report:
+    """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused."""
+    if settings.only != "behaviour" and find_spec("schemathesis") is None:
         raise Unusable(
             "schemathesis is not installed: pip install -e '.[conformance]' in the directory of rampsim, "
-            "or pip install schemathesis"
+            "or pip install schemathesis; or run the behaviour alone with --only behaviour"
         )
     unknown = [] if contract else sorted({*settings.operations} - {*operation_ids().values()})
     if unknown:
         raise Unusable(f"the contract has no operation {' or '.join(unknown)}")
     await asyncio.to_thread(ask_token, settings)
+    report = Report(settings, Tally(secret=settings.secret_key))
+    started = time.monotonic()
+    if settings.plays_laws:
+        try:
+            await asyncio.to_thread(play_laws, report)
+        except (Unreachable, CallRefused) as error:
+            raise Unusable(f"the control interface does not answer as it should: {error}") from None
+    if settings.only != "behaviour":
+        await _fuzz(report, contract)
+    if settings.plays_laws:
+        report.unreached = list(_unreached(report))
+    report.seconds = time.monotonic() - started
+    return report
+
+
+def _unreached(report: Report) -> Iterator[Unreached]:
+    for operation in operation_ids():
+        if report.settings.mode == "read-only" and not operation.startswith("GET ") and operation != TOKEN:
+            continue
+        counts = report.answers.get(operation, Counter())
+        if any(answer.startswith("2") for answer in counts):
+            continue
+        if counts:
+            often = ", ".join(f"{answer} ({times} times)" for answer, times in counts.most_common(3))
+            yield Unreached(operation, f"it never succeeded; it answered {often}")
+        elif report.settings.mode == "read-only":
+            yield Unreached(operation, "the account has nothing of this kind, and a run that only reads makes nothing")
+        else:
+            yield Unreached(operation, "nothing in this run came to call it")
+
+
+async def _fuzz(report: Report, contract: Path | None) -> None:
+    """Run schemathesis in a process of its own and enter what it found."""
+    settings = report.settings
     with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
         directory = Path(name)
         config = directory / "schemathesis.toml"
         config.write_text(compose(contract_file("schemathesis.toml").decode(), settings))
-        report, calls, xml = directory / "report.json", directory / "calls.ndjson", directory / "junit.xml"
+        summary, calls = directory / "report.json", directory / "calls.ndjson"
         command = [
             sys.executable, "-m", "schemathesis.cli", "--config-file", str(config),
             "run", str(contract or contracts_directory() / "openapi.json"), "--url", settings.base_url,
             "--phases", ",".join(settings.phases), "--no-color",
-            "--report", "json,ndjson,junit", "--report-json-path", str(report),
-            "--report-ndjson-path", str(calls), "--report-junit-path", str(xml),
+            "--report", "json,ndjson", "--report-json-path", str(summary), "--report-ndjson-path", str(calls),
         ]  # fmt: skip
         if settings.mode == "read-only":
             # Left out rather than chosen: what is chosen by method and by operation would be joined.
@@ -91,14 +129,12 @@ async def run(
             if process.returncode is None:
                 process.kill()
         text = output.decode(errors="replace").replace(settings.secret_key, "***")
-        if process.returncode not in (0, 1) or not report.exists():
+        if process.returncode not in (0, 1) or not summary.exists():
             raise Unusable(f"schemathesis ended with {process.returncode}:\n{text}")
-        if junit is not None:
-            junit.write_text(xml.read_text().replace(settings.secret_key, "***"))
-        outcome = read_outcome(settings, json.loads(report.read_text()), calls)
-        if outcome.selected == 0:
+        found = json.loads(summary.read_text())
+        if found["operations"]["selected"] == 0:
             raise Unusable(f"the contract has no operation {' or '.join(settings.operations)} to run in this mode")
-        return outcome
+        await asyncio.to_thread(read_outcome, report, found, calls)
 
 
 def _environment(settings: ConformanceSettings) -> dict[str, str]:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Mode = Literal["read-only", "full"]
+Part = Literal["behaviour", "shapes"]
+"""The two halves of a run: the laws of `simulator.conformance.laws`, and schemathesis with the contract."""
 
 PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
@@ -31,6 +33,17 @@ class ConformanceSettings:
     phases: tuple[str, ...] = PHASES
     operations: tuple[str, ...] = ()
     webhook_url: str | None = None
+    only: Part | None = None
+    strict: bool = False
+    """A guess that differs fails the run too."""
+    control_url: str | None = None
+    """Where the control interface of the target is, if this run may use it."""
+    control_token: str | None = None
+
+    @property
+    def plays_laws(self) -> bool:
+        """A run that is narrowed to operations or phases is one of schemathesis alone."""
+        return self.only != "shapes" and not self.operations and self.phases == PHASES
 
 
 def compose(shipped: str, settings: ConformanceSettings) -> str:

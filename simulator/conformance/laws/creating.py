@@ -1,0 +1,111 @@
+"""What was made can be read, in its list too; what was changed shows it; what was deleted is gone."""
+
+from __future__ import annotations
+
+from simulator.conformance.laws import stock
+from simulator.conformance.laws.bench import Answer, Bench, law
+from simulator.conformance.service import pages
+from simulator.wire.json import Shown
+
+RESOURCES = "Endpoints"
+
+
+def _made(bench: Bench) -> list[tuple[Answer, str, str]]:
+    """One of each resource: the answer that made it, how it is read and which list has it."""
+    invoice_home = stock.wallet(bench, "bitcoin").text("id")
+    made = [
+        (stock.onramp_quote(bench), "GET /quotes/{id}", ""),
+        (stock.onramp(bench), "GET /transactions/{id}", "GET /transactions"),
+        (stock.offramp(bench), "GET /transactions/{id}", "GET /transactions"),
+        (bench.done("POST /wallet/send", stock.SEND), "GET /transactions/{id}", "GET /transactions"),
+        (stock.beneficiary(bench), "GET /beneficiaries/{id}", "GET /beneficiaries"),
+        (stock.beneficiary(bench, stock.BANK_BENEFICIARY), "GET /beneficiaries/{id}", "GET /beneficiaries"),
+        (stock.beneficiary(bench, stock.ADDRESS_BENEFICIARY), "GET /beneficiaries/{id}", "GET /beneficiaries"),
+        (stock.recurring(bench), "GET /recurring-payments/{id}", "GET /recurring-payments"),
+        (bench.done("GET /wallets/{id}", id=invoice_home), "GET /wallets/{id}", "GET /wallets"),
+    ]
+    made += [(stock.wallet(bench, network), "GET /wallets/{id}", "GET /wallets") for network in ("stellar", "celo")]
+    for body in (stock.SWAP_QUOTE,):
+        quote = bench.done("POST /wallet/swap/quote", body)
+        done = bench.done("POST /wallet/swap", {"quote_id": quote.text("id")})
+        made.append((done, "GET /transactions/{id}", "GET /transactions"))
+    bought = bench.done("POST /wallet/buy", stock.buy_details(stock.buy_quote(bench)))
+    made.append((bought, "GET /transactions/{id}", "GET /transactions"))
+    drawn = bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
+    made.append((drawn, "GET /transactions/{id}", "GET /transactions"))
+    if bench.controlled:
+        hook = bench.done("POST /webhooks", {"url": bench.world.inbox(), "events": ["webhook.test"]})
+        made.append((hook, "GET /webhooks/{id}", "GET /webhooks"))
+    return made
+
+
+@law("get.after_create", "writes", clause=RESOURCES)
+def read_after_create(bench: Bench) -> None:
+    """GET of what was just made shows what the answer to its creation showed."""
+    for made, reading, _ in _made(bench):
+        answer = bench.call(reading, id=made.text("id"))
+        if bench.accepted(answer, 200, after=(made,)):
+            for name in sorted(made.body):
+                if name not in ("status", "updated_at", "tx_hash") or bench.controlled:
+                    bench.equal(answer, name, made.body[name], after=(made,))
+
+
+@law("list.contains", "writes", clause=RESOURCES)
+def listed(bench: Bench) -> None:
+    """What was made stands in its list, with the members that GET by its id shows."""
+    for made, reading, rows in _made(bench):
+        if not rows:
+            continue
+        page = bench.done(rows, query={"size": 100, "sort_order": "desc"})
+        row = _row(page, made.text("id"))
+        if bench.holds(row is not None, page, f"{made.text('id')} was made and is not listed", "data", after=(made,)):
+            full = bench.done(reading, id=made.text("id"))
+            bench.like(page, row or {}, full.body)
+
+
+def _row(page: Answer, name: str) -> Shown | None:
+    return next((row for row in page.items if row.get("id") == name), None)
+
+
+def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
+    """What was made and deleted: the two answers, and the path."""
+    made = [(stock.beneficiary(bench), "/beneficiaries")]
+    if bench.controlled:
+        hook = bench.done("POST /webhooks", {"url": bench.world.inbox(), "events": ["webhook.test"]})
+        made.append((hook, "/webhooks"))
+    return [(answer, bench.done(f"DELETE {path}/{{id}}", id=answer.text("id")), path) for answer, path in made]
+
+
+@law("delete.gone", "writes", clause="Endpoints: DELETE; Errors: not_found")
+def gone(bench: Bench) -> None:
+    """What was deleted is not found any more."""
+    for made, deleted, path in _deleted(bench):
+        _judge_gone(bench, made, deleted, path)
+
+
+@law("delete.unlisted", "writes", clause="Endpoints: DELETE")
+def unlisted(bench: Bench) -> None:
+    """What was deleted stands in no list."""
+    for made, deleted, path in _deleted(bench):
+        _judge_unlisted(bench, made, deleted, path)
+
+
+@law("delete.recurring", "writes", guess="S20")
+def recurring_gone(bench: Bench) -> None:
+    """A deleted recurring payment is not found and not listed any more."""
+    made = stock.recurring(bench)
+    deleted = bench.done("DELETE /recurring-payments/{id}", id=made.text("id"))
+    _judge_gone(bench, made, deleted, "/recurring-payments")
+    _judge_unlisted(bench, made, deleted, "/recurring-payments")
+
+
+def _judge_gone(bench: Bench, made: Answer, deleted: Answer, path: str) -> None:
+    for method in ("GET", "DELETE"):
+        answer = bench.call(f"{method} {path}/{{id}}", id=made.text("id"))
+        bench.refused(answer, 404, "not_found", after=(made, deleted))
+
+
+def _judge_unlisted(bench: Bench, made: Answer, deleted: Answer, path: str) -> None:
+    for page in pages(bench.service, f"GET {path}"):
+        held = _row(page, made.text("id")) is None
+        bench.holds(held, page, "what was deleted is listed", "data", after=(made, deleted))

@@ -1,0 +1,174 @@
+"""Idempotency-Key: a retry creates no duplicate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Barrier, Thread
+
+from simulator.conformance.laws import stock
+from simulator.conformance.laws.bench import Answer, Bench, law
+from simulator.wire.json import JsonObject
+
+COMMON = "Endpoints: common rules"
+
+Making = tuple[str, dict[str, str], JsonObject, str]
+"""An operation that makes something, the ids in its path, a body it accepts, and the list that grows by it."""
+
+
+def _makings(bench: Bench) -> list[Callable[[], Making]]:
+    def confirm() -> Making:
+        quote = stock.onramp_quote(bench)
+        return "POST /quotes/{id}/confirm", {"id": quote.text("id")}, stock.onramp_details(), "GET /transactions"
+
+    def lightning() -> Making:
+        home = stock.wallet(bench, "bitcoin").text("id")
+        return "POST /wallets/{id}/lightning", {"id": home}, {"type": "invoice", "amount_sats": 1000}, ""
+
+    def swap() -> Making:
+        body = {"quote_id": stock.swap_quote(bench).text("id"), "reference": bench.fresh()}
+        return "POST /wallet/swap", {}, body, "GET /transactions"
+
+    def buy() -> Making:
+        return "POST /wallet/buy", {}, stock.buy_details(stock.buy_quote(bench)), "GET /transactions"
+
+    def withdraw() -> Making:
+        body = {"quote_id": stock.withdraw_quote(bench).text("id"), "reference": bench.fresh()}
+        return "POST /wallet/withdraw", {}, body, "GET /transactions"
+
+    return [
+        lambda: ("POST /quotes", {}, dict(stock.ONRAMP), ""),
+        confirm,
+        lambda: ("POST /beneficiaries", {}, dict(stock.BENEFICIARY), "GET /beneficiaries"),
+        lambda: ("POST /wallets", {}, {"network": "celo", "reference": bench.fresh()}, "GET /wallets"),
+        lightning,
+        lambda: ("POST /wallet/send", {}, {**stock.SEND, "reference": bench.fresh()}, "GET /transactions"),
+        lambda: ("POST /wallet/swap/quote", {}, dict(stock.SWAP_QUOTE), ""),
+        swap,
+        lambda: ("POST /wallet/buy/quote", {}, dict(stock.BUY_QUOTE), ""),
+        buy,
+        lambda: ("POST /wallet/withdraw/quote", {}, stock.withdraw_quote_body(bench), ""),
+        withdraw,
+        lambda: ("POST /recurring-payments", {}, stock.recurring_body(bench), "GET /recurring-payments"),
+    ]
+
+
+def _count(bench: Bench, rows: str) -> int:
+    return bench.total(rows) if rows else 0
+
+
+@law("idempotency.replay", "writes", clause=COMMON)
+def replay(bench: Bench) -> None:
+    """A POST sent again under its Idempotency-Key gives the answer of the first."""
+    for making in _makings(bench):
+        operation, ids, body, _ = making()
+        key = bench.fresh("key")
+        first = bench.done(operation, body, key=key, path=ids)
+        second = bench.call(operation, body, key=key, path=ids)
+        held = second.body == first.body and second.ok
+        message = f"a second call under one key answers {second.short} with another body"
+        bench.holds(held, second, message, "id", after=(first,))
+
+
+@law("idempotency.nothing_new", "writes", clause=COMMON)
+def nothing_new(bench: Bench) -> None:
+    """A POST sent again under its Idempotency-Key, or with another body under it, makes nothing new."""
+    for making in _makings(bench):
+        operation, ids, body, rows = making()
+        if not rows:
+            continue
+        key = bench.fresh("key")
+        first = bench.done(operation, body, key=key, path=ids)
+        before = _count(bench, rows)
+        second = bench.call(operation, body, key=key, path=ids)
+        bench.call(operation, {**body, "reference": bench.fresh()}, key=key, path=ids)
+        after = _count(bench, rows)
+        message = f"{rows} counted {before} after the first call and {after} after retries"
+        bench.holds(after == before, second, message, rows, after=(first,))
+
+
+@law("idempotency.conflict", "writes", clause=COMMON)
+def conflict(bench: Bench) -> None:
+    """A key used before with another body answers 409 idempotency_conflict."""
+    for making in _makings(bench):
+        operation, ids, body, _ = making()
+        key = bench.fresh("key")
+        first = bench.done(operation, body, key=key, path=ids)
+        other = {**body, _changed(body): bench.fresh() if _changed(body) == "reference" else "21"}
+        bench.refused(bench.call(operation, other, key=key, path=ids), 409, "idempotency_conflict", after=(first,))
+
+
+def _changed(body: JsonObject) -> str:
+    return "amount" if "amount" in body else "reference"
+
+
+@law("idempotency.two_keys", "writes", clause=COMMON)
+def two_keys(bench: Bench) -> None:
+    """The same body under two keys makes two."""
+    for operation, body in (("POST /quotes", stock.ONRAMP), ("POST /wallet/swap/quote", stock.SWAP_QUOTE)):
+        first = bench.done(operation, body, key=bench.fresh("key"))
+        second = bench.done(operation, body, key=bench.fresh("key"))
+        held = first.text("id") != second.text("id")
+        bench.holds(held, second, "another key gives the resource that an earlier one made", "id", after=(first,))
+
+
+@law("idempotency.at_once", "writes", clause=COMMON)
+def at_once(bench: Bench) -> None:
+    """A retry while the original is still being processed gives the same answer."""
+    key, body, gate = bench.fresh("key"), {**stock.SEND, "reference": bench.fresh()}, Barrier(4)
+    bench.done("GET /profile")
+    answers: list[Answer] = []
+
+    def ask() -> None:
+        beside = bench.service.another()
+        beside.sign_in()
+        gate.wait(timeout=30)
+        answers.append(beside.call("POST /wallet/send", body, key=key))
+        beside.close()
+
+    threads = [Thread(target=ask) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for answer in answers:
+        bench.holds(
+            answer.body == answers[0].body and answer.ok, answer,
+            f"four calls at once under one key answer {', '.join(one.short for one in answers)}", "id",
+        )  # fmt: skip
+
+
+@law("idempotency.bytes", "writes", guess="H14")
+def same_bytes(bench: Bench) -> None:
+    """A replay is the stored answer byte for byte, with the header Idempotent-Replayed."""
+    key = bench.fresh("key")
+    first = bench.done("POST /quotes", stock.ONRAMP, key=key)
+    second = bench.call("POST /quotes", stock.ONRAMP, key=key)
+    bench.holds(second.raw == first.raw, second, "the bytes of the replay are others", "", after=(first,))
+    replayed = second.headers.get("idempotent-replayed")
+    bench.holds(
+        replayed == "true", second, f"Idempotent-Replayed is {replayed}", "Idempotent-Replayed", after=(first,)
+    )  # fmt: skip
+
+
+@law("idempotency.refusal", "writes", guess="H14")
+def refusal(bench: Bench) -> None:
+    """A refusal for a business reason binds the key as well."""
+    key, body = bench.fresh("key"), {**stock.ONRAMP, "amount": "0.01"}
+    first = bench.call("POST /quotes", body, key=key)
+    second = bench.call("POST /quotes", body, key=key)
+    bench.holds(second.raw == first.raw, second, "a refused call sent again answers otherwise", "", after=(first,))
+    third = bench.call("POST /quotes", stock.ONRAMP, key=key)
+    bench.refused(third, 409, "idempotency_conflict", after=(first,))
+
+
+@law("idempotency.forgotten", "writes", "control", guess="H14")
+def forgotten(bench: Bench) -> None:
+    """A key is remembered for 24 hours and free again afterwards."""
+    key = bench.fresh("key")
+    first = bench.done("POST /quotes", stock.ONRAMP, key=key)
+    bench.world.advance("23h59m")
+    still = bench.call("POST /quotes", stock.ONRAMP, key=key)
+    bench.equal(still, "id", first.text("id"), after=(first,))
+    bench.world.advance("2m")
+    anew = bench.call("POST /quotes", stock.ONRAMP, key=key)
+    bench.holds(anew.ok and anew.text("id") != first.text("id"), anew, f"after 24 hours answers {anew.short}", "id")

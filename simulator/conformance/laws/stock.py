@@ -1,0 +1,122 @@
+"""What laws work on: requests that any account of the service can make, and the resources that they give."""
+
+from __future__ import annotations
+
+from simulator.conformance.laws.bench import Bench
+from simulator.conformance.service import Answer
+from simulator.wire.json import JsonObject
+
+ADDRESSES = {
+    "stellar": "GA7QYNF7SOWQ3GLR2BGMZEHXAVIRZA4KVWLTJJFC7MGXUA74P7UJVSGZ",
+    "celo": "0x52908400098527886E0F7030069857D2E4169EE7",
+    "bitcoin": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
+}
+PHONES = {"KES": "+254712345678", "NGN": "+2348031234567"}
+ADDRESSES_OF_NOBODY = {"stellar": "not-an-address", "celo": "not-an-address"}
+
+ONRAMP: JsonObject = {
+    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
+    "amount_currency": "KES", "method": "mobile_money",
+}  # fmt: skip
+OFFRAMP: JsonObject = {
+    "type": "offramp", "network": "stellar", "asset": "USDC", "fiat_currency": "KES", "amount": "20",
+    "amount_currency": "USDC", "method": "mobile_money",
+}  # fmt: skip
+BENEFICIARY: JsonObject = {
+    "type": "phone_number", "name": "Amina Otieno", "country": "KE", "fiat_currency": "KES",
+    "phone_number": {"phone_number": PHONES["KES"], "provider": "mpesa"},
+}  # fmt: skip
+BANK_BENEFICIARY: JsonObject = {
+    "type": "bank_account", "name": "Chidi Okafor", "country": "NG", "fiat_currency": "NGN",
+    "bank_account": {"bank_code": "058", "account_number": "0123456789", "account_name": "Chidi Okafor"},
+}  # fmt: skip
+ADDRESS_BENEFICIARY: JsonObject = {
+    "type": "wallet_address", "name": "Cold wallet",
+    "wallet_address": {"wallet_address": ADDRESSES["celo"], "network": "celo", "asset": "USDC"},
+}  # fmt: skip
+SEND: JsonObject = {
+    "symbol": "USDC", "network": "CELO", "amount": "20",
+    "destination": {"type": "address", "address": ADDRESSES["celo"]},
+}  # fmt: skip
+SWAP_QUOTE: JsonObject = {
+    "from": {"symbol": "USDC", "network": "CELO"}, "to": {"symbol": "USDT", "network": "CELO"},
+    "amount": "20", "amount_side": "from",
+}  # fmt: skip
+BUY_QUOTE: JsonObject = {
+    "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": "5000", "amount_currency": "fiat",
+    "method": "mobile_money",
+}  # fmt: skip
+
+
+def beneficiary(bench: Bench, body: JsonObject = BENEFICIARY) -> Answer:
+    return bench.done("POST /beneficiaries", body)
+
+
+def onramp_quote(bench: Bench, **other: str) -> Answer:
+    return bench.done("POST /quotes", {**ONRAMP, **other})
+
+
+def offramp_quote(bench: Bench, **other: str) -> Answer:
+    return bench.done("POST /quotes", {**OFFRAMP, **other})
+
+
+def onramp_details(network: str = "celo") -> JsonObject:
+    """The body that confirms an onramp quote."""
+    return {"wallet_address": ADDRESSES[network], "payer": {"phone_number": PHONES["KES"]}, "reference": Bench.fresh()}
+
+
+def offramp_details(bench: Bench, network: str = "stellar") -> JsonObject:
+    """The body that confirms an offramp quote, with a beneficiary made for it."""
+    payee = beneficiary(bench).text("id")
+    return {"beneficiary_id": payee, "refund_address": ADDRESSES[network], "reference": Bench.fresh()}
+
+
+def onramp(bench: Bench) -> Answer:
+    """A confirmed onramp; the answer to its confirmation."""
+    quote = onramp_quote(bench)
+    return bench.done("POST /quotes/{id}/confirm", onramp_details(), id=quote.text("id"))
+
+
+def offramp(bench: Bench, network: str = "stellar") -> Answer:
+    quote = offramp_quote(bench, network=network)
+    return bench.done("POST /quotes/{id}/confirm", offramp_details(bench, network), id=quote.text("id"))
+
+
+def swap_quote(bench: Bench) -> Answer:
+    return bench.done("POST /wallet/swap/quote", SWAP_QUOTE)
+
+
+def buy_quote(bench: Bench) -> Answer:
+    return bench.done("POST /wallet/buy/quote", BUY_QUOTE)
+
+
+def buy_details(quote: Answer) -> JsonObject:
+    return {"quote_id": quote.text("id"), "payer": {"phone_number": PHONES["KES"]}, "reference": Bench.fresh()}
+
+
+def withdraw_quote_body(bench: Bench, amount: str = "20") -> JsonObject:
+    return {
+        "symbol": "USDC", "network": "CELO", "fiat_currency": "KES", "amount": amount, "amount_currency": "USDC",
+        "beneficiary_id": beneficiary(bench).text("id"),
+    }  # fmt: skip
+
+
+def withdraw_quote(bench: Bench) -> Answer:
+    return bench.done("POST /wallet/withdraw/quote", withdraw_quote_body(bench))
+
+
+def recurring_body(bench: Bench) -> JsonObject:
+    return {
+        "name": "Monthly rent", "type": "withdraw", "source": {"symbol": "USDC", "network": "CELO"}, "amount": "20",
+        "amount_currency": "USDC", "recipient": {"beneficiary_id": beneficiary(bench).text("id")},
+        "reference": Bench.fresh(),
+    }  # fmt: skip
+
+
+def recurring(bench: Bench) -> Answer:
+    """A recurring payment in draft."""
+    return bench.done("POST /recurring-payments", recurring_body(bench))
+
+
+def wallet(bench: Bench, network: str = "celo", **more: object) -> Answer:
+    return bench.done("POST /wallets", {"network": network, "label": "conform", "reference": Bench.fresh(), **more})

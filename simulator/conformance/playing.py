@@ -1,0 +1,42 @@
+"""The behaviour part of a run: every law played once, every answer looked at."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+from simulator.conformance.laws import ALWAYS, LAWS, Bench, observe, play
+from simulator.conformance.report import Report
+from simulator.conformance.service import Answer, Service
+from simulator.conformance.world import steered
+
+
+def play_laws(report: Report) -> None:
+    """Play all laws against the report's target and enter what came of it. Unread when no token can be had."""
+    settings, tally = report.settings, report.tally
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+
+    def heard(answer: Answer) -> None:
+        bench.heard(answer)
+        observe(tally, answer)
+        answers[answer.operation][answer.short] += 1
+
+    service = Service(settings.base_url, settings.public_key, settings.secret_key, heard)
+    writes = settings.mode == "full"
+    tally.knows([row.rule for row in ALWAYS])
+    control = settings.control_url if writes else None
+    try:
+        if control is None:
+            bench = Bench(service, tally, None, writes=writes)
+            play(bench, LAWS)
+        else:
+            with steered(control, settings.public_key, settings.control_token) as world:
+                bench = Bench(service, tally, world, writes=writes)
+                play(bench, LAWS)
+    finally:
+        service.close()
+    for row in ALWAYS:
+        if not tally.judged.get(row.rule.name):
+            tally.unjudged[row.rule.name] = "no answer of this run has anything of the kind"
+    for operation, counts in answers.items():
+        report.answers.setdefault(operation, Counter()).update(counts)
+    report.calls += sum(counts.total() for counts in answers.values())

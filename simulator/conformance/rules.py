@@ -1,0 +1,80 @@
+"""What a rule is, and what came of each: kept so many times, or broken at these places."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+SHOWN_CHARACTERS = 600
+
+_TOKEN = re.compile(r'("access_token":\s*")[^"]*')
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One thing that is judged. A promise rests on a clause of the specification, a guess on an assumption."""
+
+    name: str
+    title: str
+    basis: str
+    promise: bool
+
+
+@dataclass
+class Finding:
+    """One rule that does not hold at one place of one operation; shown as it was met first, counted as often as met."""
+
+    rule: str
+    operation: str
+    place: str
+    basis: str
+    message: str
+    curl: str
+    status: int | None
+    answer: str
+    count: int = 1
+
+
+@dataclass
+class Tally:
+    """What has been judged so far. `secret` is masked wherever a finding shows it, and so are tokens."""
+
+    secret: str = ""
+    rules: dict[str, Rule] = field(default_factory=dict)
+    judged: dict[str, int] = field(default_factory=dict)
+    broken: dict[str, int] = field(default_factory=dict)
+    findings: dict[tuple[str, str, str], Finding] = field(default_factory=dict)
+    unjudged: dict[str, str] = field(default_factory=dict)
+    """Why a rule could not be judged, by its name."""
+
+    def knows(self, rules: Sequence[Rule]) -> None:
+        self.rules |= {rule.name: rule for rule in rules}
+
+    def kept(self, rule: Rule, times: int = 1) -> None:
+        self.rules[rule.name] = rule
+        self.judged[rule.name] = self.judged.get(rule.name, 0) + times
+
+    def breaks(self, rule: Rule, finding: Finding) -> None:
+        """Count a finding with those of the same rule, operation and place."""
+        self.kept(rule, finding.count)
+        finding.curl, finding.answer = self._masked(finding.curl), self._masked(finding.answer)
+        self.broken[rule.name] = self.broken.get(rule.name, 0) + finding.count
+        known = self.findings.setdefault((finding.rule, finding.operation, finding.place), finding)
+        if known is not finding:
+            known.count += finding.count
+
+    def _masked(self, text: str) -> str:
+        hidden = text.replace(self.secret, "***") if self.secret else text
+        return _TOKEN.sub(r"\1***", hidden)
+
+    def found(self, *, promises: bool) -> list[Finding]:
+        return [found for found in self.findings.values() if self.rules[found.rule].promise is promises]
+
+    def holding(self, *, promises: bool) -> int:
+        """How many rules were judged and held every time."""
+        return sum(
+            1
+            for name, times in self.judged.items()
+            if times and self.rules[name].promise is promises and name not in self.broken
+        )

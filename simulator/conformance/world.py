@@ -1,0 +1,136 @@
+"""The world under test, where this run may steer it: its clock, its weather, its webhook receiver, its other keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from decimal import Decimal
+from urllib.parse import urlsplit
+
+from simulator.client import CallRefused, ControlClient, Unreachable, segment
+from simulator.wire.json import Shown
+
+FUNDS = {
+    ("USDC", "STELLAR"): "1000", ("XLM", "STELLAR"): "5000", ("CELO", "CELO"): "1000", ("CUSD", "CELO"): "1000",
+    ("USDC", "CELO"): "1000", ("USDT", "CELO"): "1000", ("BTC", "BITCOIN"): "0.5",
+}  # fmt: skip
+"""What the account has before each law: spent funds of one law are no lack in the next."""
+
+INBOX = "conform-laws"
+
+
+class ControlledWorld:
+    """One world of a simulator, found by the key pair that is under test."""
+
+    def __init__(self, url: str, world: Shown, token: str | None = None) -> None:
+        self.url, self.shown, self._token = url, world, token
+        self.control = ControlClient(url, str(world["id"]), token=token)
+        self.production = ControlClient(url, str(world["id"]), environment="production", token=token)
+
+    @property
+    def webhook_key(self) -> str:
+        return str(self.shown["credentials"]["sandbox"]["webhook_key"])
+
+    @property
+    def live_keys(self) -> tuple[str, str]:
+        pair = self.shown["credentials"]["production"]
+        return pair["public_key"], pair["secret_key"]
+
+    def production_base(self, base_url: str) -> str:
+        """The base of the simulated production, at the same address as the sandbox's."""
+        parts = urlsplit(base_url)
+        return f"{parts.scheme}://{parts.netloc}{urlsplit(self.shown['credentials']['production']['base_url']).path}"
+
+    def platform_user(self) -> Shown:
+        found: Shown = self.shown["platform_users"][0]
+        return found
+
+    def provide(self) -> None:
+        """Give back to the account what an earlier law spent."""
+        for (symbol, network), amount in FUNDS.items():
+            self.act("set_balance", symbol=symbol, network=network, amount=amount)
+
+    def advance(self, by: str) -> Shown:
+        answer: Shown = self.control.post("/clock/advance", {"by": by})
+        return answer
+
+    def act(self, action: str, target: str | None = None, **parameters: object) -> Shown:
+        """An action of the outside world; its `resource` is what the target became."""
+        given = {"target": target} if target else {}
+        answer: Shown = self.control.post(f"/actions/{action}", {**given, **parameters})
+        return answer
+
+    def events(self, kind: str | None = None, object_id: str | None = None) -> list[Shown]:
+        rows: list[Shown] = self.control.get("/events", type=kind, object_id=object_id, environment="sandbox")["data"]
+        return rows
+
+    @property
+    def now(self) -> str:
+        return str(self.control.get("/clock")["now"])
+
+    def settle(self) -> None:
+        self.control.post("/settle")
+
+    def inbox(self, name: str = INBOX) -> str:
+        """The address of a receiver that answers 200."""
+        return f"{self.url}/_simulator/inbox/{name}"
+
+    def received(self, name: str = INBOX) -> list[Shown]:
+        """What a receiver has got: {at, headers, body, status}."""
+        self.settle()
+        rows: list[Shown] = self.control.get(f"/inbox/{segment(name)}")["data"]
+        return rows
+
+    def inbox_answers(self, statuses: list[int], name: str = INBOX) -> None:
+        self.control.put(f"/inbox/{segment(name)}", {"respond": statuses})
+
+    @contextmanager
+    def settings(self, **changed: object) -> Iterator[None]:
+        """Settings of the world for the length of a block."""
+        before = self.control.get("/settings")
+        self.control.call("PATCH", "/settings", changed)
+        try:
+            yield
+        finally:
+            self.control.call("PATCH", "/settings", {name: before[name] for name in changed})
+
+    @contextmanager
+    def network(self, network: str, status: str) -> Iterator[None]:
+        self.act("set_network", network=network, status=status)
+        try:
+            yield
+        finally:
+            self.act("set_network", network=network, status="operational")
+
+    def balance(self, symbol: str, network: str, rows: list[Shown]) -> Decimal:
+        """What is available of one asset, among the rows of GET /wallet/assets."""
+        found = next(row for row in rows if row["symbol"] == symbol and row["network"] == network)
+        return Decimal(found["available"])
+
+
+@contextmanager
+def steered(url: str, public_key: str, token: str | None = None) -> Iterator[ControlledWorld | None]:
+    """The world of a key pair in hand, its scenarios off meanwhile; None where no simulator answers or none has it."""
+    client = ControlClient(url, token=token, timeout_seconds=10)
+    try:
+        client.get("/health")
+        worlds = client.get("/worlds")["data"]
+    except (CallRefused, Unreachable, LookupError, TypeError):
+        yield None
+        return
+    found = next((row for row in worlds if _has(row, public_key)), None)
+    if found is None:
+        yield None
+        return
+    world = ControlledWorld(url.rstrip("/"), found, token)
+    world.control.put("/scenarios/active", {"names": []})
+    try:
+        yield world
+    finally:
+        world.control.put("/scenarios/active", {"names": found["scenarios"]})
+
+
+def _has(world: Mapping[str, object], public_key: str) -> bool:
+    credentials = world["credentials"]
+    assert isinstance(credentials, Mapping)
+    return bool(credentials["sandbox"]["public_key"] == public_key)
