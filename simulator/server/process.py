@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,6 +24,9 @@ MAX_HEAD_BYTES = 64 * 1024
 
 _GRACE_SECONDS = 0.3
 """How long calls may go on when the server stops, before they are ended."""
+
+_WISH = re.compile(rb"(\r\n)upgrade(:)", re.IGNORECASE)
+"""The header by which a client offers to go on in another protocol."""
 
 _REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 
@@ -67,7 +71,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refusal = _TOO_LARGE
             self.send_400_response("")
             return
-        super().data_received(data)
+        super().data_received(data if self._incomplete else _stay(data))
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
@@ -133,6 +137,16 @@ class BoundedProtocol(HttpToolsProtocol):
             )
             self.transport.write(head.encode() + body)
         self.transport.close()
+
+
+def _stay(data: bytes) -> bytes:
+    """The beginning of a request that offers another protocol (Java's client offers HTTP/2), with the offer hidden.
+
+    A server may ignore it; the parser, once it has seen it, takes what follows the head for the other protocol and loses
+    the body.
+    """
+    head, end, rest = data.partition(b"\r\n\r\n")
+    return _WISH.sub(rb"\1x-other\2", head) + end + rest if _WISH.search(head) else data
 
 
 _TOO_LARGE = (431, f"The request line and headers are larger than {MAX_HEAD_BYTES} bytes.")

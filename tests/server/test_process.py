@@ -54,6 +54,17 @@ def test_what_is_no_http_is_refused_with_an_envelope(origin: str, raw: bytes) ->
     assert refusal(ask(origin, raw)) == (400, "invalid_request")
 
 
+def test_an_offer_to_speak_another_protocol_is_ignored(origin: str) -> None:
+    offer = ("Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAEAAEAAAAIAAAAB")
+    body = b'{"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator", "x": "\\r\\nUpgrade: h2c"}'
+    raw = request("POST", "/v1/auth/token", *offer, "Content-Type: application/json", body=body)
+    with connected(origin) as connection:
+        for parts in ((raw,), (raw.removesuffix(body), body)):
+            for part in parts:
+                connection.sendall(part)
+            assert read_answer(connection)[0] == 200
+
+
 @pytest.mark.slow
 def test_slow_requests_and_idle_connections_end() -> None:
     with running(replace(EMPTY, idle_seconds=0.3, request_seconds=0.3)) as (origin, _):
