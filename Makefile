@@ -11,7 +11,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports contract contracts judges wheel wheel-check hostile lock clean
+.PHONY: help run test quick long check lint format types imports contract contracts clients judges wheel wheel-check hostile lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -44,15 +44,15 @@ types: $(VENV)/.dev  ## Types, strictly
 imports: $(VENV)/.dev  ## Who may import whom
 	$(BIN)/lint-imports
 
-contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, a generated client
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "judges or not judges" \
+contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, generated clients
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m "judges or not judges" \
 	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
 
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
 	$(BIN)/python -m tests.hostile $(ARGS)
 
-judges: $(VENV)/.judges  ## What judges the contract from outside: linters, a proxy, a generated client
-	$(BIN)/python -m pytest -n 2 -m judges tests/judges $(PYTEST_ARGS)
+judges: $(VENV)/.judges  ## What judges the contract from outside: linters, a proxy, generated clients
+	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges $(PYTEST_ARGS)
 
 wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
 	rm -rf dist
@@ -67,6 +67,10 @@ wheel-check: wheel  ## Install the wheel into an environment of its own, and run
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and scenarios/README.md
 	$(BIN)/python -m contracts.generator write
 	$(BIN)/python -m contracts.generator coverage
+
+clients: $(VENV)/.judges  ## Make the table of the generated clients in contracts/README.md anew
+	$(BIN)/python -m tests.judges.generators
+	$(BIN)/python -m contracts.generator write
 
 lock:  ## Renew requirements.lock with the newest versions that fit
 	rm -rf $(VENV)-lock
@@ -93,7 +97,8 @@ $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev]"
 	@touch $@ $(VENV)/.run
 
-# Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node.
+# Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node. What the
+# generated Go and Java clients need are Debian's packages in debian.txt; without them these are skipped, and it is said.
 $(VENV)/.judges: tests/judges/npm.txt requirements.lock pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev,judges]"
 	$(BIN)/python -m tests.judges.tools

@@ -142,8 +142,8 @@ class BoundedProtocol(HttpToolsProtocol):
 def _stay(data: bytes) -> bytes:
     """The beginning of a request that offers another protocol (Java's client offers HTTP/2), with the offer hidden.
 
-    A server may ignore it; the parser, once it has seen it, takes what follows the head for the other protocol and loses
-    the body.
+    A server may ignore it; the parser, once it has seen it, takes what follows the head for the other protocol, and the
+    body is lost.
     """
     head, end, rest = data.partition(b"\r\n\r\n")
     return _WISH.sub(rb"\1x-other\2", head) + end + rest if _WISH.search(head) else data

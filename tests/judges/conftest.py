@@ -10,6 +10,7 @@ from typing import Any, TypeAlias
 import orjson
 import pytest
 
+from contracts.generator.clients import table
 from tests.judges import tools
 
 Broken: TypeAlias = Callable[[Callable[[dict[str, Any]], None]], Path]
@@ -19,6 +20,15 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if tools.HERE in item.path.parents:
             item.add_marker("judges")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Print the table of the generated clients."""
+    reports = [report for outcome in ("passed", "failed", "skipped") for report in terminalreporter.getreports(outcome)]
+    rows = [value for report in reports for name, value in report.user_properties if name == "client"]
+    if rows:
+        terminalreporter.section("generated clients")
+        terminalreporter.write(table(sorted(rows, key=lambda row: row["generator"])))
 
 
 @pytest.fixture(scope="session")

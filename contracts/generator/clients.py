@@ -1,0 +1,33 @@
+"""The table of the clients that generators make of the contract, as the judges wrote it down in `clients.json`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import orjson
+
+FILE = Path(__file__).with_name("clients.json")
+HEAD = ("generator", "version", "files", "lines", "models", "seconds", "compiled", "ran")
+
+
+def table(rows: Sequence[Mapping[str, str]]) -> str:
+    """The rows as Markdown; a row has a text for each name in HEAD."""
+    lines = [HEAD, ["-"] * len(HEAD), *([row[name] for name in HEAD] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def section() -> str:
+    """The part of `contracts/README.md` about generated clients."""
+    rows: list[dict[str, str]] = orjson.loads(FILE.read_bytes())
+    return f"""\
+## Generated clients
+
+Each generator makes a client of [openapi.yaml](openapi.yaml) in its default configuration; the client is compiled
+with an integration (`tests/judges/clients/`), which takes an onramp to its end and reads the signed webhook that tells
+of it. `make contract` does it anew; `make clients` also renews this table.
+
+{table(rows)}
+openapi-generator makes its Java client with `--library native` and without `openApiNullable`: so it needs the JDK and
+Jackson alone.
+"""

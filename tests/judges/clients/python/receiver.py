@@ -1,0 +1,62 @@
+"""A receiver of webhooks in plain Python, as an integration has one: it takes what is genuine and refuses the rest."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from queue import Queue
+from threading import Thread
+from urllib.request import Request, urlopen
+
+WEBHOOK_KEY = b"whk_test_simulator"
+OLDEST_MS = 300_000
+
+
+def is_genuine(timestamp: str, signature: str, body: bytes) -> bool:
+    if not timestamp.isdigit() or abs(time.time() * 1000 - int(timestamp)) > OLDEST_MS:
+        return False
+    expected = hmac.new(WEBHOOK_KEY, timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected, signature)
+
+
+class Receiver:
+    """Listens from its construction on; the bodies of genuine deliveries wait in `bodies`."""
+
+    def __init__(self) -> None:
+        self.bodies: Queue[bytes] = Queue()
+        bodies = self.bodies
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                body = self.rfile.read(int(self.headers["Content-Length"]))
+                genuine = is_genuine(self.headers["X-Timestamp"], self.headers["X-Signature"], body)
+                if genuine:
+                    bodies.put(body)
+                self.send_response(200 if genuine else 401)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+
+            def log_message(self, format: str, *args: object) -> None:
+                pass
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{server.server_port}"
+        Thread(target=server.serve_forever, daemon=True).start()
+
+    def wait_for(self, event_type: str) -> bytes:
+        """The body of the next event of a type; queue.Empty when none comes within 20 seconds."""
+        while True:
+            body = self.bodies.get(timeout=20)
+            if json.loads(body)["type"] == event_type:
+                return body
+
+
+def act(origin: str, action: str, target: str) -> None:
+    """Let the outside world do something: a call of the control interface, which no client of the service has."""
+    body = json.dumps({"target": target}).encode()
+    request = Request(f"{origin}/_simulator/actions/{action}", body, {"Content-Type": "application/json"})
+    with urlopen(request, timeout=20) as answer:
+        answer.read()
