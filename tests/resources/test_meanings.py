@@ -8,6 +8,7 @@ import pytest
 
 from simulator.kernel.machine import Machine
 from simulator.resources.balance import states as balance
+from simulator.resources.deposit_wallets import states as wallets
 from simulator.resources.history import shapes as history
 from simulator.resources.ramps import states as ramps
 from simulator.resources.recurring import states as recurring
@@ -19,6 +20,10 @@ TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (balance.SWAP, balance.SWAP_MEANINGS),
     (balance.BUY, balance.BUY_MEANINGS),
     (balance.WITHDRAW, balance.WITHDRAW_MEANINGS),
+    (wallets.WALLET, wallets.WALLET_MEANINGS),
+    (wallets.LIGHTNING_ADDRESS, wallets.LIGHTNING_ADDRESS_MEANINGS),
+    (wallets.INVOICE, wallets.INVOICE_MEANINGS),
+    (wallets.DEPOSIT, wallets.DEPOSIT_MEANINGS),
     (recurring.RECURRING_PAYMENT, recurring.MEANINGS),
     (ramps.ONRAMP, ramps.ONRAMP_MEANINGS),
     (ramps.OFFRAMP, ramps.OFFRAMP_MEANINGS),

@@ -5,7 +5,7 @@ Tables "Wallet transaction", "Swap quote", "Buy quote", "Withdraw quote" of the 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -211,7 +211,7 @@ class BuyMobileMoneyInstructions(_Instructions):
 
     method: Literal["mobile_money"]
     """Always `mobile_money`."""
-    phone_number: Annotated[PhoneText, Assumed("R4", "pattern")]
+    phone_number: PhoneText
     """The phone that gets the prompt to pay."""
 
 
@@ -226,9 +226,7 @@ class BuyBankTransferInstructions(_Instructions):
     """The bank that has this account."""
 
 
-BuyPaymentInstructions = Annotated[
-    BuyMobileMoneyInstructions | BuyBankTransferInstructions, Field(discriminator="method")
-]
+BuyPaymentInstructions: TypeAlias = BuyMobileMoneyInstructions | BuyBankTransferInstructions
 
 
 class BuyTransaction(_Common):

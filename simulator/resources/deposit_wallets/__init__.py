@@ -22,6 +22,7 @@ from simulator.resources.deposit_wallets.records import (
     LightningEntry,
     Wallet,
 )
+from simulator.resources.deposit_wallets.rendering import entry_in_events, render_deposit, render_entry, render_wallet
 from simulator.resources.deposit_wallets.routes import ACTIONS, OPERATIONS
 from simulator.resources.deposit_wallets.shapes import (
     CLAUSES,
@@ -29,10 +30,6 @@ from simulator.resources.deposit_wallets.shapes import (
     InvoiceObject,
     LightningAddressObject,
     WalletShape,
-    entry_in_events,
-    render_deposit,
-    render_entry,
-    render_wallet,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
 from simulator.wire.records import Kind

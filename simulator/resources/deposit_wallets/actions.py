@@ -18,15 +18,13 @@ from simulator.resources.deposit_wallets.bodies import (
 )
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import DEPOSITS, Deposit, Wallet, entries, wallets
-from simulator.resources.deposit_wallets.shapes import (
-    DepositShape,
-    LightningShape,
-    WalletShape,
+from simulator.resources.deposit_wallets.rendering import (
     render_deposit,
     render_entry,
     render_wallet,
     required_confirmations,
 )
+from simulator.resources.deposit_wallets.shapes import DepositShape, LightningShape, WalletShape
 from simulator.resources.reference import ASSETS, asset, new_address, new_tx_hash, require_network, require_tx_hash
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall

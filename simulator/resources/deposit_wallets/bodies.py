@@ -8,8 +8,10 @@ from pydantic import Field, StringConstraints, WithJsonSchema
 
 from simulator.resources.deposit_wallets.invoices import MAX_AMOUNT_SATS
 from simulator.resources.deposit_wallets.shapes import TOKEN_PATTERN, WalletStatus
+from simulator.resources.deposit_wallets.states import WALLET_MEANINGS
 from simulator.resources.reference import NETWORKS
 from simulator.wire.fields import Amount, Body, FreeText, Name, Note, Text
+from simulator.wire.shapes import Assumed, Meanings
 
 DEFAULT_EXPIRY_SECONDS = 1800
 
@@ -17,7 +19,12 @@ DEFAULT_EXPIRY_SECONDS = 1800
 MAX_EXPIRY_SECONDS = 365 * 24 * 3600
 
 
-Sats = Annotated[int, Field(ge=1, le=MAX_AMOUNT_SATS)]
+Sats = Annotated[int, Field(ge=1, le=MAX_AMOUNT_SATS), Assumed("invoice-bounds", "minimum", "maximum")]
+
+ENTRY_MEANINGS = {
+    "lightning_address": "A reusable address, name@domain.",
+    "invoice": "An invoice (BOLT11) for one payment of one amount.",
+}
 
 
 Network = Annotated[str, WithJsonSchema({"type": "string", "enum": list(NETWORKS)})]
@@ -26,46 +33,68 @@ Network = Annotated[str, WithJsonSchema({"type": "string", "enum": list(NETWORKS
 
 class WalletBody(Body):
     network: Network
+    """The network to receive on."""
     label: Name | None = None
+    """A label for the wallet."""
     reference: Name | None = None
+    """The caller's own reference; every deposit to the wallet and every event about it carries it."""
     lightning: bool | None = False
+    """Whether a Lightning address is made with the wallet; on bitcoin only."""
 
 
 class WalletChanges(Body):
     """Only the fields sent change. The default of `status`, which may not be null, is never looked at."""
 
     label: Name | None = None
-    status: WalletStatus = Field(default_factory=lambda: "active")
+    """The new label; null takes it away."""
+    status: Annotated[WalletStatus, Meanings(WALLET_MEANINGS), Assumed("S15", "enum")] = Field(
+        default_factory=lambda: "active"
+    )
+    """Whether deposits are to be credited from now on."""
 
 
 class EntryBody(Body):
-    type: Literal["lightning_address", "invoice"]
+    type: Annotated[Literal["lightning_address", "invoice"], Meanings(ENTRY_MEANINGS)]
+    """What is to be made; it decides which other members there are."""
 
 
 class AddressBody(EntryBody):
-    username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$")] | None = None
+    username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$"), Assumed("S13", "pattern")] | None = None
+    """What stands before the @; one that is free is made up when it is left out."""
 
 
 class InvoiceBody(EntryBody):
     amount_sats: Sats
+    """How much the invoice is for, in satoshi: a hundred millionth of a bitcoin."""
     description: Note | None = None
-    expires_in: Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS)] | None = DEFAULT_EXPIRY_SECONDS
+    """What the invoice says to the payer."""
+    expires_in: (
+        Annotated[int, Field(ge=1, le=MAX_EXPIRY_SECONDS), Assumed("invoice-bounds", "minimum", "maximum")] | None
+    ) = DEFAULT_EXPIRY_SECONDS
+    """For how many seconds it can be paid."""
 
 
 class DepositParameters(Body):
     asset: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN)]
+    """What arrives; a token that the wallet's network does not have makes the deposit fail."""
     amount: Amount
+    """How much of it arrives."""
     memo: FreeText | None = None
+    """The memo it comes with on stellar: the right one when left out, none at all when empty."""
     tx_hash: Text | None = None
+    """The hash of the transaction on the chain; one is made up when left out."""
 
 
 class ConfirmationParameters(Body):
     confirmations: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """How many confirmations the deposit has now; one more than before when left out."""
 
 
 class ReasonParameters(Body):
     reason: Note | None = None
+    """Why it cannot be credited, as the deposit then shows it; `rejected` when left out."""
 
 
 class LightningPaymentParameters(Body):
     amount_sats: Sats
+    """How much is paid, in satoshi."""

@@ -30,7 +30,8 @@ from simulator.resources.deposit_wallets.records import (
     entries,
     wallets,
 )
-from simulator.resources.deposit_wallets.shapes import LightningShape, render_entry
+from simulator.resources.deposit_wallets.rendering import render_entry
+from simulator.resources.deposit_wallets.shapes import LightningShape
 from simulator.resources.reference import ASSETS
 from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
 from simulator.wire.actions import ActionCall

@@ -18,15 +18,15 @@ from simulator.resources.deposit_wallets.bodies import (
     WalletChanges,
 )
 from simulator.resources.deposit_wallets.records import WALLETS, Deposit, Invoice, LightningEntry, Wallet
+from simulator.resources.deposit_wallets.rendering import render_wallet
 from simulator.resources.deposit_wallets.shapes import (
     DepositList,
     LightningList,
     LightningShape,
     WalletList,
     WalletShape,
-    render_wallet,
 )
-from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, LIGHTNING_STATUSES, WALLET_STATUSES
+from simulator.resources.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
 from simulator.resources.reference import NETWORKS, check_tx_hash
 from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
@@ -45,15 +45,15 @@ def _check_deposit(values: DepositParameters) -> Iterator[Wrong]:
 
 
 _WALLETS = Listing[Wallet](
-    filters=(by_field("network", NETWORKS),),
+    filters=(by_field("network", NETWORKS, description="Only the wallets on this network."),),
     search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
     sorts=CREATION_DATES,
-    statuses=WALLET_STATUSES,
+    statuses=WALLET_MEANINGS,
 )
 _DEPOSITS = Listing[Deposit](
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
     sorts={**CREATION_DATES, "amount": lambda deposit: deposit.amount},
-    statuses=DEPOSIT_STATUSES,
+    statuses=DEPOSIT_MEANINGS,
 )
 _LIGHTNING = Listing[LightningEntry](
     search=lambda entry: (
@@ -61,7 +61,7 @@ _LIGHTNING = Listing[LightningEntry](
         *((entry.payment_request, entry.description) if isinstance(entry, Invoice) else (entry.address,)),
     ),
     sorts=CREATION_DATES,
-    statuses=LIGHTNING_STATUSES,
+    statuses=LIGHTNING_MEANINGS,
 )
 
 _FIND = by_id(WALLETS, "wallet")
@@ -79,6 +79,13 @@ OPERATIONS = (
         body=WalletBody,
         group="wallets",
         errors=("unsupported_network", "network_unavailable"),
+        description=(
+            "Makes a receiving address. On stellar the address is shared and the memo tells whose deposit it "
+            "is; on celo and bitcoin the address is the wallet's own. With `lightning` a bitcoin wallet also "
+            "gets a Lightning address. Sends the event wallet.created, one for each of the two. Refused for "
+            "another network than stellar, celo and bitcoin, and while the network is down."
+        ),
+        statuses=("active",),
     ),
     Operation(
         "GET",
@@ -91,6 +98,10 @@ OPERATIONS = (
         query=_WALLETS,
         group="wallets",
         reads=True,
+        description=(
+            "Lists the deposit wallets, newest first, disabled ones too. `search` looks at label, reference and "
+            "address."
+        ),
     ),
     Operation(
         "GET",
@@ -104,6 +115,7 @@ OPERATIONS = (
         group="wallets",
         reads=True,
         errors=("not_found",),
+        description="Shows one deposit wallet, a bitcoin one with its Lightning addresses.",
     ),
     Operation(
         "PATCH",
@@ -117,6 +129,11 @@ OPERATIONS = (
         load=_FIND,
         group="wallets",
         errors=("not_found",),
+        description=(
+            "Changes what is sent: the label, or whether deposits are credited. A disabled wallet receives "
+            "nothing until it is enabled again; deposits that were detected before are still credited. No event "
+            "is sent."
+        ),
     ),
     Operation(
         "GET",
@@ -131,6 +148,10 @@ OPERATIONS = (
         group="wallets",
         reads=True,
         errors=("not_found",),
+        description=(
+            "Lists what came to one wallet, on the chain and over Lightning, newest first, failed deposits too. "
+            "`search` looks at id, transaction hash and reference."
+        ),
     ),
     Operation(
         "POST",
@@ -147,6 +168,12 @@ OPERATIONS = (
         load=_FIND,
         group="wallets",
         errors=("not_found", "unsupported_network", "wallet_disabled"),
+        description=(
+            "Lets a bitcoin wallet receive over Lightning: by a reusable Lightning address, or by an invoice "
+            "for one payment of an exact amount, which expires. Sends the event wallet.created for an address. "
+            "Refused for wallets on other networks, for a disabled wallet, and when the username is taken."
+        ),
+        statuses=("active", "pending"),
     ),
     Operation(
         "GET",
@@ -161,6 +188,10 @@ OPERATIONS = (
         group="wallets",
         reads=True,
         errors=("not_found",),
+        description=(
+            "Lists the Lightning addresses and invoices of one wallet, newest first. `search` looks at id, "
+            "address, invoice and description."
+        ),
     ),
     Operation(
         "DELETE",
@@ -173,6 +204,10 @@ OPERATIONS = (
         load=lightning.load_entry,
         group="wallets",
         errors=("not_found", "invalid_state"),
+        description=(
+            "Disables a Lightning address or a pending invoice: nothing can be paid to it any more. An invoice "
+            "that was paid or has expired is refused with invalid_state; what is disabled already is not found."
+        ),
     ),
 )
 

@@ -9,129 +9,199 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from simulator.kernel.clock import format_timestamp
-from simulator.kernel.money import format_decimal
-from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.records import (
-    ADDRESSES_BY_WALLET,
-    Deposit,
-    Invoice,
-    LightningAddress,
-    LightningEntry,
-    Wallet,
-    entries,
-    wallets,
+from simulator.resources.deposit_wallets.states import (
+    DEPOSIT_MEANINGS,
+    INVOICE_MEANINGS,
+    LIGHTNING_ADDRESS_MEANINGS,
+    WALLET_MEANINGS,
 )
-from simulator.resources.deposit_wallets.states import DEPOSIT_STATUSES, INVOICE, LIGHTNING_ADDRESS, WALLET_STATUSES
-from simulator.resources.reference import NETWORK_ASSETS, NETWORKS, listing
-from simulator.wire.records import present
-from simulator.wire.shapes import AmountText, Assumed, Clauses, Count, Format, OneOf, Pagination, Prefix, Timestamp
+from simulator.resources.reference import NETWORK_ASSETS, NETWORKS
+from simulator.wire.shapes import (
+    ASSET_CODES,
+    AmountText,
+    Assumed,
+    Clauses,
+    Count,
+    Format,
+    Known,
+    OneOf,
+    Pagination,
+    Prefix,
+    Timestamp,
+)
 
 WalletStatus = Literal["active", "disabled"]
 
 TOKEN_PATTERN = r"^[A-Za-z0-9]{1,12}$"
 """Whatever somebody sends to an address: assets of the service, and tokens that it does not know."""
-TokenText = Annotated[str, Format(pattern=TOKEN_PATTERN)]
-NullableText = Annotated[str | None, Assumed("H19")]
+
+REASON_MEANINGS = {
+    "wallet_disabled": "The wallet is disabled.",
+    "wrong_asset": "The wallet's network does not have this asset.",
+    "missing_memo": "It came to a stellar address without its memo.",
+    "wrong_memo": "It came to a stellar address with another memo.",
+    "rejected": "It was turned down later, without a reason of its own.",
+}
+NullableText = Annotated[str | None, Assumed("H19", "nullable")]
+WalletId = Annotated[str, Prefix("wal_")]
+EntryId = Annotated[str, Prefix("ln_")]
 
 
 class LightningAddressShape(TypedDict):
-    id: Annotated[str, Prefix("ln_")]
-    wallet_id: NotRequired[Annotated[str, Prefix("wal_")]]
+    """A Lightning address of a bitcoin wallet: name@domain, to be paid any number of times."""
+
+    id: EntryId
+    """Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
+    wallet_id: NotRequired[WalletId]
+    """The wallet that is credited; left out where the entry stands inside its wallet."""
     type: Literal["lightning_address"]
+    """Always `lightning_address`."""
     address: str
-    lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$")]
-    status: Annotated[str, OneOf(tuple(LIGHTNING_ADDRESS.rows)), Assumed("S13")]
+    """What a payer enters: name@domain."""
+    lnurl: Annotated[str, Format(pattern="^lnurl1[02-9ac-hj-np-z]+$"), Assumed("S13", "pattern")]
+    """The same for payers whose wallet knows LNURL only."""
+    status: Annotated[str, OneOf(LIGHTNING_ADDRESS_MEANINGS), Assumed("S13", "enum")]
+    """Whether it can be paid."""
     created_at: Timestamp
+    """When it was made."""
 
 
 class InvoiceShape(TypedDict):
-    id: Annotated[str, Prefix("ln_")]
-    wallet_id: NotRequired[Annotated[str, Prefix("wal_")]]
+    """A Lightning invoice of a bitcoin wallet: for one payment of one amount, within its time."""
+
+    id: EntryId
+    """Names the entry, for DELETE /wallets/{id}/lightning/{lightning_id}."""
+    wallet_id: NotRequired[WalletId]
+    """The wallet that is credited."""
     type: Literal["invoice"]
-    payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$")]
+    """Always `invoice`."""
+    payment_request: Annotated[str, Format(pattern="^lnbc[02-9ac-hj-np-z0-9]+$"), Assumed("S13", "pattern")]
+    """What a payer pays: the invoice itself, as BOLT11 writes it."""
     amount_sats: Count
+    """How much it is for, in satoshi: a hundred millionth of a bitcoin."""
     description: NullableText
-    status: Annotated[str, OneOf(tuple(INVOICE.rows)), Assumed("S13")]
+    """What it says to the payer; null when nothing was given."""
+    status: Annotated[str, OneOf(INVOICE_MEANINGS), Assumed("S13", "enum")]
+    """Whether it waits, was paid, or has ended unpaid."""
     expires_at: Timestamp
+    """Until when it can be paid."""
     created_at: Timestamp
+    """When it was made."""
 
 
 class LightningAddressObject(LightningAddressShape):
     """A Lightning address as events carry it."""
 
     reference: Annotated[str | None, Assumed("W8")]
+    """The reference of its wallet; null when that has none."""
 
 
 class InvoiceObject(InvoiceShape):
     """An invoice as events carry it."""
 
     reference: Annotated[str | None, Assumed("W8")]
+    """The reference of its wallet; null when that has none."""
 
 
-class StellarWallet(TypedDict):
-    id: Annotated[str, Prefix("wal_")]
+class _Labels(TypedDict):
+    id: WalletId
+    """Names the wallet in every path below /wallets."""
+    label: NullableText
+    """The caller's label; null when none was given."""
+    reference: NullableText
+    """The caller's own reference, which every deposit and event carries; null when none was given."""
+    status: Annotated[str, OneOf(WALLET_MEANINGS)]
+    """Whether deposits to it are credited."""
+    created_at: Timestamp
+    """When it was made."""
+
+
+class StellarWallet(_Labels):
+    """A deposit wallet on stellar: an address that wallets share, and a memo that tells them apart."""
+
     network: Literal["stellar"]
+    """Always `stellar`."""
     assets: list[Annotated[str, OneOf(NETWORK_ASSETS["stellar"])]]
+    """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
-    memo: Annotated[str, Format(pattern="^[0-9]+$")]
-    memo_type: Literal["id"]
-    label: NullableText
-    reference: NullableText
-    status: Annotated[str, OneOf(WALLET_STATUSES)]
-    created_at: Timestamp
+    """Where to deposit; the address is shared, so that only the memo says whose deposit it is."""
+    memo: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("wallet-memo", "pattern")]
+    """Must go with every deposit: without it, or with another one, nothing is credited."""
+    memo_type: Annotated[Literal["id"], Assumed("wallet-memo", "const")]
+    """Which of stellar's types of memo this is."""
 
 
-class CeloWallet(TypedDict):
-    id: Annotated[str, Prefix("wal_")]
+class CeloWallet(_Labels):
+    """A deposit wallet on celo: an address of its own."""
+
     network: Literal["celo"]
+    """Always `celo`."""
     assets: list[Annotated[str, OneOf(NETWORK_ASSETS["celo"])]]
+    """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
-    label: NullableText
-    reference: NullableText
-    status: Annotated[str, OneOf(WALLET_STATUSES)]
-    created_at: Timestamp
+    """Where to deposit; no other wallet has this address."""
 
 
-class BitcoinWallet(TypedDict):
-    id: Annotated[str, Prefix("wal_")]
+class BitcoinWallet(_Labels):
+    """A deposit wallet on bitcoin: an address of its own, and what receives over Lightning."""
+
     network: Literal["bitcoin"]
+    """Always `bitcoin`."""
     assets: list[Annotated[str, OneOf(NETWORK_ASSETS["bitcoin"])]]
+    """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
+    """Where to deposit on the chain (native SegWit); no other wallet has this address."""
     lightning_addresses: list[LightningAddressShape]
+    """Its Lightning addresses, oldest first, disabled ones too; its invoices are listed apart."""
     confirmations_required: Count
-    label: NullableText
-    reference: NullableText
-    status: Annotated[str, OneOf(WALLET_STATUSES)]
-    created_at: Timestamp
+    """How many confirmations a deposit on the chain needs before it is credited."""
 
 
-class OnChainDeposit(TypedDict):
+class _Arrived(TypedDict):
     id: Annotated[str, Prefix("dep_")]
-    wallet_id: Annotated[str, Prefix("wal_")]
+    """Names the deposit; the transaction that credits it has it as `deposit_id`."""
+    wallet_id: WalletId
+    """The wallet that it came to."""
+    amount: AmountText
+    """How much came, in `asset`."""
+    reference: NullableText
+    """The reference of the wallet; null when that has none."""
+    created_at: Timestamp
+    """When it was seen."""
+
+
+class OnChainDeposit(_Arrived):
+    """What came to a wallet's address over the chain."""
+
     network: Annotated[str, OneOf(NETWORKS)]
-    asset: TokenText
-    amount: AmountText
+    """The network it came over: the wallet's."""
+    asset: Annotated[str, Format(pattern=TOKEN_PATTERN), Known(ASSET_CODES), Assumed("deposit-asset", "pattern")]
+    """What came: whatever somebody sent, also a token that the service does not know and does not credit."""
     channel: Literal["on_chain"]
+    """Always `on_chain`."""
     tx_hash: str
+    """The transaction on the chain."""
     confirmations: Count
-    status: Annotated[str, OneOf(DEPOSIT_STATUSES), Assumed("S12")]
-    reference: NullableText
-    reason: NotRequired[Annotated[str, Assumed("S12")]]
-    created_at: Timestamp
+    """How many confirmations it has."""
+    status: Annotated[str, OneOf(DEPOSIT_MEANINGS), Assumed("S12", "enum")]
+    """How far the deposit has come."""
+    reason: NotRequired[Annotated[str, Known(REASON_MEANINGS), Assumed("S12")]]
+    """Why it could not be credited; there once it has failed."""
 
 
-class LightningDeposit(TypedDict):
-    id: Annotated[str, Prefix("dep_")]
-    wallet_id: Annotated[str, Prefix("wal_")]
+class LightningDeposit(_Arrived):
+    """What was paid to a wallet's Lightning address or invoice."""
+
     network: Literal["bitcoin"]
+    """Always `bitcoin`."""
     asset: Literal["BTC"]
-    amount: AmountText
+    """Always `BTC`."""
     channel: Literal["lightning"]
+    """Always `lightning`."""
     tx_hash: None
-    status: Annotated[str, OneOf(("confirmed",)), Assumed("S13")]
-    reference: NullableText
-    created_at: Timestamp
+    """Always null: there is no transaction on the chain."""
+    status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "const")]
+    """Always `confirmed`: a payment over Lightning is credited at once."""
 
 
 WalletShape: TypeAlias = StellarWallet | CeloWallet | BitcoinWallet
@@ -140,154 +210,35 @@ DepositShape: TypeAlias = OnChainDeposit | LightningDeposit
 
 
 class WalletList(TypedDict):
+    """A page of deposit wallets."""
+
     data: list[WalletShape]
+    """The wallets of this page."""
     pagination: Pagination
+    """Where this page lies in the whole list."""
 
 
 class LightningList(TypedDict):
+    """A page of the Lightning entries of a wallet."""
+
     data: list[LightningShape]
+    """The Lightning addresses and invoices of this page."""
     pagination: Pagination
+    """Where this page lies in the whole list."""
 
 
 class DepositList(TypedDict):
+    """A page of the deposits to a wallet."""
+
     data: list[DepositShape]
+    """The deposits of this page."""
     pagination: Pagination
-
-
-class _WalletTail(TypedDict):
-    """What wallets of all networks end in."""
-
-    label: str | None
-    reference: str | None
-    status: str
-    created_at: str
-
-
-def render_wallet(world: World, wallet: Wallet) -> WalletShape:
-    """The wallet in the shape of its network; a bitcoin wallet with all its Lightning addresses, oldest first."""
-    assets = list(NETWORK_ASSETS[wallet.network])
-    tail: _WalletTail = {
-        "label": wallet.label,
-        "reference": wallet.reference,
-        "status": wallet.status,
-        "created_at": format_timestamp(wallet.created_at_ms),
-    }
-    if wallet.network == "stellar":
-        stellar: StellarWallet = {
-            "id": wallet.id,
-            "network": "stellar",
-            "assets": assets,
-            "address": wallet.address,
-            "memo": present(wallet.memo),
-            "memo_type": "id",
-            **tail,
-        }
-        return stellar
-    if wallet.network == "celo":
-        celo: CeloWallet = {"id": wallet.id, "network": "celo", "assets": assets, "address": wallet.address, **tail}
-        return celo
-    bitcoin: BitcoinWallet = {
-        "id": wallet.id,
-        "network": "bitcoin",
-        "assets": assets,
-        "address": wallet.address,
-        "lightning_addresses": _addresses(world, wallet),
-        "confirmations_required": required_confirmations(wallet.network),
-        **tail,
-    }
-    return bitcoin
-
-
-def _addresses(world: World, wallet: Wallet) -> list[LightningAddressShape]:
-    table = entries(world, wallet.environment)
-    own = world.store[ADDRESSES_BY_WALLET.of(wallet.environment)].get(wallet.id) or ()
-    shown = [_render_address(entry) for entry in map(table.__getitem__, own) if isinstance(entry, LightningAddress)]
-    for shape in shown:
-        del shape["wallet_id"]
-    return shown
-
-
-def render_entry(world: World, entry: LightningEntry) -> LightningShape:
-    """A Lightning entry in the shape of its type."""
-    return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
-
-
-def _render_invoice(invoice: Invoice) -> InvoiceShape:
-    return {
-        "id": invoice.id,
-        "wallet_id": invoice.wallet_id,
-        "type": "invoice",
-        "payment_request": invoice.payment_request,
-        "amount_sats": invoice.amount_sats,
-        "description": invoice.description,
-        "status": invoice.status,
-        "expires_at": format_timestamp(invoice.expires_at_ms),
-        "created_at": format_timestamp(invoice.created_at_ms),
-    }
-
-
-def _render_address(address: LightningAddress) -> LightningAddressShape:
-    return {
-        "id": address.id,
-        "wallet_id": address.wallet_id,
-        "type": "lightning_address",
-        "address": address.address,
-        "lnurl": address.lnurl,
-        "status": address.status,
-        "created_at": format_timestamp(address.created_at_ms),
-    }
-
-
-def entry_in_events(world: World, entry: LightningEntry) -> dict[str, str | None]:
-    """What the events of a Lightning entry carry besides: the reference of its wallet (decision W8)."""
-    return {"reference": wallets(world, entry.environment)[entry.wallet_id].reference}
-
-
-class _Reason(TypedDict, total=False):
-    reason: str
-
-
-def render_deposit(world: World, deposit: Deposit) -> DepositShape:
-    """A deposit; on-chain with `confirmations`, failed with `reason` (decision S12)."""
-    if deposit.channel == "lightning":
-        over_lightning: LightningDeposit = {
-            "id": deposit.id,
-            "wallet_id": deposit.wallet_id,
-            "network": "bitcoin",
-            "asset": "BTC",
-            "amount": format_decimal(deposit.amount),
-            "channel": "lightning",
-            "tx_hash": None,
-            "status": deposit.status,
-            "reference": deposit.reference,
-            "created_at": format_timestamp(deposit.created_at_ms),
-        }
-        return over_lightning
-    reason: _Reason = {} if deposit.reason is None else {"reason": deposit.reason}
-    on_chain: OnChainDeposit = {
-        "id": deposit.id,
-        "wallet_id": deposit.wallet_id,
-        "network": deposit.network,
-        "asset": deposit.asset,
-        "amount": format_decimal(deposit.amount),
-        "channel": "on_chain",
-        "tx_hash": present(deposit.tx_hash),
-        "confirmations": present(deposit.confirmations),
-        "status": deposit.status,
-        "reference": deposit.reference,
-        **reason,
-        "created_at": format_timestamp(deposit.created_at_ms),
-    }
-    return on_chain
-
-
-def required_confirmations(network: str) -> int:
-    """On-chain confirmations before a deposit is credited, from the currency listing."""
-    return listing(NETWORK_ASSETS[network][0], network).confirmations
+    """Where this page lies in the whole list."""
 
 
 CLAUSES: Clauses = {
     "Deposit wallet": (StellarWallet, CeloWallet, BitcoinWallet),
     "Lightning entry": (LightningAddressShape, InvoiceShape),
+    "Pagination envelope and error envelope": (WalletList, LightningList, DepositList),
     "Deposit": (OnChainDeposit, LightningDeposit),
 }

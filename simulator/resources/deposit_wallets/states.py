@@ -67,6 +67,31 @@ DEPOSIT = Machine(
     },
 )
 
-WALLET_STATUSES = tuple(WALLET.rows)
-LIGHTNING_STATUSES = ("active", "pending", "paid", "expired", "disabled")
-DEPOSIT_STATUSES = tuple(DEPOSIT.rows)
+WALLET_MEANINGS = {
+    "active": "Deposits to it are credited.",
+    "disabled": "It receives nothing any more: a deposit that arrives fails. It can be enabled again.",
+}
+
+LIGHTNING_ADDRESS_MEANINGS = {
+    "active": "It can be paid any number of times.",
+    "disabled": "It can be paid no more.",
+}
+
+INVOICE_MEANINGS = {
+    "pending": "It waits for its one payment until `expires_at`.",
+    "paid": "It was paid, and the balance is credited.",
+    "expired": "It was not paid in time and cannot be paid any more.",
+    "disabled": "It was withdrawn before it was paid.",
+}
+
+LIGHTNING_MEANINGS = {
+    "active": "A Lightning address that can be paid.",
+    **INVOICE_MEANINGS,
+    "disabled": "A Lightning address or an invoice that can be paid no more.",
+}
+
+DEPOSIT_MEANINGS = {
+    "detected": "Seen on the chain, without the confirmations it needs; nothing is credited yet.",
+    "confirmed": "Credited to the balance.",
+    "failed": "It could not be credited; `reason` says why.",
+}

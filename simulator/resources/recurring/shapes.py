@@ -5,7 +5,7 @@ The fields of the schedule object are settled by decision S19, the member `run` 
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NotRequired
+from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -175,7 +175,7 @@ class RecurringSend(_RecurringPayment):
     """Where it goes."""
 
 
-RecurringPaymentShape = Annotated[RecurringWithdrawal | RecurringSend, Field(discriminator="type")]
+RecurringPaymentShape: TypeAlias = RecurringWithdrawal | RecurringSend
 
 
 class Run(TypedDict):
@@ -213,7 +213,7 @@ class RecurringSendRun(RecurringSend, RunMember):
     """A recurring send, with the run that an event is about."""
 
 
-RecurringRunObject = Annotated[RecurringWithdrawalRun | RecurringSendRun, Field(discriminator="type")]
+RecurringRunObject: TypeAlias = RecurringWithdrawalRun | RecurringSendRun
 
 
 class Activation(TypedDict):
@@ -328,10 +328,7 @@ class Review(TypedDict):
 class RecurringTransactionList(TypedDict):
     """A page of the transactions that the runs of a recurring payment made."""
 
-    data: Annotated[
-        list[Annotated[SendTransaction | WithdrawTransaction, Field(discriminator="type")]],
-        Assumed("recurring-items", "items"),
-    ]
+    data: Annotated[list[SendTransaction | WithdrawTransaction], Assumed("recurring-items", "items")]
     """The transactions of this page: payouts of a withdrawal, sends of a send."""
     pagination: Pagination
     """Where this page lies in the whole list."""
