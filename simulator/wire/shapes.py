@@ -18,6 +18,7 @@ from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
 Constraint = Literal[
+    "type",
     "pattern",
     "enum",
     "const",
@@ -137,6 +138,7 @@ ASSET_CODES = {
     "CUSD": "Celo Dollar, worth a US dollar; on celo.",
     "BTC": "Bitcoin.",
 }
+CURRENCY_CODES = {**FIAT_CODES, **ASSET_CODES}
 DIRECTIONS = {
     "onramp": "Fiat becomes crypto, delivered to an external wallet.",
     "offramp": "Crypto becomes fiat, paid out to a saved beneficiary.",
@@ -146,6 +148,7 @@ METHODS = {
     "bank_transfer": "A transfer from or to a bank account.",
 }
 RAMP_NETWORKS = {"stellar": "Stellar, with XLM and USDC.", "celo": "Celo, with CELO, USDT, USDC and CUSD."}
+CANONICAL_NETWORKS = {**RAMP_NETWORKS, "bitcoin": "Bitcoin, with BTC."}
 SHORT_NETWORKS = {**RAMP_NETWORKS, "btc": "Bitcoin, with BTC."}
 WALLET_NETWORKS = {
     "STELLAR": "Stellar, with XLM and USDC.",
@@ -175,7 +178,7 @@ WalletNetwork = Annotated[str, OneOf(WALLET_NETWORKS)]
 ShortNetworkText = Annotated[str, OneOf(SHORT_NETWORKS)]
 FiatText = Annotated[str, OneOf(FIAT_CODES)]
 AssetText = Annotated[str, OneOf(ASSET_CODES)]
-CurrencyText = Annotated[str, OneOf({**FIAT_CODES, **ASSET_CODES})]
+CurrencyText = Annotated[str, OneOf(CURRENCY_CODES)]
 PhoneText = Annotated[str, Format(pattern=r"^\+[1-9][0-9]{6,14}$"), Assumed("phone-format", "pattern")]
 OrderNumber = Annotated[str, Format(pattern=r"^ORD-[0-9]{8,}$"), Assumed("order-number", "pattern")]
 Uuid = Annotated[

@@ -9,9 +9,12 @@ import pytest
 from simulator.kernel.machine import Machine
 from simulator.resources.balance import states as balance
 from simulator.resources.deposit_wallets import states as wallets
+from simulator.resources.fees import states as fees
 from simulator.resources.history import shapes as history
+from simulator.resources.profile import states as profile
 from simulator.resources.ramps import states as ramps
 from simulator.resources.recurring import states as recurring
+from simulator.resources.reference import states as reference
 from simulator.resources.transactions import quotes
 from simulator.resources.transactions import states as transactions
 
@@ -28,6 +31,10 @@ TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (ramps.ONRAMP, ramps.ONRAMP_MEANINGS),
     (ramps.OFFRAMP, ramps.OFFRAMP_MEANINGS),
     (quotes.QUOTE, quotes.QUOTE_MEANINGS),
+    (fees.FEE_PRODUCT, fees.STATUSES),
+    (reference.NETWORK, reference.STATUSES),
+    (profile.KYC, profile.KYC_STATUSES),
+    (profile.PROFILE, profile.PROFILE_STATUSES),
     (transactions.DEPOSIT_TRANSACTION, transactions.DEPOSIT_TRANSACTION_MEANINGS),
 )
 

@@ -26,6 +26,12 @@ OPERATIONS = (
         idempotent=False,
         refuses_with="invalid_request",
         errors=("invalid_request", "invalid_credentials", "environment_mismatch", "production_access_required"),
+        description=(
+            "Exchanges a key pair for a token that is good for `expires_in` seconds in the environment of the "
+            "pair. Every other operation needs one, as `Authorization: Bearer <access_token>`. There is no "
+            "refresh: exchange the pair again once a call answers 401. Refused with invalid_credentials for a "
+            "wrong or revoked pair, and with environment_mismatch for a pair of the other environment."
+        ),
     ),
 )
 

@@ -6,7 +6,7 @@ Chapter "Fees" of the specification, decisions L5, M2, M9, M13, M15, R7, R9.
 from __future__ import annotations
 
 from simulator.resources.fees.catalogue import find_product
-from simulator.resources.fees.currencies import LIST_CURRENCIES, CurrencyRecord
+from simulator.resources.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES
 from simulator.resources.fees.pricing import check_limits, formula, match, require_in_force, solve_source
 from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, no_fee
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
@@ -27,7 +27,7 @@ ROOM = Room(
     operations=(LIST_CURRENCIES, *OPERATIONS),
     actions=ACTIONS,
     kinds=(Kind("fee_product", CHANGED_PRODUCTS, render_product, FEE_PRODUCT, standing=find_product),),
-    clauses={**CLAUSES, "Reference data": (CurrencyRecord,)},
+    clauses={**CLAUSES, **CURRENCY_CLAUSES},
 )
 
 MACHINES = (FEE_PRODUCT,)

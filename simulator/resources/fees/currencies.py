@@ -17,66 +17,84 @@ from simulator.kernel.world import World
 from simulator.resources import reference
 from simulator.resources.fees.pricing import formula, match
 from simulator.resources.fees.records import FeeProduct
-from simulator.resources.reference import ASSET_CODES, ASSETS, CurrencyListing, listing, network_status, usd_price
+from simulator.resources.reference import ASSETS, CurrencyListing, listing, network_status, usd_price
 from simulator.wire.errors import ApiError
 from simulator.wire.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.wire.operation import Call, Operation
-from simulator.wire.shapes import AmountText, AssetText, Assumed, Count, Number, OneOf, Pagination, WalletNetwork
-from simulator.wire.spelling import WALLET, upper
+from simulator.wire.shapes import (
+    ASSET_CODES,
+    WALLET_NETWORKS,
+    AmountText,
+    AssetText,
+    Assumed,
+    Clauses,
+    Count,
+    Number,
+    OneOf,
+    Pagination,
+    WalletNetwork,
+)
+from simulator.wire.spelling import upper
 
 USD = "USD"
 LISTED_FIAT = "KES"
 """The fiat currency whose purchases `buy_fees` tells of."""
 
 
+LISTED = {
+    "active": "Wallet operations may use it.",
+    "inactive": "Its network is down.",
+}
+
+
 class Price(TypedDict):
     """What one unit of an asset is worth."""
 
-    currency: Annotated[str, Assumed("R7")]
+    currency: str
     """The currency of `amount`: US dollars."""
-    amount: Annotated[AmountText, Assumed("R7")]
+    amount: AmountText
     """The price of one unit."""
 
 
 class CurrencyRecord(TypedDict):
     """An asset on a network: whether it can be used, how much may be sent, and what that costs."""
 
-    symbol: Annotated[AssetText, Assumed("R7")]
+    symbol: AssetText
     """The code of the asset."""
-    network: Annotated[WalletNetwork, Assumed("R7")]
+    network: WalletNetwork
     """The network, as wallet operations spell it."""
-    name: Annotated[str, Assumed("R7")]
+    name: str
     """A name to show."""
-    decimals: Annotated[Count, Assumed("R7")]
+    decimals: Count
     """How many decimals an amount of it may have."""
-    status: Annotated[Annotated[str, OneOf(("active", "inactive"))], Assumed("R7")]
+    status: Annotated[str, OneOf(LISTED)]
     """Whether wallet operations can use it now; it is inactive while its network is down."""
-    price: Annotated[Price, Assumed("R7")]
+    price: Price
     """What one unit is worth."""
-    min_withdraw: Annotated[AmountText | None, Assumed("R7")]
+    min_withdraw: AmountText | None
     """The least that a send may move, in the asset; null while sends of it are not offered."""
-    max_withdraw: Annotated[AmountText | None, Assumed("R7")]
+    max_withdraw: AmountText | None
     """The most that a send may move, in the asset; null while sends of it are not offered."""
-    send_fees: Annotated[AmountText | None, Assumed("R7")]
+    send_fees: AmountText | None
     """What the least send costs, in the asset; null while sends of it are not offered."""
-    deposit_fees: Annotated[AmountText, Assumed("R7")]
+    deposit_fees: AmountText
     """What a deposit costs, in the asset."""
-    swap_fees: Annotated[AmountText | None, Assumed("R7")]
+    swap_fees: AmountText | None
     """The platform fee of a swap from it, in percent; null while such swaps are not offered."""
-    buy_fees: Annotated[AmountText | None, Assumed("R7")]
+    buy_fees: AmountText | None
     """The platform fee of a purchase of it, in percent; null while such purchases are not offered."""
-    slippage: Annotated[Number, Assumed("R7")]
+    slippage: Number
     """The tolerance of a swap quote that names none, in percent."""
-    confirmations: Annotated[Count, Assumed("R7")]
+    confirmations: Count
     """How many on-chain confirmations a deposit needs before it is credited."""
 
 
 class CurrencyList(TypedDict):
     """A page of the currency listing."""
 
-    data: Annotated[list[CurrencyRecord], Assumed("R7")]
+    data: list[CurrencyRecord]
     """The assets of this page, each on one network."""
-    pagination: Annotated[Pagination, Assumed("L6")]
+    pagination: Pagination
     """Which page this is, of how many."""
 
 
@@ -165,12 +183,23 @@ def _rows(world: World, environment: str) -> list[CurrencyRow]:
 
 CURRENCIES = Listing[CurrencyRow](
     filters=(
-        by_field("symbol", ASSET_CODES),
-        by_field("network", tuple(WALLET)),
-        Filter("status", lambda row, values: row.status in values, ("active", "inactive"), many=True),
+        by_field("symbol", ASSET_CODES, description="Only this asset, on all its networks."),
+        by_field("network", WALLET_NETWORKS, description="Only the assets of this network."),
+        Filter(
+            "status",
+            lambda row, values: row.status in values,
+            LISTED,
+            many=True,
+            description="Only assets that can, or cannot, be used now.",
+        ),
     ),
     search=lambda row: (row.symbol, row.listing.name, row.network),
 )
+
+CURRENCY_CLAUSES: Clauses = {
+    Assumed("R7"): (CurrencyRecord, Price),
+    Assumed("L6"): (CurrencyList,),
+}
 
 LIST_CURRENCIES = Operation(
     "GET",
@@ -182,4 +211,9 @@ LIST_CURRENCIES = Operation(
     CurrencyList,
     query=CURRENCIES,
     basis="R7",
+    description=(
+        "Lists every asset on every network: whether wallet operations can use it now, how much may be sent, "
+        "and what moving it costs. The figures are those of the fee products in force; the status follows "
+        "the network's."
+    ),
 )

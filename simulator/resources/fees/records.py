@@ -7,22 +7,41 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Annotated, Literal
 
 from simulator.kernel.money import ZERO, Currency, add
 from simulator.kernel.store import TableKey
 from simulator.resources import reference
 from simulator.wire.records import Record
+from simulator.wire.shapes import Meanings
 
-ProductName = Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"]
-PaymentMethod = Literal["bank_account", "phone_number"]
-Payer = Literal["customer", "peerpesa"]
-PRODUCTS: tuple[ProductName, ...] = get_args(ProductName)
+PRODUCTS = {
+    "onramp": "Fiat to an external wallet: processing fee and network fee.",
+    "offramp": "Crypto to a beneficiary's fiat: processing fee and network fee.",
+    "buy": "Fiat to the balance: processing fee.",
+    "withdraw": "Balance to a beneficiary's fiat: processing fee.",
+    "swap": "One asset of the balance to another: app fee and network fee.",
+    "send": "Balance to an address or over Lightning: app fee and network fee.",
+    "internal_transfer": "Balance to another user of the service: free.",
+    "deposit": "Money that arrives at a deposit wallet: free.",
+}
+METHODS = {
+    "bank_account": "Fiat moves by bank transfer.",
+    "phone_number": "Fiat moves by mobile money.",
+}
+PAYERS = {
+    "customer": "It is part of the customer's fee.",
+    "peerpesa": "The service bears it; it costs the customer nothing.",
+}
+ProductName = Annotated[
+    Literal["onramp", "offramp", "buy", "withdraw", "swap", "send", "internal_transfer", "deposit"], Meanings(PRODUCTS)
+]
+PaymentMethod = Annotated[Literal["bank_account", "phone_number"], Meanings(METHODS)]
+Payer = Annotated[Literal["customer", "peerpesa"], Meanings(PAYERS)]
 IN_FIAT = ("onramp", "buy")
 """Products whose amount is in fiat; the others' is in the asset (decision M2)."""
 WITH_FIAT = ("onramp", "offramp", "buy", "withdraw")
 WITH_NETWORK_FEE = ("onramp", "offramp", "swap", "send")
-METHODS: tuple[PaymentMethod, ...] = get_args(PaymentMethod)
 
 
 @dataclass(frozen=True, slots=True)

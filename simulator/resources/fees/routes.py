@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.resources import reference
 from simulator.resources.fees import actions, shapes
 from simulator.resources.fees.bodies import (
     CalculateFee,
@@ -24,9 +23,8 @@ from simulator.wire.actions import Action
 from simulator.wire.handlers import body_by, shown
 from simulator.wire.listing import Filter, Listing, by_field
 from simulator.wire.operation import Operation
+from simulator.wire.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
 from simulator.wire.spelling import SHORT
-
-_ASSETS = tuple(dict.fromkeys(code for code, _ in reference.ASSETS))
 
 
 def _network_or_all(record: FeeProduct, values: frozenset[str]) -> bool:
@@ -39,12 +37,18 @@ def _status(record: FeeProduct, values: frozenset[str]) -> bool:
 
 LISTING = Listing[FeeProduct](
     filters=(
-        by_field("product", PRODUCTS, many=True),
-        Filter("network", _network_or_all, tuple(SHORT)),
-        by_field("asset", _ASSETS),
-        by_field("fiat_currency", tuple(reference.FIATS)),
-        by_field("payment_method", METHODS),
-        Filter("status", _status, (*STATUSES, "all"), many=True),
+        by_field("product", PRODUCTS, many=True, description="Only the products of these operations."),
+        Filter("network", _network_or_all, SHORT_NETWORKS, description="Only products for this network, or for all."),
+        by_field("asset", ASSET_CODES, description="Only products for this asset."),
+        by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
+        by_field("payment_method", METHODS, description="Only products for this payment method."),
+        Filter(
+            "status",
+            _status,
+            {**STATUSES, "all": "Active and inactive ones."},
+            many=True,
+            description="Which products to list; the active ones when absent.",
+        ),
     ),
     common=False,
     newest_first=False,
@@ -72,6 +76,11 @@ OPERATIONS = (
         query=LISTING,
         reads=True,
         errors=("invalid_parameter",),
+        description=(
+            "Lists the fee products: how each operation is priced, by network, asset, currency and payment "
+            "method. Only active products unless `status` says otherwise. The figures are indicative; the fee "
+            "on a quote or an estimate is exact."
+        ),
     ),
     Operation(
         "GET",
@@ -84,6 +93,7 @@ OPERATIONS = (
         load=actions.lookup,
         reads=True,
         errors=("not_found",),
+        description="Shows one fee product, active or not.",
     ),
     Operation(
         "POST",
@@ -104,6 +114,13 @@ OPERATIONS = (
             "amount_too_low",
             "amount_too_high",
             "not_found",
+        ),
+        description=(
+            "Finds the active fee product for an operation and works out the exact fee of an amount: the share "
+            "and the flat fee, kept between the product's least and most, and the network fee. A quote made at "
+            "this instant would have the same fee. Nothing is locked or stored. Refused with unsupported_pair "
+            "when no active product matches, and with amount_too_low or amount_too_high outside the product's "
+            "limits."
         ),
     ),
 )

@@ -29,7 +29,8 @@ from simulator.wire.shapes import (
 )
 from simulator.wire.spelling import short
 
-FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9")]
+FeeProductId = Annotated[str, Format(pattern=r"^fee_[0-9a-z_]+$"), Assumed("R9", "pattern")]
+FeeCurrency = Annotated[CurrencyText, Assumed("M2", "enum")]
 
 
 class ProcessingFee(TypedDict):
@@ -37,7 +38,7 @@ class ProcessingFee(TypedDict):
 
     total: AmountText
     """The whole fee: `processing_fee` and `network_fee` together, in `currency`."""
-    currency: CurrencyText
+    currency: FeeCurrency
     """The currency of all three amounts: that of the source side."""
     processing_fee: AmountText
     """What the service takes for the processing."""
@@ -50,7 +51,7 @@ class AppFee(TypedDict):
 
     total: AmountText
     """The whole fee: `app_fee` and `network_fee` together, in `currency`."""
-    currency: CurrencyText
+    currency: FeeCurrency
     """The currency of all three amounts: the fiat currency of a buy, else the asset that is paid with."""
     app_fee: AmountText
     """What the platform takes."""
@@ -63,7 +64,7 @@ class NetworkFee(TypedDict):
 
     amount: AmountText
     """What the transaction costs, in `currency`."""
-    currency: CurrencyText
+    currency: FeeCurrency
     """The currency of `amount`."""
     paid_by: records.Payer
     """Who bears it. What the service bears costs the customer nothing."""
@@ -76,7 +77,7 @@ class ProductLimits(TypedDict):
     """The least amount, before fees; less is refused with amount_too_low."""
     max_amount: AmountText
     """The most, before fees; more is refused with amount_too_high."""
-    currency: CurrencyText
+    currency: FeeCurrency
     """The currency of both bounds: that of the amount."""
 
 
@@ -97,7 +98,7 @@ class FeeProduct(TypedDict):
     """The fiat currency that it is for; null where only crypto moves."""
     payment_method: records.PaymentMethod | None
     """The payment method that it is for; null for all."""
-    fee_currency: CurrencyText
+    fee_currency: FeeCurrency
     """The currency of `fixed`, `min_fee` and `max_fee`: that of the amount."""
     percentage: AmountText
     """The share of the amount, in percent: 1.00 is 1 %."""
@@ -135,9 +136,9 @@ class FeeBreakdown(TypedDict):
     """What that share of the amount is, in the currency of the amount, before the bounds."""
     fixed: AmountText
     """The flat fee that is added to it."""
-    min_fee_applied: Annotated[bool, Assumed("M9")]
+    min_fee_applied: Annotated[bool, Assumed("M9", "type")]
     """Whether the sum was raised to the product's `min_fee`."""
-    max_fee_applied: Annotated[bool, Assumed("M9")]
+    max_fee_applied: Annotated[bool, Assumed("M9", "type")]
     """Whether the sum was lowered to the product's `max_fee`."""
 
 
@@ -150,7 +151,7 @@ class FeeCalculation(TypedDict):
     """The operation that was priced."""
     amount: AmountText
     """The amount that was asked about, before fees."""
-    currency: CurrencyText
+    currency: FeeCurrency
     """The currency of `amount` and `net_amount`."""
     fee: ProcessingFee
     """The fee of that amount."""
@@ -240,5 +241,5 @@ def show_calculation(
 CLAUSES: Clauses = {
     "Fee object": (ProcessingFee, AppFee),
     "Fee product": (FeeProduct, NetworkFee, ProductLimits),
-    "Fees": (FeeCalculation, FeeBreakdown),
+    "Fees": (FeeProductList, FeeCalculation, FeeBreakdown),
 }

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from simulator.kernel.machine import Machine, Move
 
-STATUSES = ("active", "inactive")
+STATUSES = {
+    "active": "New operations may use it.",
+    "inactive": "It prices no new operation.",
+}
 
 FEE_PRODUCT = Machine(
     "fee product",

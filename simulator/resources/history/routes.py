@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from simulator.resources.history import actions
 from simulator.resources.history.shapes import (
+    ORDER_STATUS_MEANINGS,
     ORDER_STATUSES,
     AnyTransaction,
     Order,
@@ -13,12 +14,12 @@ from simulator.resources.history.shapes import (
     render_item,
     render_order,
 )
-from simulator.resources.reference import ASSET_CODES, FIATS, NETWORKS
 from simulator.resources.transactions import STATUSES, TRANSACTIONS, TYPES, Transaction
 from simulator.wire.handlers import by_id, listed, shown
 from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field
 from simulator.wire.operation import Operation
 from simulator.wire.records import render
+from simulator.wire.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
 
 TAG = "Orders and transactions"
 
@@ -35,16 +36,28 @@ def _is_run_of(transaction: Transaction, wanted: frozenset[str]) -> bool:
     return transaction.recurring_payment_id in wanted
 
 
-_NETWORK = Filter("network", _on_network, tuple(NETWORKS))
+_NETWORK = Filter(
+    "network", _on_network, CANONICAL_NETWORKS, description="Only what moves on this network, on either side."
+)
 
 TRANSACTION_LIST = Listing[Transaction](
     filters=(
-        by_field("type", TYPES, many=True),
-        Filter("recurring_payment_id", _is_run_of),
+        by_field("type", TYPES, many=True, description="Only transactions of these types."),
+        Filter(
+            "recurring_payment_id", _is_run_of, description="Only what the runs of this recurring payment have made."
+        ),
         _NETWORK,
-        Filter("currency", _in_currency, (*ASSET_CODES, *FIATS)),
-        Bound("min_amount", lambda transaction, bound: transaction.amount >= bound),
-        Bound("max_amount", lambda transaction, bound: transaction.amount <= bound),
+        Filter("currency", _in_currency, CURRENCY_CODES, description="Only what moves this asset or fiat currency."),
+        Bound(
+            "min_amount",
+            lambda transaction, bound: transaction.amount >= bound,
+            description="Only amounts from this one on; a ramp counts by `source_amount`, a swap by `from.amount`.",
+        ),
+        Bound(
+            "max_amount",
+            lambda transaction, bound: transaction.amount <= bound,
+            description="Only amounts up to this one; a ramp counts by `source_amount`, a swap by `from.amount`.",
+        ),
     ),
     search=Transaction.searched,
     sorts={**DATES, "amount": lambda row: row.amount},
@@ -56,14 +69,21 @@ ORDER_LIST = Listing[Transaction](
         Filter(
             "status",
             lambda order, wanted: ORDER_STATUSES[order.status] in wanted,
-            tuple(dict.fromkeys(ORDER_STATUSES.values())),
+            ORDER_STATUS_MEANINGS,
             many=True,
+            description="Only orders that have come this far.",
         ),
-        Filter("order_type", lambda order, wanted: order.type in wanted, TYPES, many=True),
-        Filter("asset", _in_currency, tuple(ASSET_CODES)),
+        Filter(
+            "order_type",
+            lambda order, wanted: order.type in wanted,
+            TYPES,
+            many=True,
+            description="Only orders of these operations.",
+        ),
+        Filter("asset", _in_currency, ASSET_CODES, description="Only orders that pay or deliver this asset."),
         _NETWORK,
-        Filter("fiat_currency", _in_currency, tuple(FIATS)),
-        Filter("recurring_payment", _is_run_of),
+        Filter("fiat_currency", _in_currency, FIAT_CODES, description="Only orders that pay or deliver this currency."),
+        Filter("recurring_payment", _is_run_of, description="Only what the runs of this recurring payment have made."),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
     sorts={**DATES, "amount": order_amount},
@@ -83,6 +103,10 @@ OPERATIONS = (
         query=ORDER_LIST,
         group="read",
         reads=True,
+        description=(
+            "Lists the orders of the account, newest first. Every ramp, wallet operation and deposit has made "
+            "one. The orders come without their legs; read one by its number to see these."
+        ),
     ),
     Operation(
         "GET",
@@ -96,6 +120,11 @@ OPERATIONS = (
         group="read",
         reads=True,
         errors=("order_not_found",),
+        description=(
+            "Shows one order with every field and with its legs: the debit of what is paid and the credit of "
+            "what is delivered, with their on-chain detail. The id that a wallet operation answers finds its "
+            "order too. Amounts and fees are JSON numbers here."
+        ),
     ),
     Operation(
         "GET",
@@ -108,6 +137,10 @@ OPERATIONS = (
         query=TRANSACTION_LIST,
         group="read",
         reads=True,
+        description=(
+            "Lists the transactions of the account of every type, newest first: ramps, and what moved the "
+            "balance. Each is shown as its own operation shows it; `type` says which shape it has."
+        ),
     ),
     Operation(
         "GET",
@@ -121,5 +154,9 @@ OPERATIONS = (
         group="read",
         reads=True,
         errors=("not_found",),
+        description=(
+            "Shows one transaction of any type as it is now; `type` says which shape it has. Events can arrive "
+            "late or out of order: this is how to learn the latest state."
+        ),
     ),
 )

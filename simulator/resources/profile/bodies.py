@@ -7,8 +7,9 @@ from typing import Annotated, Literal, NoReturn
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema
 
 from simulator.resources.profile import shapes
+from simulator.resources.profile.states import PROFILE_STATUSES
 from simulator.wire.fields import Body, Name, Text
-from simulator.wire.shapes import FiatCode
+from simulator.wire.shapes import FiatCode, Meanings
 
 
 def _refuse(value: object) -> NoReturn:
@@ -63,7 +64,7 @@ class SetKyc(Body):
 
 
 class SetProfile(Body):
-    status: Literal["active", "suspended", "closed"]
+    status: Annotated[Literal["active", "suspended", "closed"], Meanings(PROFILE_STATUSES)]
     """What the status of the profile becomes."""
 
 

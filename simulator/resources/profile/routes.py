@@ -22,6 +22,9 @@ OPERATIONS = (
         group="profile",
         reads=True,
         profile_gate=False,
+        description=(
+            "Shows the account behind the key: who it belongs to, whether it may move money, and its default currency."
+        ),
     ),
     Operation(
         "PATCH",
@@ -34,6 +37,11 @@ OPERATIONS = (
         body=PatchProfile,
         group="profile",
         errors=("invalid_parameter", "invalid_phone_number"),
+        description=(
+            "Changes the fields that are sent and leaves the others. A new phone number must be verified before "
+            "it takes effect: until then the answer shows the old one. E-mail, country, account type and "
+            "business details cannot be changed through the interface."
+        ),
     ),
     Operation(
         "GET",
@@ -46,6 +54,10 @@ OPERATIONS = (
         group="profile",
         reads=True,
         profile_gate=False,
+        description=(
+            "Shows how far the check of the account's identity has come, the tier it has reached, and what "
+            "compliance still needs."
+        ),
     ),
     Operation(
         "GET",
@@ -58,6 +70,11 @@ OPERATIONS = (
         group="profile",
         reads=True,
         profile_gate=False,
+        description=(
+            "Shows how much the account may move in one transaction, in a day and in a month, how much of it is "
+            "used, and when the counts begin anew. Ramps, purchases and withdrawals count, in fiat; a higher "
+            "KYC level has higher limits."
+        ),
     ),
 )
 

@@ -8,14 +8,30 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_moment, format_timestamp
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import World
 from simulator.resources import reference
 from simulator.resources.profile import limits, records
 from simulator.resources.profile.states import KYC_STATUSES, PROFILE_STATUSES
-from simulator.wire.shapes import AmountText, Clauses, CountryText, FiatText, Format, OneOf, PhoneText, Timestamp, Uuid
+from simulator.wire.shapes import (
+    AmountText,
+    Assumed,
+    Clauses,
+    CountryText,
+    FiatText,
+    Format,
+    Meanings,
+    OneOf,
+    PhoneText,
+    Timestamp,
+    Uuid,
+)
 
-KycStatus = Literal["not_started", "pending", "action_required", "approved", "rejected"]
-AccountType = Annotated[str, OneOf(("individual", "business"))]
+KycStatus = Annotated[
+    Literal["not_started", "pending", "action_required", "approved", "rejected"], Meanings(KYC_STATUSES)
+]
+ACCOUNT_TYPES = {"individual": "The account of a person.", "business": "The account of a company."}
+ENVIRONMENTS = {"sandbox": "No real money moves.", "production": "Real money moves."}
+AccountType = Annotated[str, OneOf(ACCOUNT_TYPES)]
 KycText = Annotated[str, OneOf(KYC_STATUSES)]
 
 
@@ -68,11 +84,11 @@ class KycDetail(TypedDict):
     """How far it has come; only `approved` accounts move money."""
     account_type: AccountType
     """Whether the account is a person's or a company's."""
-    level: Annotated[int, Field(ge=1, le=3)]
+    level: Annotated[int, Field(ge=1, le=3), Assumed("M14", "minimum", "maximum")]
     """The tier that the account has reached; a higher one has higher limits."""
-    submitted_at: Timestamp | None
+    submitted_at: Annotated[Timestamp | None, Assumed("kyc-times", "nullable")]
     """When the documents were handed in; null before."""
-    reviewed_at: Timestamp | None
+    reviewed_at: Annotated[Timestamp | None, Assumed("kyc-times", "nullable")]
     """When compliance last decided; null before."""
     required_actions: list[RequiredAction]
     """What compliance still needs; empty when nothing."""

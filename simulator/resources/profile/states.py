@@ -8,8 +8,18 @@ from __future__ import annotations
 
 from simulator.kernel.machine import Machine, Move
 
-KYC_STATUSES = ("not_started", "pending", "action_required", "approved", "rejected")
-PROFILE_STATUSES = ("active", "suspended", "closed")
+KYC_STATUSES = {
+    "not_started": "No documents have been handed in.",
+    "pending": "Documents were handed in; compliance has not decided yet.",
+    "action_required": "Compliance needs more; `required_actions` of the KYC detail says what.",
+    "approved": "The account may move money.",
+    "rejected": "Compliance refused the account.",
+}
+PROFILE_STATUSES = {
+    "active": "The account can be used.",
+    "suspended": "The account is shut for now: all but the profile is refused.",
+    "closed": "The account is shut for good: all but the profile is refused.",
+}
 
 _KYC_EVENTS = {
     "approved": ("kyc.approved",),

@@ -41,6 +41,14 @@ OPERATIONS = (
         group="ramps",
         money=True,
         errors=_PRICING,
+        description=(
+            "Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. The amount is on the "
+            "side that `amount_currency` names; the other side is worked out. Nothing is booked or reserved "
+            "before the quote is confirmed. Refused with unsupported_pair when network, asset, currency and "
+            "method do not go together, with amount_too_low or amount_too_high outside the limits of the fee "
+            "product or of the account, and with network_unavailable while the network is down."
+        ),
+        statuses=("active",),
     ),
     Operation(
         "GET",
@@ -54,6 +62,10 @@ OPERATIONS = (
         group="ramps",
         reads=True,
         errors=("quote_not_found",),
+        description=(
+            "Shows a ramp quote as it is now: whether it can still be confirmed, and until when. Rate, amounts "
+            "and fee never change once the quote is made."
+        ),
     ),
     Operation[Confirmation, None, RampQuote](
         "POST",
@@ -85,5 +97,16 @@ OPERATIONS = (
             "payment_failed",
             "network_unavailable",
         ),
+        description=(
+            "Uses an active quote and starts the transaction; what the body needs depends on the type of the "
+            "quote and, for an onramp, on its method. An onramp then waits for the payer's fiat "
+            "(`awaiting_payment`, with `payment_instructions`), an offramp for the caller's crypto "
+            "(`awaiting_deposit`, with `deposit`): send exactly `deposit.amount` of `deposit.asset` to "
+            "`deposit.address` before `deposit_by`, on stellar with `deposit.memo`. A quote can be confirmed "
+            "once, within its 30 minutes. It counts towards the limits of the account, and is refused when the "
+            "address is not one of the quote's network, the beneficiary does not match the quote, or the "
+            "network is down."
+        ),
+        statuses=("awaiting_payment", "awaiting_deposit"),
     ),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Annotated, Literal, NotRequired, TypeAlias, cast
 
 from pydantic import Field
@@ -14,11 +13,10 @@ from simulator.kernel.world import World
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.ramps.records import RampQuote
 from simulator.resources.ramps.states import FAILURE_MEANINGS, OFFRAMP_MEANINGS, ONRAMP_MEANINGS
-from simulator.resources.reference import RAMP_ASSETS, currency_of
+from simulator.resources.reference import RampAsset, currency_of
 from simulator.resources.transactions import QUOTE_MEANINGS, Side, Transaction
 from simulator.wire.records import present
 from simulator.wire.shapes import (
-    ASSET_CODES,
     RAMP_NETWORKS,
     AmountText,
     Assumed,
@@ -37,8 +35,6 @@ from simulator.wire.shapes import (
 )
 
 NetworkText = Annotated[str, OneOf(RAMP_NETWORKS)]
-_CODES = dict.fromkeys(chain.from_iterable(RAMP_ASSETS.values()))
-RampAsset = Annotated[str, OneOf({code: ASSET_CODES[code] for code in _CODES})]
 
 FailureCode = Annotated[
     Literal[

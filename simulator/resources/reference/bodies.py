@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from simulator.resources.reference.states import STATUSES
 from simulator.wire.fields import Amount, Body, Text
-from simulator.wire.shapes import Direction, RampNetwork
+from simulator.wire.shapes import CANONICAL_NETWORKS, Direction, Meanings, RampNetwork
 
 
 class NetworkStatsQuery(Body):
@@ -27,9 +28,9 @@ class RateQuery(Body):
 
 
 class NetworkStatus(Body):
-    network: Literal["stellar", "celo", "bitcoin"]
+    network: Annotated[Literal["stellar", "celo", "bitcoin"], Meanings(CANONICAL_NETWORKS)]
     """The network that changes."""
-    status: Literal["operational", "degraded", "down"]
+    status: Annotated[Literal["operational", "degraded", "down"], Meanings(STATUSES)]
     """What it becomes; setting the present status changes nothing."""
 
 

@@ -26,6 +26,11 @@ OPERATIONS = (
         NetworkStats,
         query=NetworkStatsQuery,
         errors=("invalid_parameter",),
+        description=(
+            "Tells how stellar and celo do: their status, latest block, time to confirm and fee. A degraded "
+            "network is slower or fails now and then; while one is down, create no quotes or transactions on "
+            "it."
+        ),
     ),
     Operation(
         "GET",
@@ -38,6 +43,12 @@ OPERATIONS = (
         query=RateQuery,
         refuses_with="invalid_request",
         errors=("invalid_request", "unsupported_pair"),
+        description=(
+            "Tells what one unit of an asset is worth in a fiat currency, for the direction asked about. The "
+            "rate is indicative: only a quote locks one. Refused with invalid_request when a parameter is "
+            "missing or malformed, and with unsupported_pair when the asset is not on the network or the "
+            "currency is not offered."
+        ),
     ),
 )
 

@@ -5,6 +5,7 @@ Subsections "Network stats entry" and "Rate" of the specification.
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Annotated
 
 from pydantic import Field
@@ -32,12 +33,12 @@ from simulator.resources.reference.records import (
     LISTINGS,
     NETWORK_ASSETS,
     NETWORK_FACTS,
-    NETWORKS,
     PROVIDERS,
-    RAMP_NETWORKS,
+    RAMP_ASSETS,
     Network,
 )
 from simulator.resources.reference.states import STATUSES
+from simulator.wire import shapes
 from simulator.wire.json import JsonObject
 from simulator.wire.records import present
 from simulator.wire.shapes import (
@@ -57,20 +58,23 @@ from simulator.wire.shapes import (
 )
 from simulator.wire.spelling import upper
 
+_CODES = dict.fromkeys(chain.from_iterable(RAMP_ASSETS.values()))
+RampAsset = Annotated[str, OneOf({code: shapes.ASSET_CODES[code] for code in _CODES})]
+
 
 class NetworkTransactionFeeShape(TypedDict):
     """What one transaction on a network costs."""
 
     amount: AmountText
     """The fee of a transaction, in `currency`."""
-    currency: AssetText
+    currency: Annotated[AssetText, Assumed("network-stats", "enum")]
     """The asset in which the network takes its fees."""
 
 
 class _NetworkFigures(TypedDict):
     status: Annotated[str, OneOf(STATUSES)]
     """Whether the network can be used; create no quotes or transactions while it is `down`."""
-    latest_block: Annotated[str, Format(pattern="^[0-9]+$")]
+    latest_block: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("network-stats", "pattern")]
     """The height of its latest block."""
     avg_confirmation_seconds: Count
     """How long a transaction takes to be confirmed on average, in seconds."""
@@ -85,14 +89,14 @@ class _NetworkFigures(TypedDict):
 class NetworkStatsEntry(_NetworkFigures):
     """How one ramp network does at the moment."""
 
-    network: Annotated[str, OneOf(RAMP_NETWORKS)]
+    network: Annotated[str, OneOf(shapes.RAMP_NETWORKS)]
     """The network that the figures are of."""
 
 
 class NetworkObject(_NetworkFigures):
     """How a network does at the moment, as events tell of it; these know bitcoin too."""
 
-    network: Annotated[str, OneOf(NETWORKS), Assumed("S22")]
+    network: Annotated[str, OneOf(shapes.CANONICAL_NETWORKS), Assumed("S22", "enum")]
     """The network that the figures are of."""
 
 
@@ -110,7 +114,7 @@ class RateAnswer(TypedDict):
     """Which way the money goes; the rates of the two directions differ."""
     network: RampNetwork
     """The network that was asked about."""
-    asset: AssetText
+    asset: RampAsset
     """The asset of the pair."""
     fiat_currency: FiatText
     """The fiat currency of the pair."""

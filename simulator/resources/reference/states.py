@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from simulator.kernel.machine import Machine, Move
 
-STATUSES = ("operational", "degraded", "down")
+STATUSES = {
+    "operational": "It works as usual.",
+    "degraded": "It is slower or fails now and then.",
+    "down": "It cannot be used: create no quotes or transactions on it.",
+}
 SET = "set_network"
 START = "start"
 
