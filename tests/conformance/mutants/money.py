@@ -69,8 +69,8 @@ def rate_not_locked(body: Any, call: Call) -> None:
 @answer("The transaction of a quote has another fee than the quote.", "POST /quotes/{id}/confirm",
         "GET /transactions/{id}", found_by="quote.locked")  # fmt: skip
 def transaction_fee_differs(body: Any, call: Call) -> None:
-    body["fee"]["processing_fee"] = str(D(body["fee"]["processing_fee"]) + 1)
-    body["fee"]["total"] = str(D(body["fee"]["total"]) + 1)
+    name = "processing_fee" if "processing_fee" in body["fee"] else "app_fee"
+    body["fee"] |= {name: str(D(body["fee"][name]) + 1), "total": str(D(body["fee"]["total"]) + 1)}
 
 
 @answer("An order has another fee than its transaction.", "GET /orders/{order_id}", found_by="order.transaction")

@@ -186,7 +186,11 @@ class WrongService:
 
         concerned = not self._mutant.on or call.operation in self._mutant.on
         original = call.but(query={**call.query}, headers={**call.headers}, body=copy.deepcopy(call.body))
-        result = await (self._mutant.service(call, ask) if concerned else ask(call))
+        try:
+            result = await (self._mutant.service(call, ask) if concerned else ask(call))
+        except Exception as error:
+            self._tally.slips.append(f"{call.operation}: {error!r}")
+            raise
         untouched = len(asked) == 1 and asked[0][0] and asked[0][1] == result
         self._tally.hits += not untouched
         await _send(send, result, asked[0][2] if untouched else None)
@@ -207,9 +211,11 @@ class WrongService:
 
 @dataclass
 class Tally:
-    """How often a mutant changed something, and what it remembers."""
+    """What a mutant has done: how often it changed something, and what it remembers."""
 
     hits: int = 0
+    slips: list[str] = field(default_factory=list)
+    """Where the mutant itself failed, which would be a fault of another kind than it is to have."""
     memory: dict[Any, Any] = field(default_factory=dict)
 
 
@@ -293,7 +299,11 @@ class WrongTransport:
 
         original = Post(url, dict(headers), body, self._key(dict(headers), body), self._tally.memory)
         assert self._mutant.sender is not None
-        outcome = await self._mutant.sender(original, send)
+        try:
+            outcome = await self._mutant.sender(original, send)
+        except Exception as error:
+            self._tally.slips.append(f"{url}: {error!r}")
+            raise
         self._tally.hits += posted != [original]
         return outcome
 
