@@ -1,0 +1,173 @@
+"""One answer held against the contract: what is missing, unknown or otherwise, where, and whether it was promised.
+
+The contract is read by what each place of it says of its provenance, so the same missing field is a broken promise
+where the specification has it, and a guess that differs where the contract only assumes it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+import orjson
+
+if TYPE_CHECKING:
+    from jsonschema_rs import Draft202012Validator, ValidationError
+
+_DOCUMENT = "urn:contract"
+
+_WORDS = {
+    "additionalProperties": "closed", "unevaluatedProperties": "closed", "falseSchema": "closed", "const": "enum",
+    "minimum": "bounds", "maximum": "bounds", "minLength": "bounds", "maxLength": "bounds", "minItems": "bounds",
+    "maxItems": "bounds", "exclusiveMinimum": "bounds", "exclusiveMaximum": "bounds", "anyOf": "variant",
+    "oneOf": "variant",
+}  # fmt: skip
+"""What a finding is called where that is not the keyword of JSON Schema itself."""
+
+
+@dataclass(frozen=True)
+class ShapeFault:
+    """One thing about an answer that is not as written; `place` is dotted, with [] for any item of a list.
+
+    `word` is what it is about: `status`, `content-type`, `header`, or of the body `required`, `type`, `enum`,
+    `pattern`, `format`, `bounds`, `closed`, `variant`.
+    """
+
+    word: str
+    place: str
+    promise: bool
+    basis: str
+    message: str
+
+
+class ShapeJudge:
+    """Holds answers against one contract; `document` is OpenAPI 3.1."""
+
+    def __init__(self, document: Mapping[str, Any]) -> None:
+        self._document = document
+        self._validators: dict[tuple[str, str, str], Draft202012Validator] = {}
+
+    def faults(self, operation: str, status: int, headers: Mapping[str, str], raw: bytes) -> Iterator[ShapeFault]:
+        """What is wrong with an answer to `POST /quotes`; names of headers in lower case."""
+        method, _, path = operation.partition(" ")
+        entry = self._document["paths"].get(path, {}).get(method.lower())
+        if entry is None:
+            return
+        response = entry["responses"].get(str(status))
+        if response is None:
+            declared = ", ".join(sorted(entry["responses"]))
+            yield ShapeFault("status", "status", True, "Errors", f"answers {status}; declared are {declared}")
+            return
+        response = self._resolved(response)
+        yield from self._header_faults(response, headers)
+        media = response.get("content", {}).get("application/json")
+        if media is None:
+            if raw:
+                yield ShapeFault("closed", "body", *_mark(response), "there is a body where none is due")
+            return
+        kind = headers.get("content-type", "").partition(";")[0].strip()
+        if kind != "application/json":
+            message = f"comes as {kind or 'nothing'}, not as application/json"
+            yield ShapeFault("content-type", "content-type", True, "What the service does", message)
+        try:
+            body = orjson.loads(raw)
+        except ValueError as why:
+            yield ShapeFault("type", "body", True, "What the service does", f"the body is no JSON ({why})")
+            return
+        validator = self._validator(method.lower(), path, str(status))
+        for error in validator.iter_errors(body):
+            yield from self._of(error, media["schema"])
+
+    def _header_faults(self, response: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[ShapeFault]:
+        for name, header in response.get("headers", {}).items():
+            header = self._resolved(header)
+            if header.get("required") and name.lower() not in headers:
+                yield ShapeFault("header", name, *_mark(header), f"the header {name} is missing")
+
+    def _validator(self, method: str, path: str, status: str) -> Draft202012Validator:
+        known = self._validators.get((method, path, status))
+        if known is None:
+            from jsonschema_rs import Draft202012Validator
+
+            response = self._document["paths"][path][method]["responses"][status]
+            where = response.get("$ref") or f"#/paths/{path.replace('/', '~1')}/{method}/responses/{status}"
+            schema = {"$ref": f"{_DOCUMENT}{quote(where, safe='#/~')}/content/application~1json/schema"}
+            known = Draft202012Validator(schema, registry=self._registry, validate_formats=True)
+            self._validators[method, path, status] = known
+        return known
+
+    @cached_property
+    def _registry(self) -> Any:
+        from jsonschema_rs import Registry
+
+        return Registry([(_DOCUMENT, dict(self._document))])
+
+    def _resolved(self, node: Mapping[str, Any]) -> Mapping[str, Any]:
+        while "$ref" in node:
+            found: Any = self._document
+            for part in node["$ref"].removeprefix("#/").split("/"):
+                found = found[part.replace("~1", "/").replace("~0", "~")]
+            node = found
+        return node
+
+    def _of(self, error: ValidationError, schema: Mapping[str, Any]) -> Iterator[ShapeFault]:
+        """The faults behind one error; of a union those of the variant that was meant."""
+        kind: Any = error.kind
+        if kind.name in ("anyOf", "oneOf") and getattr(kind, "context", None):
+            for inner in min(kind.context, key=_unlikeness):
+                yield from self._of(inner, schema)
+            return
+        place = _place(error.instance_path)
+        word = _WORDS.get(kind.name, kind.name)
+        if kind.name == "required":
+            yield self._fault(error, schema, word, _join(place, kind.property), member=kind.property)
+        elif word == "closed":
+            for name in getattr(kind, "unexpected", None) or [""]:
+                yield self._fault(error, schema, word, _join(place, name))
+        else:
+            yield self._fault(error, schema, word, place or "body")
+
+    def _fault(
+        self, error: ValidationError, schema: Mapping[str, Any], word: str, place: str, member: str = ""
+    ) -> ShapeFault:
+        """The fault with the provenance of its place: the nearest mark on the way to it."""
+        node: Any = schema
+        marked = schema
+        for part in list(error.evaluation_path)[1:-1]:
+            node = self._resolved(node) if part == "$ref" else node[part]
+            if isinstance(node, Mapping) and "x-provenance" in node:
+                marked = node
+        if member:
+            marked = node.get("properties", {}).get(member, marked)
+        if word == "closed":
+            return ShapeFault(word, place, False, "the strict contract", error.message)
+        keyword = "nullable" if word == "type" and error.instance is None else str(error.kind.name)
+        promise, basis = _mark(marked, keyword)
+        return ShapeFault(word, place, promise, basis, error.message)
+
+
+def _mark(node: Mapping[str, Any], keyword: str = "") -> tuple[bool, str]:
+    """Whether a place is promised, in this respect, and by what."""
+    if keyword in node.get("x-assumed", ()):
+        return False, str(node.get("x-assumed-basis", {}).get(keyword, ""))
+    return node.get("x-provenance", "specified") == "specified", str(node.get("x-basis", ""))
+
+
+def _unlikeness(errors: list[ValidationError]) -> tuple[bool, int]:
+    """How far an object is from a variant: first of all whether it names itself as another."""
+    other = any(error.kind.name in ("const", "enum") and "type" in list(error.instance_path)[-1:] for error in errors)
+    return other, len(errors)
+
+
+def _place(path: Any) -> str:
+    place = ""
+    for part in path:
+        place = f"{place}[]" if isinstance(part, int) else _join(place, part)
+    return place
+
+
+def _join(place: str, name: str) -> str:
+    return f"{place}.{name}" if place and name else place or name
