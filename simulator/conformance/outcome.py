@@ -16,6 +16,7 @@ from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule
 from simulator.conformance.service import Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
+from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.contract.files import contract_document, contract_file
 from simulator.wire.json import Shown
 
@@ -31,12 +32,6 @@ def _promise(name: str, title: str, basis: str) -> Rule:
 
 CHECKS = {
     "not_a_server_error": _promise("answer.server_error", "No request makes the service fail.", "Errors"),
-    "status_code_conformance": _promise("shape.status", "A status is one that the operation declares.", "Errors"),
-    "content_type_conformance": _promise("shape.content_type", "Answers are JSON.", "General conventions"),
-    "response_headers_conformance": Rule(
-        "shape.header", "An answer has the headers that the contract declares.", "H11", promise=False
-    ),
-    "response_schema_conformance": _promise("shape.schema", "An answer fits its schema.", "Resources and their fields"),
     "negative_data_rejection": _promise("request.invalid_accepted", "What the contract forbids is refused.", "Errors"),
     "positive_data_acceptance": _promise("request.valid_refused", "What the contract allows is accepted.", "Endpoints"),
     "missing_required_header": _promise("request.header_missing", "A header that is required is missed.", "Endpoints"),
@@ -50,8 +45,14 @@ CHECKS = {
 }  # fmt: skip
 """The checks of schemathesis as rules of the report."""
 
+BY_PLACE = (
+    "status_code_conformance", "content_type_conformance", "response_headers_conformance",
+    "response_schema_conformance",
+)  # fmt: skip
+"""The checks that `shapes` makes itself, with the place and the provenance of each fault."""
 
-def read_outcome(report: Report, summary: Shown, calls: Path) -> None:
+
+def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge) -> None:
     """Enter schemathesis' summary (JSON report) and its list of calls (NDJSON report) into the report."""
     settings, tally = report.settings, report.tally
     if not summary["complete"]:
@@ -74,7 +75,10 @@ def read_outcome(report: Report, summary: Shown, calls: Path) -> None:
         if answer is None:
             continue
         observe(tally, answer)
+        judge_shape(tally, shapes, answer)
         for check in checks:
+            if check["name"] in BY_PLACE:
+                continue
             rule = CHECKS.get(check["name"]) or _promise(f"check.{check['name']}", check["name"], "")
             if check["status"] == "failure":
                 failure = check["failure_info"]["failure"]

@@ -7,10 +7,11 @@ from collections import Counter, defaultdict
 from simulator.conformance.laws import ALWAYS, LAWS, Bench, observe, play
 from simulator.conformance.report import Report
 from simulator.conformance.service import Answer, Service
+from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.conformance.world import steered
 
 
-def play_laws(report: Report) -> None:
+def play_laws(report: Report, shapes: ShapeJudge) -> None:
     """Play all laws against the report's target and enter what came of it. Unread when no token can be had."""
     settings, tally = report.settings, report.tally
     answers: dict[str, Counter[str]] = defaultdict(Counter)
@@ -18,6 +19,7 @@ def play_laws(report: Report) -> None:
     def heard(answer: Answer) -> None:
         bench.heard(answer)
         observe(tally, answer)
+        judge_shape(tally, shapes, answer)
         answers[answer.operation][answer.short] += 1
 
     service = Service(settings.base_url, settings.public_key, settings.secret_key, heard)

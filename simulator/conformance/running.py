@@ -24,7 +24,8 @@ from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report, Unreached
 from simulator.conformance.rules import Tally
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
-from simulator.contract.files import contract_file, contracts_directory
+from simulator.conformance.shapes import ShapeJudge
+from simulator.contract.files import contract_document, contract_file, contracts_directory, read_document
 from simulator.host import create_app
 from simulator.server.process import serving
 
@@ -66,14 +67,15 @@ async def run(settings: ConformanceSettings, *, contract: Path | None = None) ->
         raise Unusable(f"the contract has no operation {' or '.join(unknown)}")
     await asyncio.to_thread(ask_token, settings)
     report = Report(settings, Tally(secret=settings.secret_key))
+    shapes = ShapeJudge(read_document(contract) if contract else contract_document())
     started = time.monotonic()
     if settings.plays_laws:
         try:
-            await asyncio.to_thread(play_laws, report)
+            await asyncio.to_thread(play_laws, report, shapes)
         except (Unreachable, CallRefused) as error:
             raise Unusable(f"the control interface does not answer as it should: {error}") from None
     if settings.only != "behaviour":
-        await _fuzz(report, contract)
+        await _fuzz(report, contract, shapes)
     if settings.plays_laws:
         report.unreached = list(_unreached(report))
     report.seconds = time.monotonic() - started
@@ -96,7 +98,7 @@ def _unreached(report: Report) -> Iterator[Unreached]:
             yield Unreached(operation, "nothing in this run came to call it")
 
 
-async def _fuzz(report: Report, contract: Path | None) -> None:
+async def _fuzz(report: Report, contract: Path | None, shapes: ShapeJudge) -> None:
     """Run schemathesis in a process of its own and enter what it found."""
     settings = report.settings
     with tempfile.TemporaryDirectory(prefix="rampsim-conform-") as name:
@@ -134,7 +136,7 @@ async def _fuzz(report: Report, contract: Path | None) -> None:
         found = json.loads(summary.read_text())
         if found["operations"]["selected"] == 0:
             raise Unusable(f"the contract has no operation {' or '.join(settings.operations)} to run in this mode")
-        await asyncio.to_thread(read_outcome, report, found, calls)
+        await asyncio.to_thread(read_outcome, report, found, calls, shapes)
 
 
 def _environment(settings: ConformanceSettings) -> dict[str, str]:

@@ -14,10 +14,15 @@ from urllib.parse import quote
 
 import orjson
 
+from simulator.conformance.laws.bench import finding
+from simulator.conformance.rules import Rule, Tally
+from simulator.conformance.service import Answer
+
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError
 
 _DOCUMENT = "urn:contract"
+_JSON = "application/json"
 
 _WORDS = {
     "additionalProperties": "closed", "unevaluatedProperties": "closed", "falseSchema": "closed", "const": "enum",
@@ -28,11 +33,26 @@ _WORDS = {
 """What a finding is called where that is not the keyword of JSON Schema itself."""
 
 
+_TITLES = {
+    "status": "A status is one that the operation declares.",
+    "header": "An answer has the headers that the contract declares.",
+    "content_type": "Answers are JSON.",
+    "required": "What an answer has to have is there.",
+    "type": "What is a string, a number, an object or null is one.",
+    "enum": "A value is one of those that there are.",
+    "pattern": "A text is written as the contract says.",
+    "format": "A moment or an address is written as such.",
+    "bounds": "What is bounded keeps to its bounds.",
+    "variant": "What has several forms has one of them.",
+    "closed": "There is nothing that the contract does not know.",
+}
+
+
 @dataclass(frozen=True)
 class ShapeFault:
     """One thing about an answer that is not as written; `place` is dotted, with [] for any item of a list.
 
-    `word` is what it is about: `status`, `content-type`, `header`, or of the body `required`, `type`, `enum`,
+    `word` is what it is about: `status`, `content_type`, `header`, or of the body `required`, `type`, `enum`,
     `pattern`, `format`, `bounds`, `closed`, `variant`.
     """
 
@@ -63,15 +83,18 @@ class ShapeJudge:
             return
         response = self._resolved(response)
         yield from self._header_faults(response, headers)
-        media = response.get("content", {}).get("application/json")
-        if media is None:
+        content = response.get("content", {})
+        if not content:
             if raw:
                 yield ShapeFault("closed", "body", *_mark(response), "there is a body where none is due")
             return
         kind = headers.get("content-type", "").partition(";")[0].strip()
-        if kind != "application/json":
-            message = f"comes as {kind or 'nothing'}, not as application/json"
-            yield ShapeFault("content-type", "content-type", True, "What the service does", message)
+        if kind not in content:
+            message = f"comes as {kind or 'nothing'}, not as {' or '.join(content)}"
+            yield ShapeFault("content_type", "content_type", True, "What the service does", message)
+        media = content.get(_JSON)
+        if media is None:
+            return
         try:
             body = orjson.loads(raw)
         except ValueError as why:
@@ -171,3 +194,24 @@ def _place(path: Any) -> str:
 
 def _join(place: str, name: str) -> str:
     return f"{place}.{name}" if place and name else place or name
+
+
+def _rule(word: str, promise: bool) -> Rule:
+    if promise:
+        return Rule(f"shape.{word}", _TITLES[word], "Resources and their fields", promise=True)
+    return Rule(f"shape.assumed_{word}", f"{_TITLES[word][:-1]}, as far as assumed.", "assumptions.md", promise=False)
+
+
+RULES = {(word, promise): _rule(word, promise) for word in _TITLES for promise in (True, False)}
+"""What is judged of shapes: by the word of a fault, and whether the place is promised."""
+
+
+def judge_shape(tally: Tally, shapes: ShapeJudge, answer: Answer) -> None:
+    """Enter what the contract says of one answer."""
+    for rule in RULES.values():
+        tally.kept(rule)
+    for fault in shapes.faults(answer.operation, answer.status, answer.headers, answer.raw):
+        rule = RULES.get((fault.word, fault.promise)) or RULES["variant", fault.promise]
+        found = finding(rule, answer, fault.place, fault.message)
+        found.basis = fault.basis or rule.basis
+        tally.breaks(rule, found)

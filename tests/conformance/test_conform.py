@@ -141,9 +141,9 @@ def _widen_a_query(document: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("broken", "operation", "check"),
     [
-        (_remove_a_field, "get_profile", "shape.schema"),
-        (_demand_a_field, "get_profile", "shape.schema"),
-        (_change_a_type, "get_profile", "shape.schema"),
+        (_remove_a_field, "get_profile", "shape.assumed_closed"),
+        (_demand_a_field, "get_profile", "shape.required"),
+        (_change_a_type, "get_profile", "shape.type"),
         (_undeclare_a_status, "get_profile", "shape.status"),
         (_change_a_content_type, "get_profile", "shape.content_type"),
         (_demand_an_answer_header, "get_profile", "shape.header"),

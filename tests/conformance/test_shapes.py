@@ -83,7 +83,7 @@ def test_null_is_told_by_what_is_said_of_null() -> None:
 def test_status_content_type_body_and_header_are_looked_at_too() -> None:
     assert faults(GOOD, 201)[0][:3] == ("status", "status", True)
     assert faults(b"<p>", 200)[0][:2] == ("type", "body")
-    assert faults(GOOD, 200, {**HEADERS, "content-type": "text/html"})[0][:2] == ("content-type", "content-type")
+    assert faults(GOOD, 200, {**HEADERS, "content-type": "text/html"})[0][:2] == ("content_type", "content_type")
     assert faults(GOOD, 200, {"content-type": "application/json"}) == [("header", "X-Request-Id", False, "H11")]
     assert faults(b"x", 204)[0][:2] == ("closed", "body")
 
