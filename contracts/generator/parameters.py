@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, get_args, get_origin
@@ -12,7 +12,6 @@ from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema
 from simulator.assembly import DEFAULT_SCENARIOS, ROOMS
-from simulator.resources import reference
 from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import Choices
@@ -170,18 +169,16 @@ def query_parameters(operation: Operation, components: Components) -> list[Param
         if isinstance(member.get("type"), list):
             member = _without_null(member)
         parameters.append(
-            {"name": name, "in": "query", "required": name in required, "schema": _known(name, member), **marks}
+            {
+                "name": name,
+                "in": "query",
+                "required": name in required,
+                "schema": member,
+                "x-basis": operation.tag,
+                **marks,
+            }
         )
     return parameters
-
-
-def _known(name: str, member: Schema) -> Schema:
-    """Text fields of a query whose values are codes."""
-    codes: Mapping[str, Iterable[str]] = {
-        "asset": dict.fromkeys(code for codes in reference.RAMP_ASSETS.values() for code in codes),
-        "fiat_currency": reference.FIATS,
-    }
-    return {"type": "string", "enum": list(codes[name])} if name in codes else member
 
 
 def _without_null(member: Schema) -> Schema:
@@ -218,7 +215,11 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
     if listing.common:
         moment = {"type": "string", "pattern": _MOMENT}
         parameters += [
-            _query("search", {"type": "string", "pattern": _SEARCH}, "Free text, upper and lower case alike."),
+            _query(
+                "search",
+                {"type": "string", "pattern": _SEARCH},
+                f"Free text of at least two characters, upper and lower case alike, found in {listing.searched}.",
+            ),
             _query("start_date", moment, "Created on or after: a day (from its start, UTC) or a timestamp."),
             _query("end_date", moment, "Created on or before: a day (to its end, UTC) or a timestamp."),
             _query("sort_by", {**_one_of(_sorts(listing)), "default": "created_at"}, "The field to sort by."),
@@ -235,6 +236,7 @@ _SORTS = {
     "created_at": "When it was created.",
     "updated_at": "When it last changed.",
     "amount": "Its amount.",
+    "name": "Its name.",
 }
 
 

@@ -15,26 +15,31 @@ from pydantic_core import ErrorDetails
 
 from simulator.kernel.money import Currency
 from simulator.wire.errors import ApiError, invalid, missing
+from simulator.wire.shapes import Assumed
 
 AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
 NAME_PATTERN = r"^[^\x00]*[^\s\x00][^\x00]*$"
 
-Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$")]
+Text = Annotated[str, StringConstraints(min_length=1, pattern=r"^[^\x00]+$"), Assumed("H20", "minLength", "pattern")]
 """A string that is not empty and has no NUL."""
 
-FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$")]
+FreeText = Annotated[str, StringConstraints(pattern=r"^[^\x00]*$"), Assumed("H20", "pattern")]
 """A string that may be empty."""
 
-Name = Annotated[str, StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN)]
+Name = Annotated[
+    str,
+    StringConstraints(min_length=1, max_length=255, pattern=NAME_PATTERN),
+    Assumed("H20", "minLength", "maxLength", "pattern"),
+]
 """A name, label, reference: 1 to 255 characters, not only blanks (decision H20)."""
 
-Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN)]
+Note = Annotated[str, StringConstraints(max_length=1000, pattern=NAME_PATTERN), Assumed("H20", "maxLength", "pattern")]
 """A description or reason: at most 1,000 characters, neither empty nor only blanks (decision H20)."""
 
 Code = FreeText
 """A code, id, address or number: whether there is such a one is a business rule, so the empty one is refused there."""
 
-Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN)]
+Amount = Annotated[str, StringConstraints(pattern=AMOUNT_PATTERN), Assumed("H7", "pattern")]
 """A decimal string without sign or exponent (decision H7)."""
 
 

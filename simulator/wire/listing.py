@@ -121,13 +121,15 @@ CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = {"created_at": _crea
 class Listing(Generic[R]):
     """What one list offers beyond page and size.
 
-    `search` returns the texts of a record that are searched; `sorts` the sortable fields; `statuses` the valid
-    values of `status`. `common` is False where a list has only page, size, limit and its own filters (fees); its
-    order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is sent.
+    `search` returns the texts of a record that are searched, and `searched` says in words which; `sorts` the sortable
+    fields; `statuses` the valid values of `status`. `common` is False where a list has only page, size, limit and its
+    own filters (fees); its order is then `newest_first` or that of the table. `defaults` are the parameters' values
+    where none is sent.
     """
 
     filters: tuple[Filter[R] | Bound[R], ...] = ()
     search: Callable[[R], Iterable[str | None]] | None = None
+    searched: str = ""
     sorts: Mapping[str, Callable[[R], SortKey]] | None = None
     statuses: Choices = ()
     common: bool = True

@@ -35,6 +35,7 @@ OPENING = (
 
 ASSET_LIST = Listing(
     search=lambda row: (row.symbol, upper(row.network), row.address, row.memo),
+    searched="symbol, network, address and memo",
     sorts={**DATES, "amount": lambda row: row.amount},
 )
 

@@ -32,6 +32,7 @@ LISTING = Listing[Beneficiary](
         ),
     ),
     search=actions.searched,
+    searched="name, phone number, account number, bank name and wallet address",
     sorts={**CREATION_DATES, "name": _by_name},
     statuses=("active",),
 )

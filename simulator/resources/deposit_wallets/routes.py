@@ -47,11 +47,13 @@ def _check_deposit(values: DepositParameters) -> Iterator[Wrong]:
 _WALLETS = Listing[Wallet](
     filters=(by_field("network", NETWORKS, description="Only the wallets on this network."),),
     search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
+    searched="label, reference and address",
     sorts=CREATION_DATES,
     statuses=WALLET_MEANINGS,
 )
 _DEPOSITS = Listing[Deposit](
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
+    searched="id, tx_hash and reference",
     sorts={**CREATION_DATES, "amount": lambda deposit: deposit.amount},
     statuses=DEPOSIT_MEANINGS,
 )
@@ -60,6 +62,7 @@ _LIGHTNING = Listing[LightningEntry](
         entry.id,
         *((entry.payment_request, entry.description) if isinstance(entry, Invoice) else (entry.address,)),
     ),
+    searched="id, address, payment request and description",
     sorts=CREATION_DATES,
     statuses=LIGHTNING_MEANINGS,
 )

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field
 
 from simulator.resources.fees import records
 from simulator.wire.fields import Amount, Body, Code, Name, Text
-from simulator.wire.shapes import Assumed, FiatCode, ShortNetwork
+from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, Assumed, FiatCode, OneOf, ShortNetwork
 
 
 class CalculateFee(Body):
@@ -18,17 +18,17 @@ class CalculateFee(Body):
     """The operation to price."""
     amount: Amount
     """The amount to price, before fees, in `currency`."""
-    currency: Text
+    currency: Annotated[Text, OneOf(CURRENCY_CODES)]
     """The currency of `amount`: the fiat currency for `onramp` and `buy`, else the asset."""
     network: ShortNetwork | None = None
     """The network of the operation; needed where the product has a network fee."""
-    asset: Annotated[Text | None, Assumed("M9")] = None
+    asset: Annotated[Annotated[Text, OneOf(ASSET_CODES)] | None, Assumed("M9")] = None
     """The asset of an onramp or buy, where products differ by it."""
-    fiat_currency: Code | None = None
+    fiat_currency: Annotated[Code, OneOf(FIAT_CODES)] | None = None
     """The fiat currency; needed for `onramp`, `offramp`, `buy` and `withdraw`."""
     payment_method: records.PaymentMethod | None = None
     """How the fiat moves; needed where the price differs by it."""
-    to_asset: Code | None = None
+    to_asset: Annotated[Code, OneOf(ASSET_CODES)] | None = None
     """The asset swapped to; needed for `swap`."""
 
 
@@ -37,14 +37,14 @@ class CalculateRampFee(CalculateFee):
 
     network: ShortNetwork
     """The network of the ramp."""
-    fiat_currency: Code
+    fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
     """The fiat currency of the ramp."""
 
 
 class CalculatePayoutFee(CalculateFee):
     """What is to be priced is a buy or a withdrawal."""
 
-    fiat_currency: Code
+    fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
     """The fiat currency that is paid or paid out."""
 
 
@@ -53,7 +53,7 @@ class CalculateSwapFee(CalculateFee):
 
     network: ShortNetwork
     """The network swapped from."""
-    to_asset: Code
+    to_asset: Annotated[Code, OneOf(ASSET_CODES)]
     """The asset swapped to."""
 
 

@@ -194,6 +194,7 @@ CURRENCIES = Listing[CurrencyRow](
         ),
     ),
     search=lambda row: (row.symbol, row.listing.name, row.network),
+    searched="symbol, name and network",
 )
 
 CURRENCY_CLAUSES: Clauses = {

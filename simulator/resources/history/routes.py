@@ -14,7 +14,7 @@ from simulator.resources.history.shapes import (
     render_item,
     render_order,
 )
-from simulator.resources.transactions import STATUSES, TRANSACTIONS, TYPES, Transaction
+from simulator.resources.transactions import SEARCHED, STATUSES, TRANSACTIONS, TYPES, Transaction
 from simulator.wire.handlers import by_id, listed, shown
 from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field
 from simulator.wire.operation import Operation
@@ -60,6 +60,7 @@ TRANSACTION_LIST = Listing[Transaction](
         ),
     ),
     search=Transaction.searched,
+    searched=SEARCHED,
     sorts={**DATES, "amount": lambda row: row.amount},
     statuses=STATUSES,
 )
@@ -86,6 +87,7 @@ ORDER_LIST = Listing[Transaction](
         Filter("recurring_payment", _is_run_of, description="Only what the runs of this recurring payment have made."),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
+    searched="order number, transaction id and reference",
     sorts={**DATES, "amount": order_amount},
 )
 

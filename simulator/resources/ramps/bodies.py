@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 from simulator.resources.ramps.shapes import FailureCode
+from simulator.resources.reference import RAMP_ASSET_CODES
 from simulator.wire.fields import Amount, Body, Code, FreeText, Name, Text
-from simulator.wire.shapes import Direction, Method, RampNetwork
+from simulator.wire.shapes import FIAT_CODES, Assumed, Direction, Method, OneOf, RampNetwork
 
 
 class QuoteBody(Body):
@@ -16,13 +17,13 @@ class QuoteBody(Body):
     """Which way the money goes: `onramp` for fiat into crypto, `offramp` for crypto into fiat."""
     network: RampNetwork
     """The network on which the crypto is delivered (onramp) or deposited (offramp)."""
-    asset: Code
+    asset: Annotated[Code, OneOf(RAMP_ASSET_CODES)]
     """The asset to buy or sell; it must be available on the network."""
-    fiat_currency: Code
+    fiat_currency: Annotated[Code, OneOf(FIAT_CODES)]
     """The fiat currency to pay in (onramp) or to be paid out (offramp)."""
     amount: Amount
     """How much, in `amount_currency`; the service works out the other side."""
-    amount_currency: Text
+    amount_currency: Annotated[Text, OneOf({**RAMP_ASSET_CODES, **FIAT_CODES})]
     """Which side `amount` counts: the code of the asset, or that of the fiat currency."""
     method: Method
     """How the fiat moves; mobile money is not available for every currency."""
@@ -33,11 +34,11 @@ class MobileMoneyPayer(Body):
 
     phone_number: Code
     """The phone that is asked to pay, in international format; a number of the fiat currency's country."""
-    account_name: Name | None = None
+    account_name: Annotated[Name | None, Assumed("R5")] = None
     """The payer's name."""
-    account_number: FreeText | None = None
+    account_number: Annotated[FreeText | None, Assumed("R5")] = None
     """Not used with mobile money."""
-    bank_code: FreeText | None = None
+    bank_code: Annotated[FreeText | None, Assumed("R5")] = None
     """Not used with mobile money."""
 
 
@@ -50,7 +51,7 @@ class BankTransferPayer(Body):
     """The account that pays, in the form of the fiat currency's country."""
     bank_code: FreeText | None = None
     """The bank of that account, by its code in the country."""
-    phone_number: FreeText | None = None
+    phone_number: Annotated[FreeText | None, Assumed("R5")] = None
     """Not used with bank transfers."""
 
 

@@ -31,8 +31,8 @@ from simulator.resources.recurring.shapes import (
     Review,
 )
 from simulator.resources.recurring.states import MEANINGS
+from simulator.resources.transactions import SEARCHED, Transaction
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
-from simulator.resources.transactions import Transaction
 from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
@@ -68,12 +68,14 @@ _SCHEDULES: Mapping[str, type[ScheduleBody]] = {
 PAYMENT_LIST = Listing(
     filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only those whose runs do this."),),
     search=lambda payment: (payment.name, payment.reference),
+    searched="name and reference",
     sorts={**CREATION_DATES, "amount": lambda payment: payment.amount},
     statuses=MEANINGS,
 )
 
 TRANSACTION_LIST = Listing(
     search=Transaction.searched,
+    searched=SEARCHED,
     sorts={**DATES, "amount": lambda row: row.amount},
     statuses=TRANSACTION_STATUSES,
 )

@@ -6,9 +6,10 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
+from simulator.resources.reference.records import RAMP_ASSET_CODES
 from simulator.resources.reference.states import STATUSES
 from simulator.wire.fields import Amount, Body, Text
-from simulator.wire.shapes import CANONICAL_NETWORKS, Direction, Meanings, RampNetwork
+from simulator.wire.shapes import CANONICAL_NETWORKS, FIAT_CODES, Direction, Meanings, OneOf, RampNetwork
 
 
 class NetworkStatsQuery(Body):
@@ -21,9 +22,9 @@ class RateQuery(Body):
     """Which way the money goes; the rates of the two directions differ."""
     network: RampNetwork
     """The network of the asset."""
-    asset: Text
+    asset: Annotated[Text, OneOf(RAMP_ASSET_CODES)]
     """The asset of the pair; it must be available on the network."""
-    fiat_currency: Text
+    fiat_currency: Annotated[Text, OneOf(FIAT_CODES)]
     """The fiat currency of the pair."""
 
 

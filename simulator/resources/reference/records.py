@@ -14,6 +14,7 @@ from typing import Any
 
 from simulator.kernel.money import Currency
 from simulator.wire.records import Record
+from simulator.wire.shapes import ASSET_CODES as CODES
 from simulator.wire.shapes import Country, FiatCode
 
 NETWORKS = ("stellar", "celo", "bitcoin")
@@ -142,6 +143,9 @@ NETWORK_ASSETS = {name: tuple(code for code, where in ASSETS if where == name) f
 
 RAMP_ASSETS = {name: NETWORK_ASSETS[name] for name in RAMP_NETWORKS}
 """Ramp network → its asset codes."""
+
+RAMP_ASSET_CODES = {code: text for code, text in CODES.items() if any(code in codes for codes in RAMP_ASSETS.values())}
+"""The assets of ramps, and what each is."""
 
 PROVIDERS = {
     country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}

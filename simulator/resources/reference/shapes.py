@@ -5,7 +5,6 @@ Subsections "Network stats entry" and "Rate" of the specification.
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import Annotated
 
 from pydantic import Field
@@ -34,7 +33,7 @@ from simulator.resources.reference.records import (
     NETWORK_ASSETS,
     NETWORK_FACTS,
     PROVIDERS,
-    RAMP_ASSETS,
+    RAMP_ASSET_CODES,
     Network,
 )
 from simulator.resources.reference.states import STATUSES
@@ -58,8 +57,7 @@ from simulator.wire.shapes import (
 )
 from simulator.wire.spelling import upper
 
-_CODES = dict.fromkeys(chain.from_iterable(RAMP_ASSETS.values()))
-RampAsset = Annotated[str, OneOf({code: shapes.ASSET_CODES[code] for code in _CODES})]
+RampAsset = Annotated[str, OneOf(RAMP_ASSET_CODES)]
 
 
 class NetworkTransactionFeeShape(TypedDict):

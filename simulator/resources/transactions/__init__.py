@@ -33,6 +33,7 @@ from simulator.resources.transactions.quotes import (
 from simulator.resources.transactions.records import (
     LIGHTNING_PAYMENTS,
     ORDERS,
+    SEARCHED,
     TRANSACTIONS,
     TYPES,
     NewOrderFields,
@@ -67,6 +68,7 @@ __all__ = [
     "QUOTE",
     "QUOTE_MEANINGS",
     "ROOM",
+    "SEARCHED",
     "STATUSES",
     "TRANSACTIONS",
     "TYPES",

@@ -151,6 +151,9 @@ class Transaction(Record):
         return self.paid.code, self.received.code
 
 
+SEARCHED = "transaction id, order number, reference, wallet addresses, tx_hash and account numbers"
+"""What `Transaction.searched` yields, in words."""
+
 TRANSACTIONS = TableKey("transactions", Transaction, per_environment=True, per_owner=True)
 ORDERS = TableKey("orders", str, per_environment=True)
 """Order number → the id of the transaction."""

@@ -24,10 +24,12 @@ TAG = "Webhooks"
 
 WEBHOOKS = Listing(
     search=lambda endpoint: (endpoint.url, endpoint.description),
+    searched="url and description",
     statuses=STATUSES,
 )
 DELIVERIES = Listing(
     search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
+    searched="id, event, type of event and error",
     statuses=get_args(DeliveryStatus),
 )
 
