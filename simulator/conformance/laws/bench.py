@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 from uuid import uuid4
 
+from simulator.client import CallRefused
 from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
 from simulator.conformance.service import Answer, NoAnswer, Service, Unread
 from simulator.conformance.world import ControlledWorld
@@ -248,6 +249,11 @@ def play(bench: Bench, laws: list[Law]) -> None:
             bench.tally.breaks(row.rule, Finding(
                 row.rule.name, str(silent).partition(":")[0], "connection", row.rule.basis, str(silent), "", None, ""
             ))  # fmt: skip
+        except CallRefused as impossible:
+            # What the service answered led to a step that its own world cannot make.
+            if bench.answer is None:
+                raise
+            bench.tally.breaks(row.rule, finding(row.rule, bench.answer, "", f"what it says cannot be: {impossible}"))
         except (LookupError, TypeError, ValueError, ArithmeticError) as error:
             # A law reads what it was answered; what cannot be read is the answer's fault.
             if bench.answer is None:
