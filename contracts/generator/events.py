@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from contracts.generator.schemas import REF, Components, Schema, any_of, references, walk
+from contracts.generator.schemas import Components, Schema, any_of
 from simulator.scenario.objects import shapes_of, subjects
 from simulator.wire.events import EVENT_TYPES, EventType
 
@@ -144,24 +144,3 @@ def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
             }
         }
     return shown
-
-
-def standalone(components: Components, event: EventType) -> Schema:
-    """The schema of one event by itself, without references to the outside."""
-    schema = envelope(components, event)
-    names: list[str] = []
-    waiting = references(schema)
-    while waiting:
-        name = waiting.pop(0).removeprefix(REF)
-        if name not in names:
-            names.append(name)
-            waiting += references(components.schemas[name])
-
-    def local(part: Schema) -> Schema:
-        if isinstance(part.get("$ref"), str):
-            part["$ref"] = part["$ref"].replace(REF, "#/$defs/")
-        return part
-
-    own: Schema = walk(schema, local)
-    definitions = {name: walk(components.schemas[name], local) for name in sorted(names)}
-    return {"$schema": DIALECT, **own, "$defs": definitions}

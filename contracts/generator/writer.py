@@ -7,7 +7,16 @@ from pathlib import Path
 
 import orjson
 
-from contracts.generator import arazzo, assumptions, collection, control, diagrams, events, openapi, scenario_schema
+from contracts.generator import (
+    arazzo,
+    assumptions,
+    collection,
+    control,
+    diagrams,
+    event_schemas,
+    openapi,
+    scenario_schema,
+)
 from contracts.generator.evidence import TOUR, Evidence, collect
 from contracts.generator.examples import Examples
 from contracts.generator.flows import flow_of
@@ -79,7 +88,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }
     for name, event in EVENT_TYPES.items():
-        files[f"events/{name}.schema.json"] = pretty(events.standalone(components, event))
+        files[f"events/{name}.schema.json"] = pretty(event_schemas.standalone(components, event))
     for name, text in diagrams.pages(ROOMS).items():
         files[f"states/{name}"] = text.encode()
     return files

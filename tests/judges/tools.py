@@ -42,6 +42,14 @@ def tool(name: str) -> Path:
     return path
 
 
+def package(name: str) -> Path:
+    """An npm package that scripts import."""
+    path = STORE / "node_modules" / name
+    if not path.exists():
+        raise Missing(f"{name} is missing: run `make contract`, or `python -m tests.judges.tools` from the repository")
+    return path
+
+
 def environment(**more: str) -> dict[str, str]:
     """The variables of a tool: Node first in the path, no questions home."""
     path = f"{node_directory()}{os.pathsep}{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
@@ -54,14 +62,14 @@ def environment(**more: str) -> dict[str, str]:
     return {**os.environ, **quiet, "PATH": path, **more}
 
 
-def run(*command: str | Path, cwd: Path = ROOT, **more: str) -> subprocess.CompletedProcess[str]:
-    """Run a tool to its end; its output, errors included, is in `stdout`."""
+def run(*command: str | Path, cwd: Path = ROOT, given: str = "", **more: str) -> subprocess.CompletedProcess[str]:
+    """Run a tool to its end, `given` on its input; its output, errors included, is in `stdout`."""
     return subprocess.run(
         [str(part) for part in command],
         cwd=cwd,
         env=environment(**more),
         text=True,
-        stdin=subprocess.DEVNULL,
+        input=given,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         timeout=_LIMIT_SECONDS,
