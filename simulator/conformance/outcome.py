@@ -17,7 +17,7 @@ from simulator.conformance.rules import Rule
 from simulator.conformance.service import Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge, judge_shape
-from simulator.contract.files import contract_document, contract_file
+from simulator.contract.files import contract_file, operation_ids
 from simulator.wire.json import Shown
 
 ENOUGH_EXAMPLES = 10
@@ -160,12 +160,3 @@ def _depending_on_state() -> set[str]:
         for name in entry["include-operation-id"]
     }
     return {label for label, name in operation_ids().items() if name in configured}
-
-
-def operation_ids() -> dict[str, str]:
-    """The operationId of each operation, by its method and path."""
-    return {
-        f"{method.upper()} {path}": operation["operationId"]
-        for path, item in contract_document()["paths"].items()
-        for method, operation in item.items()
-    }

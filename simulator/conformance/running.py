@@ -19,13 +19,19 @@ from urllib.request import Request, urlopen
 
 from simulator.client import CallRefused, Unreachable
 from simulator.config import Config
-from simulator.conformance.outcome import operation_ids, read_outcome
+from simulator.conformance.outcome import read_outcome
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report, Unreached
 from simulator.conformance.rules import Tally
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
 from simulator.conformance.shapes import ShapeJudge
-from simulator.contract.files import contract_document, contract_file, contracts_directory, read_document
+from simulator.contract.files import (
+    contract_document,
+    contract_file,
+    contracts_directory,
+    operation_ids,
+    read_document,
+)
 from simulator.host import create_app
 from simulator.server.process import serving
 

@@ -143,6 +143,8 @@ class Service:
     ) -> None:
         self.base_url, self.public_key, self.secret_key = base_url.rstrip("/"), public_key, secret_key
         self._heard = heard
+        self.patient = True
+        """Whether a 429 is waited for."""
         parts = urlsplit(self.base_url)
         kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
         self._connection = kind(parts.netloc, timeout=TIMEOUT_SECONDS)
@@ -195,7 +197,7 @@ class Service:
         for _ in range(MOST_WAITS):
             answer = self._ask(sent)
             wait = answer.headers.get("retry-after", "")
-            if answer.status != 429 or not wait.isdecimal():
+            if answer.status != 429 or not wait.isdecimal() or not self.patient:
                 break
             time.sleep(min(int(wait), TIMEOUT_SECONDS))
         return answer

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hmac
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from decimal import Decimal
+from datetime import datetime
 from urllib.parse import urlsplit
 
 from simulator.client import CallRefused, ControlClient, Unreachable, segment
+from simulator.conformance.service import parsed
 from simulator.wire.json import Shown
 
 FUNDS = {
@@ -17,6 +19,35 @@ FUNDS = {
 """What the account has before each law: spent funds of one law are no lack in the next."""
 
 INBOX = "conform-laws"
+
+
+class Delivery:
+    """One webhook request as a receiver got it."""
+
+    def __init__(self, headers: Mapping[str, str], raw: str) -> None:
+        self.headers = {name.lower(): value for name, value in headers.items()}
+        self.raw = raw
+        self.event: Shown = parsed(raw.encode())
+
+    @property
+    def type(self) -> str:
+        return str(self.event.get("type"))
+
+    @property
+    def id(self) -> str:
+        return str(self.event.get("id"))
+
+    @property
+    def object(self) -> Shown:
+        data = self.event.get("data")
+        found = data.get("object") if isinstance(data, Mapping) else None
+        return found if isinstance(found, Mapping) else {}
+
+    def signed_with(self, key: str) -> bool:
+        """Whether the signature is that of the bytes as they came."""
+        text = f"{self.headers.get('x-timestamp', '')}.{self.raw}"
+        due = hmac.new(key.encode(), text.encode(), "sha256").hexdigest()
+        return hmac.compare_digest(due, self.headers.get("x-signature", ""))
 
 
 class ControlledWorld:
@@ -54,6 +85,10 @@ class ControlledWorld:
         answer: Shown = self.control.post("/clock/advance", {"by": by})
         return answer
 
+    def advance_to(self, moment: datetime) -> Shown:
+        answer: Shown = self.control.post("/clock/advance", {"to": timestamp(moment)})
+        return answer
+
     def act(self, action: str, target: str | None = None, **parameters: object) -> Shown:
         """An action of the outside world; its `resource` is what the target became."""
         given = {"target": target} if target else {}
@@ -72,17 +107,18 @@ class ControlledWorld:
         self.control.post("/settle")
 
     def inbox(self, name: str = INBOX) -> str:
-        """The address of a receiver that answers 200."""
+        """The address of a receiver that answers 200, or what `inbox_answers` says."""
         return f"{self.url}/_simulator/inbox/{name}"
 
-    def received(self, name: str = INBOX) -> list[Shown]:
-        """What a receiver has got: {at, headers, body, status}."""
+    def received(self, name: str) -> list[Delivery]:
+        """What a receiver has got, oldest first."""
         self.settle()
-        rows: list[Shown] = self.control.get(f"/inbox/{segment(name)}")["data"]
-        return rows
+        rows: list[Shown] = self.control.get(f"/inbox/{segment(name)}", limit=1000)["data"]
+        return [Delivery(row["headers"], row["body"]) for row in rows]
 
-    def inbox_answers(self, statuses: list[int], name: str = INBOX) -> None:
-        self.control.put(f"/inbox/{segment(name)}", {"respond": statuses})
+    def inbox_answers(self, name: str, *statuses: int) -> None:
+        """What a receiver answers next; the last one stays."""
+        self.control.put(f"/inbox/{segment(name)}", {"respond": [*statuses]})
 
     @contextmanager
     def settings(self, **changed: object) -> Iterator[None]:
@@ -102,10 +138,9 @@ class ControlledWorld:
         finally:
             self.act("set_network", network=network, status="operational")
 
-    def balance(self, symbol: str, network: str, rows: list[Shown]) -> Decimal:
-        """What is available of one asset, among the rows of GET /wallet/assets."""
-        found = next(row for row in rows if row["symbol"] == symbol and row["network"] == network)
-        return Decimal(found["available"])
+
+def timestamp(moment: datetime) -> str:
+    return moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 @contextmanager

@@ -53,3 +53,12 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mappi
         for method in _METHODS:
             if method in item:
                 yield method.upper(), path, item[method]
+
+
+def operation_ids() -> dict[str, str]:
+    """The operationId of each operation, by its method and path."""
+    return {
+        f"{method.upper()} {path}": operation["operationId"]
+        for path, item in contract_document()["paths"].items()
+        for method, operation in item.items()
+    }

@@ -115,6 +115,10 @@ class Bench:
             return self.writes
         return self._world is not None
 
+    def production(self) -> Service:
+        """The service's other environment, with its own keys; only laws that need `production` may ask for it."""
+        return self.service.another(self.world.production_base(self.service.base_url), self.world.live_keys)
+
     # Calls.
 
     def call(
