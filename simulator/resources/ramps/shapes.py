@@ -13,7 +13,7 @@ from simulator.kernel.world import World
 from simulator.resources.fees import ProcessingFee, show_processing_fee
 from simulator.resources.ramps.records import RampQuote
 from simulator.resources.ramps.states import FAILURE_MEANINGS, OFFRAMP_MEANINGS, ONRAMP_MEANINGS
-from simulator.resources.reference import RampAsset, currency_of
+from simulator.resources.reference import RAMP_ASSET_CODES, RAMP_ASSETS, RampAsset, currency_of
 from simulator.resources.transactions import QUOTE_MEANINGS, Side, Transaction
 from simulator.wire.records import present
 from simulator.wire.shapes import (
@@ -24,6 +24,7 @@ from simulator.wire.shapes import (
     CurrencyText,
     Direction,
     FiatText,
+    Format,
     Meanings,
     Method,
     OneOf,
@@ -115,21 +116,38 @@ RampPaymentInstructions = Annotated[
 ]
 
 
-class RampDeposit(TypedDict):
-    """The deposit that an offramp waits for: exactly this amount, to this address, before this time."""
-
-    address: str
-    """The address of the service to send the crypto to."""
-    memo: NotRequired[str]
-    """Stellar only: the memo that must accompany the deposit. There is none on celo."""
+class _RampDeposit(TypedDict):
     amount: AmountText
     """How much to send, exactly, in `asset`: the quote's `source_amount`."""
-    asset: RampAsset
-    """The asset to send; a deposit of another one is not matched."""
-    network: NetworkText
-    """The network to send it on."""
     deposit_by: Timestamp
     """Until when the deposit must have arrived: the quote's `expires_at`."""
+
+
+class StellarRampDeposit(_RampDeposit):
+    """The deposit that an offramp on stellar waits for: exactly this amount, with this memo, before this time."""
+
+    network: Literal["stellar"]
+    """The network to send it on."""
+    asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["stellar"]})]
+    """The asset to send; a deposit of another one is not matched."""
+    address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$"), Assumed("R6", "pattern")]
+    """The address of the service to send it to."""
+    memo: str
+    """Must accompany the deposit; one without it is not matched."""
+
+
+class CeloRampDeposit(_RampDeposit):
+    """The deposit that an offramp on celo waits for: exactly this amount, before this time."""
+
+    network: Literal["celo"]
+    """The network to send it on."""
+    asset: Annotated[str, OneOf({code: RAMP_ASSET_CODES[code] for code in RAMP_ASSETS["celo"]})]
+    """The asset to send; a deposit of another one is not matched."""
+    address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$"), Assumed("R6", "pattern")]
+    """The address of the service to send it to."""
+
+
+RampDeposit = Annotated[StellarRampDeposit | CeloRampDeposit, Field(discriminator="network")]
 
 
 class _RampTerms(TypedDict):
@@ -217,10 +235,6 @@ def render_quote(world: World, quote: RampQuote) -> RampQuoteShape:
     }
 
 
-class _Memo(TypedDict, total=False):
-    memo: str
-
-
 class _Failed(TypedDict, total=False):
     failure_code: str
 
@@ -304,14 +318,17 @@ def _end(ramp: Transaction) -> _End:
 
 
 def _deposit(ramp: Transaction) -> RampDeposit:
-    memo: _Memo = {} if ramp.memo is None else {"memo": ramp.memo}
+    address, deposit_by = present(ramp.recipient_address), format_timestamp(present(ramp.expires_at_ms))
+    amount, asset = ramp.paid.currency.format(ramp.paid.amount), ramp.paid.code
+    if ramp.memo is None:
+        return {"address": address, "amount": amount, "asset": asset, "network": "celo", "deposit_by": deposit_by}
     return {
-        "address": present(ramp.recipient_address),
-        **memo,
-        "amount": ramp.paid.currency.format(ramp.paid.amount),
-        "asset": ramp.paid.code,
-        "network": ramp.paid.chain,
-        "deposit_by": format_timestamp(present(ramp.expires_at_ms)),
+        "address": address,
+        "memo": ramp.memo,
+        "amount": amount,
+        "asset": asset,
+        "network": "stellar",
+        "deposit_by": deposit_by,
     }
 
 
@@ -322,6 +339,7 @@ CLAUSES: Clauses = {
         OfframpTransaction,
         RampMobileMoneyInstructions,
         RampBankTransferInstructions,
-        RampDeposit,
+        StellarRampDeposit,
+        CeloRampDeposit,
     ),
 }
