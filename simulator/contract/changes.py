@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from simulator.contract.facts import BOUNDS, Fact, Facts, Schema, Side, facts_of, without_variants
+from simulator.contract.facts import BOUNDS, FORMS, Fact, Facts, Schema, Side, facts_of, without_variants
 
 Verdict: TypeAlias = Literal["removed", "weakened", "tightened", "added", "loosened", "strengthened"]
 BREAKING: frozenset[Verdict] = frozenset(("removed", "weakened", "tightened"))
@@ -109,6 +109,7 @@ def unnamed(found: Iterable[Change], changelog: str) -> list[Change]:
 def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None = None) -> list[Change]:
     """The facts that the other contract lacks, but for those inside of something that it lacks as a whole."""
     lacking = {fact.place for key, fact in facts.items() if key not in others and fact.keyword in _PLACES}
+    listing = {fact.place for fact in others.values() if fact.keyword == "enum"}
     result = []
     for key, fact in facts.items():
         if (
@@ -118,6 +119,8 @@ def _one_sided(facts: Facts, others: Facts, *, gone: bool, older: Facts | None =
         ):
             continue
         removed, added = _RULES.get((fact.side, fact.keyword), _RESTRICTION[fact.side])
+        if fact.keyword == "enum" and fact.place not in listing:  # the list as a whole is what came or went
+            removed, added = _RESTRICTION[fact.side]
         promised = fact.promised if older is None else _was_promised(fact, older)
         if gone:
             result.append(Change(fact.place, fact.keyword, fact.value, None, removed, promised, fact.basis))
@@ -155,14 +158,17 @@ def _was_promised(fact: Fact, older: Facts) -> bool:
 
 
 def _moved(before: Facts, after: Facts) -> list[Change]:
-    """Bounds that have another value."""
+    """Bounds that have another value, and forms that are other ones, which may refuse what was good."""
     result = []
     for key, fact in before.items():
         other = after.get(key)
-        if other is None or fact.keyword not in BOUNDS or other.value == fact.value:
+        if other is None or other.value == fact.value or fact.keyword not in (*BOUNDS, *FORMS):
             continue
-        narrower = (float(other.value) > float(fact.value)) == (BOUNDS[fact.keyword] == "lower")
         loosened, tightened = _RESTRICTION[fact.side]
-        verdict = tightened if narrower else loosened
+        if fact.keyword in FORMS:
+            verdict: Verdict = "tightened" if fact.side == "request" else "weakened"
+        else:
+            narrower = (float(other.value) > float(fact.value)) == (BOUNDS[fact.keyword] == "lower")
+            verdict = tightened if narrower else loosened
         result.append(Change(fact.place, fact.keyword, fact.value, other.value, verdict, fact.promised, fact.basis))
     return result

@@ -31,7 +31,8 @@ BOUNDS = {
     "maxItems": "upper",
 }
 """The keywords that compare as numbers, and which end of the range each is."""
-_VALUES = ("pattern", "format")
+FORMS = ("pattern", "format")
+"""The keywords that say how a text is made: which of two is the wider one, nobody can tell from them."""
 _IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
 """What a union has when one of its variants has it; anything else must hold in all of them."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
@@ -60,8 +61,8 @@ class Fact:
 
     @property
     def key(self) -> tuple[str, str, str]:
-        """By what it is found in another contract; of a bound only the keyword counts, it moves."""
-        return self.place, self.keyword, "" if self.keyword in BOUNDS else str(self.value)
+        """By what it is found in another contract; of a bound or a form only the keyword counts, they change."""
+        return self.place, self.keyword, "" if self.keyword in (*BOUNDS, *FORMS) else str(self.value)
 
 
 Facts: TypeAlias = dict[tuple[str, str, str], Fact]
@@ -224,7 +225,7 @@ class _Reader:
         for value in _values_of(schema):
             if value is not None:
                 self.add(place, "enum", str(value), side, marks)
-        for keyword in (*BOUNDS, *_VALUES):
+        for keyword in (*BOUNDS, *FORMS):
             if keyword in schema:
                 self.add(place, keyword, schema[keyword], side, marks)
         for rule in schema.get(_RULES, ()):

@@ -53,6 +53,7 @@ DOCUMENT: dict[str, Any] = {
             "properties": {
                 "amount": {"type": "string", "maxLength": 20, **_PROMISED},
                 "kind": {"type": "string", "enum": ["a", "b"], **_PROMISED},
+                "word": {"type": "string", "pattern": "^a", **_PROMISED},
                 "note": {"type": "string", "maxLength": 99, "x-assumed": ["maxLength"], **_PROMISED},
             },
         },
@@ -136,6 +137,14 @@ BREAKING: dict[str, tuple[Edit, str, str]] = {
     "a body's field becomes required": (_require("Make", "amount", "kind"), "make request /kind", "required tightened"),
     "a value is refused": (_set("Make", "kind", enum=["a"]), "make request /kind", "enum tightened"),
     "a bound moves in": (_set("Make", "amount", maxLength=10), "make request /amount", "maxLength tightened"),
+    "another form is asked for": (_set("Make", "word", pattern="^b"), "make request /word", "pattern tightened"),
+    "an answer has another form": (_set("Thing", "id", pattern="^u_"), "make 201 /id", "pattern weakened"),
+    "a list of values comes": (_set("Make", "amount", enum=["1"]), "make request /amount", "enum tightened"),
+    "an answer's list is given up": (
+        lambda d: _field("Thing", "state")(d).pop("x-extensible-enum"),
+        "make 201 /state",
+        "enum weakened",
+    ),
     "a form is asked for": (_set("Make", "amount", pattern="^[0-9]+$"), "make request /amount", "pattern tightened"),
     "a new field is required": (
         lambda d: (_set_new(d, "Make", "more"), _require("Make", "amount", "more")(d)),
@@ -172,6 +181,16 @@ HARMLESS: dict[str, tuple[Edit, str, str]] = {
     ),
     "an answer is never null": (_set("Thing", "when", type="string"), "make 201 /when", "nullable strengthened"),
     "a guessed bound moves in": (_set("Make", "note", maxLength=9), "make request /note", "maxLength tightened"),
+    "a form is no longer asked for": (
+        lambda d: _field("Make", "word")(d).pop("pattern"),
+        "make request /word",
+        "pattern loosened",
+    ),
+    "a list of values is given up": (
+        lambda d: _field("Make", "kind")(d).pop("enum"),
+        "make request /kind",
+        "enum loosened",
+    ),
     "a bound moves out": (_set("Make", "amount", maxLength=30), "make request /amount", "maxLength loosened"),
     "a value more is taken": (_set("Make", "kind", enum=["a", "b", "c"]), "make request /kind", "enum loosened"),
     "a field need not be sent": (_require("Make"), "make request /amount", "required loosened"),
