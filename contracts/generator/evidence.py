@@ -9,17 +9,17 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from simulator.assembly import Blueprint, Simulator
-from simulator.client import DEFAULT_URL
+from simulator.client import CONTROL_BASE, DEFAULT_URL
 from simulator.config import Config
 from simulator.host import application_of
 from simulator.kernel.journal import HistoryEntry, JournalEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.scenario.clients import HttpClient
+from simulator.scenario.clients import HttpClient, Reply
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
 from simulator.scenario.schema import ScenarioFile
@@ -80,11 +80,23 @@ class ObservedCall:
 
 
 @dataclass(frozen=True)
+class ControlAnswer:
+    """An answer of the control interface while a scenario ran; `path` has its query, `body` is parsed."""
+
+    method: str
+    path: str
+    status: int
+    headers: Mapping[str, str]
+    body: Any
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What one scenario showed.
 
     `file` is the scenario and `result` how its run went; `calls` are its calls of the interface but those whose answer
-    a fault spoiled, `envelopes` its events, both the same in every run; `failures` are the failure codes its events
+    a fault spoiled, `envelopes` its events, both the same in every run; `controls` what the control interface answered
+    to its runner; `failures` are the failure codes its events
     carried, `fired` the numbers of its rules that took something, `endings` what became of the resources that went
     somewhere (`onramp failed`), in the order in which they came to be; `unbalanced` the currencies whose books do not
     sum to zero.
@@ -94,6 +106,7 @@ class Evidence:
     result: RunResult
     calls: tuple[ObservedCall, ...] = ()
     envelopes: tuple[JsonObject, ...] = ()
+    controls: tuple[ControlAnswer, ...] = ()
     answers: frozenset[Answered] = frozenset()
     events: frozenset[str] = frozenset()
     failures: frozenset[str] = frozenset()
@@ -115,18 +128,38 @@ def collect(names: Iterable[str] | None = None) -> dict[str, Evidence]:
         simulator.create_world(Blueprint(DEFAULT_WORLD, SEED))
         application = application_of(Runtime(simulator))
         found: dict[str, Evidence] = {}
-        async with serving(application) as origin, HttpClient(origin) as client:
+        async with serving(application) as origin, HttpClient(origin) as http:
             for name in simulator.library if names is None else names:
                 file = simulator.library[name]
+                client = _Noting(http)
                 result = await run(file, client, seed=SEED, keep=True)
                 world = simulator.worlds[result.world]
                 rules = {note["part"] for note in simulator.engine.progress(world, name)["rules_fired"]}
                 fired = {index for index, _ in enumerate(file.scenario.rules) if f"rules[{index}]" in rules}
-                found[name] = _read(file, result, world, frozenset(fired), origin)
+                found[name] = replace(
+                    _read(file, result, world, frozenset(fired), origin), controls=tuple(client.noted)
+                )
                 simulator.delete_world(world.id)
         return found
 
     return asyncio.run(everything())
+
+
+class _Noting:
+    """A client that keeps what the control interface answers."""
+
+    def __init__(self, client: HttpClient) -> None:
+        self.origin = client.origin
+        self.noted: list[ControlAnswer] = []
+        self._client = client
+
+    async def request(
+        self, method: str, path: str, json: object = None, headers: Mapping[str, str] | None = None
+    ) -> Reply:
+        reply = await self._client.request(method, path, json, headers)
+        if path.startswith(f"{CONTROL_BASE}/"):
+            self.noted.append(ControlAnswer(method, path, reply.status, reply.headers, reply.body))
+        return reply
 
 
 def _read(file: ScenarioFile, result: RunResult, world: World, fired: frozenset[int], origin: str) -> Evidence:

@@ -1,0 +1,89 @@
+"""Every answer and every event of every scenario that ships is as the files of the contract say, each by itself."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
+
+import jsonschema_rs
+import orjson
+import pytest
+from ruamel.yaml import YAML
+
+from contracts.generator.evidence import Evidence
+from simulator.scenario.loader import shipped_directory
+from simulator.wire.events import EVENT_TYPES
+from tests.contract_judge import ContractJudge
+from tests.shipped import shown
+
+NAMES = [path.stem for path in sorted(shipped_directory().glob("*.yaml"))]
+FILES = ("openapi.yaml",)
+JudgeOf = Callable[[str], ContractJudge]
+
+
+@pytest.fixture(scope="module")
+def judge_of(files: dict[str, bytes]) -> JudgeOf:
+    """The judge that holds traffic against one of the files."""
+
+    @cache
+    def judge(name: str) -> ContractJudge:
+        document = YAML(typ="safe", pure=True).load(io.BytesIO(files[name]))
+        return ContractJudge({"webhooks": {}, **document})
+
+    return judge
+
+
+@pytest.mark.parametrize("file", FILES)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_scenario_breaks_neither_the_open_nor_the_strict_contract(name: str, file: str, judge_of: JudgeOf) -> None:
+    assert [*_wrong_answers(shown()[name], judge_of(file)), *_wrong_events(shown()[name], judge_of(file))] == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_control_interface_answers_a_scenario_as_it_says(name: str, judge_of: JudgeOf) -> None:
+    controls = shown()[name].controls
+    judge = judge_of("control.yaml")
+    assert len(controls) > 5
+    assert [
+        str(finding)
+        for answer in controls
+        for finding in judge.answer(answer.method, answer.path, answer.status, answer.headers, answer.body)
+    ] == []
+
+
+def _wrong_answers(evidence: Evidence, judge: ContractJudge) -> Iterator[str]:
+    for call in evidence.calls:
+        if call.operation:
+            found = judge.answer(call.method, call.path, call.status, call.headers, call.answer)
+            yield from (str(finding) for finding in found)
+
+
+def _wrong_events(evidence: Evidence, judge: ContractJudge) -> Iterator[str]:
+    return (str(finding) for event in evidence.envelopes for finding in judge.event(event))
+
+
+@pytest.fixture(scope="module")
+def validators(files: dict[str, bytes]) -> dict[str, jsonschema_rs.Draft202012Validator]:
+    schemas = {name: orjson.loads(files[f"events/{name}.schema.json"]) for name in EVENT_TYPES}
+    return {name: jsonschema_rs.Draft202012Validator(schema) for name, schema in schemas.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_events_of_a_scenario_fit_their_own_schemas(name: str, validators: dict[str, Any]) -> None:
+    assert [
+        (event["id"], error.message)
+        for event in shown()[name].envelopes
+        for error in validators[event["type"]].iter_errors(event)
+    ] == []
+
+
+def test_what_arrives_at_a_wallet_may_be_an_asset_that_no_network_carries(judge_of: JudgeOf) -> None:
+    """Anybody can send anything to an address; what the account itself asks for is one of the listed assets."""
+    arrived = [event["data"]["object"] for event in shown()["deposit-wrong-asset"].envelopes]
+    assert [one["asset"] for one in arrived if one.get("reason") == "wrong_asset"] == ["EURC"]
+    quote = next(call for call in shown()["every-operation"].calls if call.operation == "create_quote")
+    judge = judge_of(FILES[-1])
+    assert judge.request("POST", "/quotes", quote.body) == []
+    assert judge.request("POST", "/quotes", {**quote.body, "asset": "EURC"})
