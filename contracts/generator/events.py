@@ -60,7 +60,7 @@ def envelope(components: Components, event: EventType) -> Schema:
 
     return {
         "title": component(event.name),
-        "description": f"Sent when {event.sent_when}.",
+        "description": event.description,
         "type": "object",
         "additionalProperties": False,
         "required": ["id", "type", "created_at", "livemode", "data"],

@@ -16,7 +16,7 @@ from simulator.wire.rows import by_name
 
 @dataclass(frozen=True, slots=True)
 class EventType:
-    """One row of the event catalogue: the type, when it is sent, and what `data.object` is.
+    """One row of the event catalogue: the type, when it is sent, what `data.object` is, and what a receiver learns.
 
     Which kinds of resource it tells of, and in which statuses, say the state tables that name it in their cells; of an
     event that no move emits, `in_status` says where its object can be. Every receiver may rely on the members of the
@@ -31,6 +31,7 @@ class EventType:
     name: str
     sent_when: str
     object: str
+    tells: str = ""
     requires: tuple[str, ...] = ()
     also: tuple[str, ...] = ()
     narrows: bool = True
@@ -39,55 +40,95 @@ class EventType:
     example_of: str = ""
     example: JsonObject = field(default_factory=dict)
 
+    @property
+    def description(self) -> str:
+        return f"Sent when {self.sent_when}. {self.tells}".rstrip()
+
 
 _TX_HASH = "0x3f1c9a7be2d4058617c3f9ab24de6071859bc3f2a7d0e416582b9cf3a1d7e604"
 
 _ROWS = (
-    EventType("transaction.created", "an onramp or offramp transaction is created", "transaction"),
-    EventType("transaction.awaiting_payment", "an onramp waits for the fiat payment", "transaction"),
     EventType(
-        "transaction.awaiting_deposit", "an offramp waits for the crypto deposit", "transaction", example_of="offramp"
+        "transaction.created",
+        "an onramp or offramp transaction is created",
+        "transaction",
+        "The first event of a ramp; the one that says what is waited for follows at once.",
+    ),
+    EventType(
+        "transaction.awaiting_payment",
+        "an onramp waits for the fiat payment",
+        "transaction",
+        "`payment_instructions` tell the payer how to pay, before the quote's `expires_at`.",
+    ),
+    EventType(
+        "transaction.awaiting_deposit",
+        "an offramp waits for the crypto deposit",
+        "transaction",
+        "`deposit` tells where to send how much, before `deposit_by`.",
+        example_of="offramp",
     ),
     EventType(
         "transaction.processing",
-        "payment or deposit received, or a wallet operation accepted",
+        "the payment or deposit of a transaction has arrived, or a wallet operation was accepted or broadcast",
         "transaction",
+        "The money is in the service's hands; completed, failed or refunded follows.",
         example_of="offramp",
         example={"tx_hash": _TX_HASH},
     ),
     EventType(
         "transaction.completed",
-        "crypto delivered, fiat paid out, or a send is final",
+        "the crypto was delivered, the fiat was paid out, or a send or swap is final",
         "transaction",
+        "Nothing more happens to the transaction, but for a refund by hand.",
         is_last=True,
         example_of="offramp",
         example={"tx_hash": _TX_HASH},
     ),
     EventType(
         "transaction.failed",
-        "the transaction failed; carries failure_code",
+        "a transaction has failed",
         "transaction",
+        "`failure_code` says why. What had been received is refunded where possible: transaction.refunded follows.",
         requires=("failure_code",),
         also=("refunded",),
         is_last=True,
         example_of="offramp",
         example={"tx_hash": _TX_HASH, "failure_code": "payout_failed"},
     ),
-    EventType("transaction.expired", "the quote expired before payment or deposit", "transaction", is_last=True),
+    EventType(
+        "transaction.expired",
+        "neither payment nor deposit came before the deadline",
+        "transaction",
+        "Nothing was received, so nothing goes back. Make a new quote to try again.",
+        is_last=True,
+    ),
     EventType(
         "transaction.refunded",
-        "funds returned to the payer, the refund_address or the balance",
+        "the money went back to the payer, the refund_address or the balance",
         "transaction",
+        "The amount went back in full, fee included.",
         is_last=True,
         example_of="offramp",
         example={"tx_hash": _TX_HASH, "failure_code": "payout_failed"},
     ),
-    EventType("wallet.created", "a deposit wallet or Lightning address was created", "wallet", narrows=False),
-    EventType("deposit.detected", "an incoming deposit was seen on-chain, unconfirmed", "deposit"),
+    EventType(
+        "wallet.created",
+        "a deposit wallet or Lightning address was created",
+        "wallet",
+        "`data.object` is the wallet, or the Lightning address: that one has a `type`.",
+        narrows=False,
+    ),
+    EventType(
+        "deposit.detected",
+        "an incoming deposit was seen on-chain, unconfirmed",
+        "deposit",
+        "Nothing is credited yet: deposit.confirmed or deposit.failed follows.",
+    ),
     EventType(
         "deposit.confirmed",
         "a deposit reached its confirmations and is credited",
         "deposit",
+        "The balance has it, and there is a transaction of the type `deposit`.",
         is_last=True,
         example={"confirmations": 3},
     ),
@@ -95,6 +136,7 @@ _ROWS = (
         "deposit.failed",
         "a deposit could not be credited",
         "deposit",
+        "`reason` says why; nothing is credited.",
         requires=("reason",),
         is_last=True,
         example={
@@ -109,39 +151,79 @@ _ROWS = (
             "created_at": "@-1m",
         },
     ),
-    EventType("lightning.invoice_paid", "a Lightning invoice was paid", "lightning_entry", is_last=True),
+    EventType(
+        "lightning.invoice_paid",
+        "a Lightning invoice was paid",
+        "lightning_entry",
+        "The balance has it: deposit.confirmed follows with the amount.",
+        is_last=True,
+    ),
     EventType(
         "lightning.invoice_expired",
         "a Lightning invoice expired unpaid",
         "lightning_entry",
+        "It can be paid no more; make a new one.",
         example={"expires_at": "@", "created_at": "@-30m"},
     ),
-    EventType("quote.expired", "a quote passed its 30 minute validity unused", "quote", narrows=False),
-    EventType("beneficiary.created", "a beneficiary was added", "beneficiary", narrows=False),
     EventType(
-        "beneficiary.deleted", "a beneficiary was removed", "beneficiary", narrows=False, example={"created_at": "@-1d"}
+        "quote.expired",
+        "a quote passed its 30 minute validity unused",
+        "quote",
+        "Of quotes of all four kinds; `data.object` is the quote as its own kind is shown. Make a new one.",
+        narrows=False,
     ),
-    EventType("kyc.approved", "KYC was approved", "kyc"),
+    EventType(
+        "beneficiary.created", "a beneficiary was added", "beneficiary", "It can be paid from now on.", narrows=False
+    ),
+    EventType(
+        "beneficiary.deleted",
+        "a beneficiary was removed",
+        "beneficiary",
+        "`data.object` is its last state. It can be paid no more.",
+        narrows=False,
+        example={"created_at": "@-1d"},
+    ),
+    EventType(
+        "kyc.approved",
+        "KYC was approved",
+        "kyc",
+        "Operations that move money are open to the account. `data.object` is the answer of GET /profile/kyc.",
+    ),
     EventType(
         "kyc.action_required",
         "compliance needs more information",
         "kyc",
+        "`required_actions` in `data.object` say what is missing.",
         example={
             "required_actions": [
                 {"code": "identity_document", "message": "Upload a readable copy of your identity document."}
             ]
         },
     ),
-    EventType("kyc.rejected", "KYC was rejected", "kyc"),
+    EventType("kyc.rejected", "KYC was rejected", "kyc", "Operations that move money are refused with kyc_required."),
     EventType(
-        "network.status_changed", "a network moved between operational, degraded and down", "network", narrows=False
+        "network.status_changed",
+        "a network moved between operational, degraded and down",
+        "network",
+        "`status` in `data.object` is the new one; while it is `down`, make no quotes or transactions there.",
+        narrows=False,
     ),
-    EventType("webhook.test", "sent by POST /webhooks/{id}/test", "webhook", in_status="enabled", narrows=False),
-    EventType("recurring_payment.activated", "a recurring payment was activated", "recurring_payment"),
+    EventType(
+        "webhook.test",
+        "POST /webhooks/{id}/test asks for it",
+        "webhook",
+        "It shows that the receiver checks signatures rightly; nothing has happened.",
+        in_status="enabled",
+        narrows=False,
+    ),
+    EventType(
+        "recurring_payment.activated", "a recurring payment was activated", "recurring_payment", "`next_run_at` is set."
+    ),
     EventType(
         "recurring_payment.run_upcoming",
         "a run is due within the next 24 hours",
         "recurring_payment",
+        "`run` tells which run it is and when; see to the balance.",
         narrows=False,
         example={"runs_completed": 3, "activated_at": "@-29d", "run": {"number": 4, "scheduled_for": "@+1d"}},
     ),
@@ -149,6 +231,7 @@ _ROWS = (
         "recurring_payment.run_succeeded",
         "a run created its transaction",
         "recurring_payment",
+        "`run.transaction_id` names the transaction, which has events of its own.",
         requires=("run.transaction_id",),
         narrows=False,
         example={
@@ -161,6 +244,7 @@ _ROWS = (
         "recurring_payment.run_failed",
         "a run failed",
         "recurring_payment",
+        "`run.failure_code` says why. The run is not tried again; the next one is as planned.",
         requires=("run.failure_code",),
         narrows=False,
         example={
@@ -171,8 +255,9 @@ _ROWS = (
     ),
     EventType(
         "recurring_payment.paused",
-        "paused by hand or after repeated failures",
+        "a recurring payment was paused, by request or after three failed runs in a row",
         "recurring_payment",
+        "No run is planned until it is restarted; `pause_reason` says why.",
         example={
             "next_run_at": None,
             "runs_completed": 3,
@@ -185,23 +270,27 @@ _ROWS = (
         "recurring_payment.completed",
         "the final scheduled run finished",
         "recurring_payment",
+        "There are no further runs.",
         example={"next_run_at": None, "runs_completed": 12, "activated_at": "@-29d"},
     ),
     EventType(
         "recurring_payment.restarted",
         "a paused recurring payment was restarted",
         "recurring_payment",
+        "`next_run_at` is set; runs that were missed stay so.",
         example={"runs_completed": 3, "activated_at": "@-29d"},
     ),
     EventType(
         "recurring_payment.deleted",
         "a recurring payment was deleted",
         "recurring_payment",
+        "There are no further runs; what it has paid stays.",
         example={"next_run_at": None, "runs_completed": 3, "activated_at": "@-29d"},
     ),
 )
 
 EVENT_TYPES = by_name("events", _ROWS, lambda row: row.name)
+EVENT_MEANINGS = {row.name: f"Sent when {row.sent_when}." for row in _ROWS}
 
 
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:

@@ -8,6 +8,7 @@ import pytest
 
 from simulator.kernel.machine import Machine
 from simulator.resources.balance import states as balance
+from simulator.resources.beneficiaries import states as beneficiaries
 from simulator.resources.deposit_wallets import states as wallets
 from simulator.resources.fees import states as fees
 from simulator.resources.history import shapes as history
@@ -17,6 +18,7 @@ from simulator.resources.recurring import states as recurring
 from simulator.resources.reference import states as reference
 from simulator.resources.transactions import quotes
 from simulator.resources.transactions import states as transactions
+from simulator.resources.webhooks import states as webhooks
 
 TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (balance.SEND, balance.SEND_MEANINGS),
@@ -37,6 +39,14 @@ TABLES: tuple[tuple[Machine, Mapping[str, str]], ...] = (
     (profile.PROFILE, profile.PROFILE_STATUSES),
     (transactions.DEPOSIT_TRANSACTION, transactions.DEPOSIT_TRANSACTION_MEANINGS),
 )
+
+
+def test_the_states_of_a_beneficiary_that_a_list_can_be_asked_for_have_their_meanings() -> None:
+    assert set(beneficiaries.MEANINGS) == set(beneficiaries.BENEFICIARY.rows) - {"deleted"}
+
+
+def test_the_statuses_of_a_webhook_that_are_shown_have_their_meanings() -> None:
+    assert set(webhooks.MEANINGS) == set(webhooks.WEBHOOK.rows) - {"deleted"}
 
 
 def test_every_status_of_an_order_has_its_meaning() -> None:

@@ -12,7 +12,18 @@ from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.records import Record, require
-from simulator.wire.shapes import Country, FiatCode, Format, Method, OneOf, PhoneText, ShortNetwork
+from simulator.wire.shapes import (
+    ASSET_CODES,
+    Assumed,
+    Country,
+    FiatCode,
+    Format,
+    Known,
+    Method,
+    OneOf,
+    PhoneText,
+    ShortNetwork,
+)
 from simulator.wire.spelling import SHORT
 
 BeneficiaryType = Literal["bank_account", "phone_number", "wallet_address"]
@@ -21,26 +32,50 @@ METHODS: Mapping[BeneficiaryType, Method] = {"bank_account": "bank_transfer", "p
 """The payment method that pays out to each type of fiat beneficiary."""
 
 
+TYPE_MEANINGS = {
+    "bank_account": "A bank account; it is paid by bank_transfer.",
+    "phone_number": "A mobile money number; it is paid by mobile_money.",
+    "wallet_address": "A crypto address outside of the service; it gets no fiat.",
+}
+SAVED_ASSETS = {**ASSET_CODES, "cUSD": "Celo Dollar, the same as CUSD."}
+
+
 @final
 class BankAccountDetails(TypedDict):
+    """A bank account that fiat is paid to."""
+
     bank_code: str
+    """The bank, by its code in the beneficiary's country."""
     bank_name: str
-    account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$")]
+    """The name of that bank, found by its code."""
+    account_number: Annotated[str, Format(pattern="^[0-9]{7,14}$"), Assumed("R3", "pattern")]
+    """The number of the account."""
     account_name: str
+    """Whose account it is, as the bank knows it."""
 
 
 @final
 class PhoneNumberDetails(TypedDict):
+    """A mobile money account that fiat is paid to."""
+
     phone_number: PhoneText
-    provider: Annotated[str, OneOf(PROVIDER_CODES)]
+    """The number that is paid, in international format."""
+    provider: Annotated[str, Known(PROVIDER_CODES)]
+    """The mobile money provider, by its code."""
 
 
 @final
 class WalletAddressDetails(TypedDict):
+    """A wallet outside of the service."""
+
     wallet_address: str
+    """The address of the wallet, in the form of its network."""
     network: ShortNetwork
-    asset: Annotated[str, OneOf(("XLM", "USDC", "CELO", "USDT", "CUSD", "cUSD", "BTC"))]
+    """The network of the wallet."""
+    asset: Annotated[str, OneOf(SAVED_ASSETS), Assumed("H5", "enum")]
+    """What is to be sent there, spelled as it was given."""
     memo: str
+    """The memo that goes with what is sent there; empty when none is needed."""
 
 
 Details: TypeAlias = BankAccountDetails | PhoneNumberDetails | WalletAddressDetails

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from simulator.resources.beneficiaries import actions
 from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary
-from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, BeneficiaryType
+from simulator.resources.beneficiaries.records import BENEFICIARIES, TYPE_MEANINGS, Beneficiary
 from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape, render_beneficiary
+from simulator.resources.beneficiaries.states import MEANINGS
 from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, Filter, Listing, by_field
 from simulator.wire.operation import Operation
@@ -22,19 +21,20 @@ def _by_name(record: Beneficiary) -> str:
 
 LISTING = Listing[Beneficiary](
     filters=(
-        by_field("type", get_args(BeneficiaryType), many=True),
-        by_field("country", COUNTRY_CODES),
-        by_field("fiat_currency", FIAT_CODES),
+        by_field("type", TYPE_MEANINGS, many=True, description="Only those of this type."),
+        by_field("country", COUNTRY_CODES, description="Only accounts and numbers in this country."),
+        by_field("fiat_currency", FIAT_CODES, description="Only those that are paid in this currency."),
         Filter(
             "network",
             lambda record, values: record.details.get("network") in values,
             SHORT_NETWORKS,
+            description="Only wallet addresses on this network.",
         ),
     ),
     search=actions.searched,
     searched="name, phone number, account number, bank name and wallet address",
     sorts={**CREATION_DATES, "name": _by_name},
-    statuses=("active",),
+    statuses=MEANINGS,
 )
 
 _FIND = by_id(BENEFICIARIES, "beneficiary")
@@ -62,6 +62,13 @@ OPERATIONS = (
             "unsupported_asset",
             "invalid_wallet_address",
         ),
+        description=(
+            "Saves who can be paid later: a bank account or mobile money number for fiat, or a crypto address. "
+            "The details stand in the member named after the type. Everything is checked when it is saved: "
+            "currency and provider against the country, bank code and account number, the phone number, the "
+            "asset and the address against the network. Sends the event beneficiary.created. The same recipient "
+            "may be saved more than once."
+        ),
     ),
     Operation(
         "GET",
@@ -74,6 +81,7 @@ OPERATIONS = (
         query=LISTING,
         group="beneficiaries",
         reads=True,
+        description="Lists the saved beneficiaries, newest first unless sorted otherwise; deleted ones are not shown.",
     ),
     Operation(
         "GET",
@@ -87,6 +95,7 @@ OPERATIONS = (
         group="beneficiaries",
         reads=True,
         errors=("not_found",),
+        description="Shows one saved beneficiary. A deleted one is not found.",
     ),
     Operation(
         "DELETE",
@@ -99,5 +108,9 @@ OPERATIONS = (
         load=_FIND,
         group="beneficiaries",
         errors=("not_found",),
+        description=(
+            "Removes a beneficiary: it can be paid no more. Past transactions keep it, and runs of recurring "
+            "payments that would pay it fail. Sends the event beneficiary.deleted."
+        ),
     ),
 )

@@ -12,3 +12,6 @@ BENEFICIARY = Machine(
         "deleted": (),
     },
 )
+
+MEANINGS = {"active": "Saved, and not deleted: every beneficiary that is listed."}
+"""Of the states that a list can be asked for; a deleted beneficiary is not listed."""

@@ -101,10 +101,7 @@ OPERATIONS = (
         query=_WALLETS,
         group="wallets",
         reads=True,
-        description=(
-            "Lists the deposit wallets, newest first, disabled ones too. `search` looks at label, reference and "
-            "address."
-        ),
+        description="Lists the deposit wallets, newest first, disabled ones too.",
     ),
     Operation(
         "GET",
@@ -151,10 +148,7 @@ OPERATIONS = (
         group="wallets",
         reads=True,
         errors=("not_found",),
-        description=(
-            "Lists what came to one wallet, on the chain and over Lightning, newest first, failed deposits too. "
-            "`search` looks at id, transaction hash and reference."
-        ),
+        description="Lists what came to one wallet, on the chain and over Lightning, newest first, failed deposits too.",
     ),
     Operation(
         "POST",
@@ -191,10 +185,7 @@ OPERATIONS = (
         group="wallets",
         reads=True,
         errors=("not_found",),
-        description=(
-            "Lists the Lightning addresses and invoices of one wallet, newest first. `search` looks at id, "
-            "address, invoice and description."
-        ),
+        description="Lists the Lightning addresses and invoices of one wallet, newest first.",
     ),
     Operation(
         "DELETE",

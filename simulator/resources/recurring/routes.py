@@ -133,10 +133,7 @@ OPERATIONS = (
         query=PAYMENT_LIST,
         group="recurring",
         reads=True,
-        description=(
-            "Lists recurring payments, newest first; those that were deleted are not shown. `search` looks at "
-            "name and reference."
-        ),
+        description="Lists recurring payments, newest first; those that were deleted are not shown.",
     ),
     Operation(
         "GET",

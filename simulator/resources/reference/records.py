@@ -153,8 +153,12 @@ PROVIDERS = {
 }
 """Country → provider code → provider; empty where there is no mobile money."""
 
-PROVIDER_CODES = tuple(dict.fromkeys(code for providers in PROVIDERS.values() for code in providers))
-"""Every provider code known in any country."""
+PROVIDER_CODES = {
+    code: f"Works in {', '.join(country for country in PROVIDERS if code in PROVIDERS[country])}."
+    for providers in PROVIDERS.values()
+    for code in providers
+}
+"""Every provider code known in any country, with where it works."""
 
 BANKS = {
     country: {

@@ -17,6 +17,10 @@ from simulator.wire.records import Record
 ALL_EVENTS = "*"
 
 DeliveryStatus = Literal["succeeded", "failed"]
+DELIVERY_MEANINGS = {
+    "succeeded": "The receiver answered 2xx within 10 seconds.",
+    "failed": "It answered anything else, too late, or not at all.",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

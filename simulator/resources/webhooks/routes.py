@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 from simulator.resources.webhooks import actions
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
-from simulator.resources.webhooks.records import ENDPOINTS, DeliveryStatus
+from simulator.resources.webhooks.records import DELIVERY_MEANINGS, ENDPOINTS
 from simulator.resources.webhooks.shapes import (
     DeliveryPage,
     WebhookEndpoint,
@@ -14,7 +12,7 @@ from simulator.resources.webhooks.shapes import (
     WebhookTestAnswer,
     render_webhook,
 )
-from simulator.resources.webhooks.states import STATUSES
+from simulator.resources.webhooks.states import MEANINGS
 from simulator.wire.handlers import by_id, listed, shown
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
@@ -25,12 +23,12 @@ TAG = "Webhooks"
 WEBHOOKS = Listing(
     search=lambda endpoint: (endpoint.url, endpoint.description),
     searched="url and description",
-    statuses=STATUSES,
+    statuses=MEANINGS,
 )
 DELIVERIES = Listing(
     search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
     searched="id, event, type of event and error",
-    statuses=get_args(DeliveryStatus),
+    statuses=DELIVERY_MEANINGS,
 )
 
 _FIND = by_id(ENDPOINTS, "webhook endpoint")
@@ -48,6 +46,13 @@ OPERATIONS = (
         body=NewWebhook,
         group="webhooks",
         errors=("invalid_webhook_url", "unsupported_event"),
+        description=(
+            "Registers a URL for events. It is tested first: a signed webhook.test event is sent, and only when "
+            "the URL answers exactly 200 within 10 seconds is the endpoint stored. A redirect, 201 or 204, a "
+            "timeout or a refused connection is refused with invalid_webhook_url, and so is a URL that is not a "
+            "public HTTPS one. The signing key is not part of the answer: the dashboard shows it."
+        ),
+        statuses=("enabled",),
     ),
     Operation(
         "GET",
@@ -60,6 +65,7 @@ OPERATIONS = (
         query=WEBHOOKS,
         group="webhooks",
         reads=True,
+        description="Lists the registered endpoints, newest first, disabled ones too.",
     ),
     Operation(
         "GET",
@@ -73,6 +79,7 @@ OPERATIONS = (
         group="webhooks",
         reads=True,
         errors=("not_found",),
+        description="Shows one registered endpoint. The signing key is not part of it.",
     ),
     Operation(
         "PATCH",
@@ -86,6 +93,10 @@ OPERATIONS = (
         load=_FIND,
         group="webhooks",
         errors=("not_found", "invalid_webhook_url", "unsupported_event"),
+        description=(
+            "Changes what is sent of an endpoint. A new URL is tested as at registration. Disabled, it gets "
+            "nothing, not even retries that were planned; enabled again, it gets the events from then on."
+        ),
     ),
     Operation(
         "DELETE",
@@ -98,6 +109,7 @@ OPERATIONS = (
         load=_FIND,
         group="webhooks",
         errors=("not_found",),
+        description="Removes an endpoint: what happens from now on is not sent there and nothing is tried again.",
     ),
     Operation(
         "POST",
@@ -110,6 +122,11 @@ OPERATIONS = (
         load=_FIND,
         group="webhooks",
         errors=("not_found", "invalid_state"),
+        description=(
+            "Sends a webhook.test event to this endpoint alone, whatever it subscribes to, and answers the "
+            "envelope that is sent; what the receiver said is in its deliveries. Refused with invalid_state "
+            "when the endpoint is disabled."
+        ),
     ),
     Operation(
         "GET",
@@ -124,5 +141,9 @@ OPERATIONS = (
         group="webhooks",
         reads=True,
         errors=("not_found",),
+        description=(
+            "Lists the attempts to deliver events to one endpoint, newest first, with what the receiver "
+            "answered and when it is tried again."
+        ),
     ),
 )

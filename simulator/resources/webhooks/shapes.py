@@ -4,71 +4,115 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.world import World
 from simulator.resources.webhooks.faults import altered
-from simulator.resources.webhooks.records import Delivery, DeliveryStatus, Webhook
-from simulator.resources.webhooks.states import STATUSES
-from simulator.wire.shapes import Assumed, Clauses, Format, OneOf, Pagination, Prefix, Timestamp
+from simulator.resources.webhooks.records import DELIVERY_MEANINGS, Delivery, DeliveryStatus, Webhook
+from simulator.resources.webhooks.states import MEANINGS
+from simulator.wire.events import EVENT_MEANINGS
+from simulator.wire.shapes import Assumed, Clauses, Count, Format, Meanings, OneOf, Pagination, Prefix, Timestamp
 
 
 class WebhookEndpoint(TypedDict):
+    """A URL that events are sent to."""
+
     id: Annotated[str, Prefix("wh_")]
+    """Names the endpoint in every path below /webhooks."""
     url: str
+    """Where events are sent, by POST."""
     events: list[str]
-    description: Annotated[str | None, Assumed("H19")]
-    status: Annotated[str, OneOf(STATUSES)]
+    """The event types that it gets, as subscribed; `*` among them stands for all."""
+    description: Annotated[str | None, Assumed("H19", "nullable")]
+    """The caller's note; null when there is none."""
+    status: Annotated[str, OneOf(MEANINGS)]
+    """Whether it gets events."""
     created_at: Timestamp
+    """When it was registered."""
 
 
 class WebhookPage(TypedDict):
-    data: Annotated[list[WebhookEndpoint], Assumed("L6")]
-    pagination: Annotated[Pagination, Assumed("L6")]
+    """A page of endpoints."""
+
+    data: Annotated[list[WebhookEndpoint], Assumed("webhook-answers", "items")]
+    """The endpoints of this page."""
+    pagination: Pagination
+    """Where this page lies in the whole list."""
 
 
 class WebhookTestData(TypedDict):
+    """What the test event is about."""
+
     object: Annotated[WebhookEndpoint, Assumed("W8")]
+    """The endpoint that is tested."""
 
 
 class WebhookTestAnswer(TypedDict):
     """The answer of a test call: the envelope that was sent."""
 
     id: Annotated[str, Prefix("evt_"), Assumed("W10")]
+    """Names the event; every attempt to deliver it carries the same id."""
     type: Annotated[Literal["webhook.test"], Assumed("W10")]
+    """Always `webhook.test`."""
     created_at: Annotated[Timestamp, Assumed("W10")]
+    """When the event was made."""
     livemode: Annotated[bool, Assumed("W10")]
+    """Whether it comes from production: false in the sandbox."""
     data: Annotated[WebhookTestData, Assumed("W10")]
+    """What the event is about."""
 
 
 class WebhookDelivery(TypedDict):
+    """One attempt to deliver one event to one endpoint."""
+
     id: Annotated[str, Prefix("dlv_"), Assumed("W12")]
+    """Names the attempt."""
     event_id: Annotated[str, Prefix("evt_"), Assumed("W12")]
-    event_type: Annotated[str, Assumed("W12")]
+    """The event that was sent: its envelope's id."""
+    event_type: Annotated[str, OneOf(EVENT_MEANINGS), Assumed("W12")]
+    """What the event tells."""
     endpoint_id: Annotated[str, Prefix("wh_"), Assumed("W12")]
+    """The endpoint that it was sent to."""
     url: Annotated[str, Assumed("W12")]
-    attempt: Annotated[int, Assumed("W12")]
-    status: Annotated[DeliveryStatus, Assumed("W12")]
+    """The URL that it was sent to, as it was then."""
+    attempt: Annotated[int, Field(ge=1), Assumed("W12")]
+    """Which attempt for this event and endpoint it was, counted from 1."""
+    status: Annotated[DeliveryStatus, Meanings(DELIVERY_MEANINGS), Assumed("W12")]
+    """What came of it."""
     response_status: Annotated[int | None, Assumed("W12")]
+    """The HTTP status that the receiver answered; null when there was no answer."""
     error: Annotated[str | None, Assumed("W12")]
-    duration_ms: Annotated[int, Assumed("W12")]
+    """Why the attempt failed, for people; null when it succeeded."""
+    duration_ms: Annotated[Count, Assumed("W12")]
+    """How long the receiver took, in milliseconds."""
     attempted_at: Annotated[Timestamp, Assumed("W12")]
+    """When the attempt was made."""
     next_attempt_at: Annotated[Timestamp | None, Assumed("W12")]
+    """When it is tried again; null when it is not."""
 
 
 class DeliveryPage(TypedDict):
-    data: Annotated[list[WebhookDelivery], Assumed("W12")]
-    pagination: Annotated[Pagination, Assumed("L6")]
+    """A page of delivery attempts."""
+
+    data: Annotated[list[WebhookDelivery], Assumed("W12", "items")]
+    """The attempts of this page."""
+    pagination: Pagination
+    """Where this page lies in the whole list."""
 
 
 class RecordedDelivery(WebhookDelivery):
     """A delivery as the control interface shows it: also what was sent and what came back, to the byte."""
 
     request_headers: dict[str, str]
+    """The headers that were sent, the signature among them."""
     request_body: str
+    """The body that was sent."""
     response_headers: dict[str, str] | None
+    """The headers of the answer; null when there was none."""
     response_body: Annotated[str | None, Format()]
+    """The body of the answer, its first 64 KiB; null when there was none."""
 
 
 def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
@@ -116,4 +160,5 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
 
 CLAUSES: Clauses = {
     "Webhook endpoint and event": (WebhookEndpoint, WebhookDelivery, WebhookTestAnswer),
+    "Pagination envelope and error envelope": (WebhookPage, DeliveryPage),
 }

@@ -21,5 +21,8 @@ WEBHOOK = Machine(
     },
 )
 
-STATUSES = ("enabled", "disabled")
-"""The statuses that are ever shown."""
+MEANINGS = {
+    "enabled": "It gets the events that it subscribes to.",
+    "disabled": "It gets nothing: by request, or after the last attempt of an event had failed.",
+}
+"""The statuses that are ever shown; an endpoint that is removed is not."""
