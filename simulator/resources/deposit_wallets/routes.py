@@ -148,7 +148,7 @@ OPERATIONS = (
         group="wallets",
         reads=True,
         errors=("not_found",),
-        description="Lists what came to one wallet, on the chain and over Lightning, newest first, failed deposits too.",
+        description="Lists what came to one wallet, on the chain and over Lightning, newest first; failed ones too.",
     ),
     Operation(
         "POST",
