@@ -84,8 +84,9 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     or expired, before any business rule (decision H2). `group` is the
     permission group of decision H18 ("" = free to all); `reads` says that the permission `read` suffices.
     `refuses_with` replaces missing_parameter and invalid_parameter where the specification says so.
-    `description` says in a few sentences what it does, requires, books or sends, and when it is refused. `statuses` are
-    the states that its successful answer may show, () where that is any of them.
+    `guessed` are those of the `errors` of which the specification does not say that this operation answers them, each
+    with the decision it rests on. `description` says in a few sentences what it does, requires, books or sends, and
+    when it is refused. `statuses` are the states that its successful answer may show, () where that is any of them.
     """
 
     method: str
@@ -111,6 +112,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     idempotent: bool = True
     refuses_with: str = ""
     errors: tuple[str, ...] = ()
+    guessed: Mapping[str, str] = field(default_factory=dict)
     basis: str = "specified"
     description: str = ""
     statuses: tuple[str, ...] = ()

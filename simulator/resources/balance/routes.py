@@ -71,6 +71,19 @@ _ESTIMATE = (
     *_AMOUNT,
 )
 
+_TO_SEND = {
+    "not_found": "S23",
+    "unsupported_network": "H5",
+    "unsupported_asset": "H5",
+    "unsupported_pair": "M15",
+    "invalid_wallet_address": "S9",
+    "invalid_phone_number": "recipient-phone",
+    "invoice_expired": "S14",
+    "amount_too_low": "M13",
+    "amount_too_high": "M13",
+}
+"""The specification does not show what a send is refused with."""
+
 OPERATIONS = (
     Operation(
         "POST",
@@ -86,6 +99,7 @@ OPERATIONS = (
         group="wallet",
         reads=True,
         errors=_ESTIMATE,
+        guessed=_TO_SEND,
         description=(
             "Tells the exact fee of a send and what the recipient would get, without moving or locking "
             "anything. Asset, network, destination and the asset's limits are checked as for the send itself; "
@@ -108,6 +122,7 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_ESTIMATE, "insufficient_balance", "network_unavailable", "invalid_state"),
+        guessed={**_TO_SEND, "insufficient_balance": "M12", "network_unavailable": "S22"},
         description=(
             "Takes `amount` out of the balance and sends it to an address, over Lightning, or to another user "
             "of the service. To an address or over Lightning the amount is held until the send ends: `pending` "
@@ -132,6 +147,7 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "insufficient_balance", "network_unavailable"),
+        guessed={"unsupported_pair": "M15"},
         description=(
             "Locks the rate and the fees of a swap of one asset of the balance into another for 30 minutes. The "
             "amount is on the side that `amount_side` names; the other side is worked out. Refused when the "
@@ -153,6 +169,7 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_QUOTE, "insufficient_balance", "slippage_exceeded"),
+        guessed={"quote_not_found": "S2", "quote_already_used": "S2", "unsupported_pair": "M15"},
         description=(
             "Executes an active swap quote: `from.amount` is held at once and `to.amount` is credited when the "
             "swap completes. A quote is good for one execution within its 30 minutes. Refused with "
@@ -175,6 +192,7 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_ASSET, "unsupported_pair", *_AMOUNT, "network_unavailable"),
+        guessed={"unsupported_pair": "H5"},
         description=(
             "Locks the rate and the fee of a purchase for 30 minutes: fiat that is paid in becomes crypto in "
             "the balance. The amount is the fiat to pay or the crypto to get, as `amount_currency` says. "
@@ -205,6 +223,14 @@ OPERATIONS = (
             "insufficient_balance",
             "payment_failed",
         ),
+        guessed={
+            "quote_not_found": "S2",
+            "quote_already_used": "S2",
+            "unsupported_pair": "M15",
+            "invalid_phone_number": "R4",
+            "invalid_bank_account": "R5",
+            "payment_failed": "S3",
+        },
         description=(
             "Executes an active buy quote and tells how to pay. By mobile money the payer's phone gets a "
             "prompt; by bank transfer the payer sends the fiat to the account in `payment_instructions` with "
@@ -227,6 +253,15 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=("not_found", *_ASSET, "unsupported_pair", "beneficiary_mismatch", *_AMOUNT, "network_unavailable"),
+        guessed={
+            "not_found": "S23",
+            "unsupported_network": "H5",
+            "unsupported_asset": "M6",
+            "unsupported_pair": "H5",
+            "amount_too_low": "M13",
+            "amount_too_high": "M13",
+            "network_unavailable": "S22",
+        },
         description=(
             "Locks the rate and the fee of a payout for 30 minutes: a stablecoin of the balance becomes fiat at "
             "a saved beneficiary. The amount is what is debited or what the beneficiary receives, as "
@@ -249,6 +284,14 @@ OPERATIONS = (
         group="wallet",
         money=True,
         errors=(*_QUOTE, "not_found", "insufficient_balance", "amount_too_high"),
+        guessed={
+            "quote_not_found": "S2",
+            "quote_already_used": "S2",
+            "unsupported_pair": "M15",
+            "network_unavailable": "S22",
+            "not_found": "gone-beneficiary",
+            "amount_too_high": "M14",
+        },
         description=(
             "Executes an active withdraw quote: `source_amount` is held and the payout begins. The answer only "
             "says that it was accepted; the event transaction.completed says that the beneficiary has the fiat, "

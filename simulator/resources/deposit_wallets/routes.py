@@ -82,6 +82,7 @@ OPERATIONS = (
         body=WalletBody,
         group="wallets",
         errors=("unsupported_network", "network_unavailable"),
+        guessed={"network_unavailable": "S22"},
         description=(
             "Makes a receiving address. On stellar the address is shared and the memo tells whose deposit it "
             "is; on celo and bitcoin the address is the wallet's own. With `lightning` a bitcoin wallet also "
@@ -165,6 +166,7 @@ OPERATIONS = (
         load=_FIND,
         group="wallets",
         errors=("not_found", "unsupported_network", "wallet_disabled"),
+        guessed={"unsupported_network": "S13"},
         description=(
             "Lets a bitcoin wallet receive over Lightning: by a reusable Lightning address, or by an invoice "
             "for one payment of an exact amount, which expires. Sends the event wallet.created for an address. "

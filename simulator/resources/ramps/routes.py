@@ -41,6 +41,7 @@ OPERATIONS = (
         group="ramps",
         money=True,
         errors=_PRICING,
+        guessed={"network_unavailable": "S22"},
         description=(
             "Locks the rate and the fees of an onramp or offramp for exactly 30 minutes. The amount is on the "
             "side that `amount_currency` names; the other side is worked out. Nothing is booked or reserved "
@@ -97,6 +98,15 @@ OPERATIONS = (
             "payment_failed",
             "network_unavailable",
         ),
+        guessed={
+            "not_found": "S23",
+            "invalid_phone_number": "R4",
+            "invalid_bank_account": "R5",
+            "amount_too_high": "M14",
+            "unsupported_pair": "M15",
+            "payment_failed": "S3",
+            "network_unavailable": "S22",
+        },
         description=(
             "Uses an active quote and starts the transaction; what the body needs depends on the type of the "
             "quote and, for an onramp, on its method. An onramp then waits for the payer's fiat "

@@ -115,6 +115,17 @@ OPERATIONS = (
             "invoice_expired",
             "network_unavailable",
         ),
+        guessed={
+            "not_found": "S23",
+            "unsupported_network": "S23",
+            "unsupported_asset": "S23",
+            "beneficiary_mismatch": "S23",
+            "amount_too_low": "H7",
+            "invalid_wallet_address": "S9",
+            "invalid_phone_number": "recipient-phone",
+            "invoice_expired": "S14",
+            "network_unavailable": "S22",
+        },
         description=(
             "Drafts a payment from the balance that is to repeat: a withdrawal to a saved beneficiary or a send "
             "to a destination. Asset, network, recipient and amount are checked now; limits and balance only "
@@ -200,6 +211,7 @@ OPERATIONS = (
         group="recurring",
         reads=True,
         errors=("not_found", "invalid_state", "unsupported_pair", "amount_too_high"),
+        guessed={"unsupported_pair": "M15", "amount_too_high": "fee-unreachable"},
         description=(
             "Shows what the runs would do as things are now: who is paid, what one run costs, when the next "
             "ones are, and what stands in the way. Rates are not locked, so all figures are estimates. A draft "
