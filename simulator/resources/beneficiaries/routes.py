@@ -62,6 +62,7 @@ OPERATIONS = (
             "unsupported_asset",
             "invalid_wallet_address",
         ),
+        guessed={"invalid_bank_account": "R3", "unsupported_provider": "R2"},
         description=(
             "Saves who can be paid later: a bank account or mobile money number for fiat, or a crypto address. "
             "The details stand in the member named after the type. Everything is checked when it is saved: "
