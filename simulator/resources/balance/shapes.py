@@ -15,6 +15,7 @@ from simulator.resources.balance.states import BUY_MEANINGS, SEND_MEANINGS, SWAP
 from simulator.resources.fees import AppFee
 from simulator.resources.ramps import FailureText
 from simulator.wire.shapes import (
+    ASSET_CODES,
     AmountText,
     AssetText,
     Assumed,
@@ -32,7 +33,7 @@ from simulator.wire.shapes import (
     WalletNetwork,
 )
 
-StablecoinText = Annotated[str, OneOf(WITHDRAWABLE), Assumed("M6", "enum")]
+StablecoinText = Annotated[str, OneOf({code: ASSET_CODES[code] for code in WITHDRAWABLE}), Assumed("M6", "enum")]
 
 
 class SwapAmountShape(TypedDict):

@@ -27,12 +27,13 @@ from simulator.resources.deposit_wallets.shapes import (
     WalletShape,
 )
 from simulator.resources.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
-from simulator.resources.reference import NETWORKS, check_tx_hash
+from simulator.resources.reference import check_tx_hash
 from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, Listing, by_field
 from simulator.wire.operation import Operation
+from simulator.wire.shapes import CANONICAL_NETWORKS
 
 TAG = "Deposit wallets"
 
@@ -45,7 +46,7 @@ def _check_deposit(values: DepositParameters) -> Iterator[Wrong]:
 
 
 _WALLETS = Listing[Wallet](
-    filters=(by_field("network", NETWORKS, description="Only the wallets on this network."),),
+    filters=(by_field("network", CANONICAL_NETWORKS, description="Only the wallets on this network."),),
     search=lambda wallet: (wallet.label, wallet.reference, wallet.address),
     searched="label, reference and address",
     sorts=CREATION_DATES,

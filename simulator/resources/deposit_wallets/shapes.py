@@ -15,9 +15,10 @@ from simulator.resources.deposit_wallets.states import (
     LIGHTNING_ADDRESS_MEANINGS,
     WALLET_MEANINGS,
 )
-from simulator.resources.reference import NETWORK_ASSETS, NETWORKS
+from simulator.resources.reference import NETWORK_ASSETS
 from simulator.wire.shapes import (
     ASSET_CODES,
+    CANONICAL_NETWORKS,
     AmountText,
     Assumed,
     Clauses,
@@ -43,6 +44,13 @@ REASON_MEANINGS = {
     "rejected": "It was turned down later, without a reason of its own.",
 }
 NullableText = Annotated[str | None, Assumed("H19", "nullable")]
+
+
+def _assets(network: str) -> dict[str, str]:
+    """The assets of a network, with what each is."""
+    return {code: ASSET_CODES[code] for code in NETWORK_ASSETS[network]}
+
+
 WalletId = Annotated[str, Prefix("wal_")]
 EntryId = Annotated[str, Prefix("ln_")]
 
@@ -121,7 +129,7 @@ class StellarWallet(_Labels):
 
     network: Literal["stellar"]
     """Always `stellar`."""
-    assets: list[Annotated[str, OneOf(NETWORK_ASSETS["stellar"])]]
+    assets: list[Annotated[str, OneOf(_assets("stellar"))]]
     """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^G[A-Z2-7]{55}$")]
     """Where to deposit; the address is shared, so that only the memo says whose deposit it is."""
@@ -136,7 +144,7 @@ class CeloWallet(_Labels):
 
     network: Literal["celo"]
     """Always `celo`."""
-    assets: list[Annotated[str, OneOf(NETWORK_ASSETS["celo"])]]
+    assets: list[Annotated[str, OneOf(_assets("celo"))]]
     """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^0x[0-9a-fA-F]{40}$")]
     """Where to deposit; no other wallet has this address."""
@@ -147,7 +155,7 @@ class BitcoinWallet(_Labels):
 
     network: Literal["bitcoin"]
     """Always `bitcoin`."""
-    assets: list[Annotated[str, OneOf(NETWORK_ASSETS["bitcoin"])]]
+    assets: list[Annotated[str, OneOf(_assets("bitcoin"))]]
     """The assets that are credited when they are deposited here."""
     address: Annotated[str, Format(pattern="^bc1[02-9ac-hj-np-z]+$")]
     """Where to deposit on the chain (native SegWit); no other wallet has this address."""
@@ -173,7 +181,7 @@ class _Arrived(TypedDict):
 class OnChainDeposit(_Arrived):
     """What came to a wallet's address over the chain."""
 
-    network: Annotated[str, OneOf(NETWORKS)]
+    network: Annotated[str, OneOf(CANONICAL_NETWORKS)]
     """The network it came over: the wallet's."""
     asset: Annotated[str, Format(pattern=TOKEN_PATTERN), Known(ASSET_CODES), Assumed("deposit-asset", "pattern")]
     """What came: whatever somebody sent, also a token that the service does not know and does not credit."""
@@ -238,7 +246,7 @@ class DepositList(TypedDict):
 
 CLAUSES: Clauses = {
     "Deposit wallet": (StellarWallet, CeloWallet, BitcoinWallet),
-    "Lightning entry": (LightningAddressShape, InvoiceShape),
+    "Lightning entry": (LightningAddressShape, InvoiceShape, LightningAddressObject, InvoiceObject),
     "Pagination envelope and error envelope": (WalletList, LightningList, DepositList),
     "Deposit": (OnChainDeposit, LightningDeposit),
 }
