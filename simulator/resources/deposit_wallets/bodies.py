@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, StringConstraints, WithJsonSchema
+from pydantic import Field, StringConstraints
 
 from simulator.resources.deposit_wallets.invoices import MAX_AMOUNT_SATS
 from simulator.resources.deposit_wallets.shapes import TOKEN_PATTERN, WalletStatus
 from simulator.resources.deposit_wallets.states import WALLET_MEANINGS
-from simulator.resources.reference import NETWORKS
 from simulator.wire.fields import Amount, Body, FreeText, Name, Note, Text
-from simulator.wire.shapes import Assumed, Meanings
+from simulator.wire.shapes import CANONICAL_NETWORKS, Assumed, Meanings, OneOf
 
 DEFAULT_EXPIRY_SECONDS = 1800
 
@@ -27,7 +26,7 @@ ENTRY_MEANINGS = {
 }
 
 
-Network = Annotated[str, WithJsonSchema({"type": "string", "enum": list(NETWORKS)})]
+Network = Annotated[str, OneOf(CANONICAL_NETWORKS)]
 """Any string is taken, because one outside the three is 422 and not malformed (decision H5)."""
 
 
