@@ -13,6 +13,7 @@ from contracts.generator import (
     collection,
     control,
     diagrams,
+    event_pages,
     event_schemas,
     openapi,
     scenario_schema,
@@ -38,7 +39,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [openapi.yaml](openapi.yaml) | the whole interface as OpenAPI 3.1: operations, errors, webhooks, examples |
 | [openapi.json](openapi.json) | the same for tools that read JSON only |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
-| [events/](events) | one JSON Schema for each event type: the whole envelope, usable by itself |
+| [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
 | [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
 | [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
 | [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
@@ -73,7 +74,8 @@ ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 
 def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     """Every file by its path below `contracts/`; `evidence`: what the scenarios showed that ship, if they were run."""
-    document = openapi.build(Examples(collect().values() if evidence is None else evidence))
+    found = collect().values() if evidence is None else evidence
+    document = openapi.build(Examples(found))
     simulator = Simulator()
     actions, library = simulator.actions, simulator.library
     components = openapi.make_components(openapi.operations())
@@ -89,6 +91,8 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     }
     for name, event in EVENT_TYPES.items():
         files[f"events/{name}.schema.json"] = pretty(event_schemas.standalone(components, event))
+    for name, text in event_pages.pages(components, found).items():
+        files[f"events/{name}"] = text.encode()
     for name, text in diagrams.pages(ROOMS).items():
         files[f"states/{name}"] = text.encode()
     return files

@@ -1,0 +1,227 @@
+"""`contracts/events/*.md`: a page for each event, for who writes a receiver: what it tells, and code that takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from contracts.generator.diagrams import file_name
+from contracts.generator.evidence import TOUR, Evidence
+from contracts.generator.schemas import REF, Components, Schema, references
+from simulator.courier.transport import TIMEOUT_SECONDS
+from simulator.kernel.clock import format_duration, parse_timestamp
+from simulator.resources.webhooks.keys import sign
+from simulator.resources.webhooks.queue import RETRY_DELAYS_MS
+from simulator.scenario.objects import shapes_of, subjects
+from simulator.wire.events import EVENT_TYPES, EventType
+from simulator.wire.json import JsonObject, dumps
+
+RECIPE = Path(__file__).with_name("receiver.py")
+"""What a receiver does with a request; every page has it with its own example."""
+KEY = "whk_test_simulator"
+"""The webhook key of the sandbox in the default world."""
+_DEEPEST = 2
+_SCENARIOS = 3
+_LOOK = {
+    "transaction": "GET /transactions/{id}",
+    "wallet": "GET /wallets/{id}",
+    "deposit": "GET /wallets/{wallet_id}/deposits",
+    "lightning_entry": "GET /wallets/{wallet_id}/lightning",
+    "quote": "GET /quotes/{id}",
+    "beneficiary": "GET /beneficiaries/{id}",
+    "kyc": "GET /profile/kyc",
+    "network": "GET /network/stats",
+    "webhook": "GET /webhooks/{id}",
+    "recurring_payment": "GET /recurring-payments/{id}",
+}
+"""Where the object of an event is read anew."""
+
+
+def pages(components: Components, found: Collection[Evidence]) -> dict[str, str]:
+    """The pages by file name, README.md the index."""
+    return {"README.md": _index()} | {
+        f"{name}.md": "\n".join(_page(components, event, found)) + "\n" for name, event in EVENT_TYPES.items()
+    }
+
+
+def _index() -> str:
+    lines = [
+        "# Events",
+        "",
+        "What a webhook endpoint can receive. Every page has the fields with their meaning, a real envelope, and code "
+        "that checks its signature; the JSON Schema of the whole envelope lies beside it.",
+        "",
+        "| event | sent when | object | statuses | schema |",
+        "| - | - | - | - | - |",
+    ]
+    for name, event in EVENT_TYPES.items():
+        statuses = ", ".join(f"`{status}`" for status in _statuses(event))
+        schema = f"[schema]({name}.schema.json)"
+        lines.append(f"| [{name}]({name}.md) | {event.sent_when} | {event.object} | {statuses} | {schema} |")
+    return "\n".join([*lines, "", *_delivery(), ""])
+
+
+def _page(components: Components, event: EventType, found: Collection[Evidence]) -> Iterator[str]:
+    shown = [one for one in found if event.name in one.events]
+    events = (envelope for one in sorted(shown, key=_size) for envelope in one.envelopes)
+    example = next(envelope for envelope in events if envelope["type"] == event.name)
+    yield from (f"# {event.name}", "", f"Sent when {event.sent_when}.", "", *_object(event), "")
+    yield from ("## Fields", "", *_envelope_fields(event))
+    for name in _names(components, event):
+        yield from ("", f"### {name}", "", *_fields(components.schemas[name], components))
+    yield from ("", "## Example", "", "```json", _pretty(example), "```", "")
+    yield from ("## Receiving it", "", "This runs as it stands, with the key of the simulator's default world.", "")
+    yield from ("```python", *_recipe(example), "```", "", *_delivery(), "")
+    yield from ("## Seeing it", "", *_seeing(event, shown))
+
+
+def _size(one: Evidence) -> int:
+    return len(one.envelopes)
+
+
+def _statuses(event: EventType) -> list[str]:
+    found = dict.fromkeys((*(status for one in subjects()[event.name] for status in one.statuses), *event.also))
+    return list(found) if event.narrows else []
+
+
+def _object(event: EventType) -> Iterator[str]:
+    kinds = [one.kind for one in subjects()[event.name]]
+    tables = ", ".join(f"[{kind.name}](../states/{file_name(kind.machine)})" for kind in kinds)
+    yield f"- It tells of: {tables}."
+    if _statuses(event):
+        yield f"- Their status then: {', '.join(f'`{status}`' for status in _statuses(event))}."
+    if event.requires:
+        yield f"- Always there: {', '.join(f'`{member}`' for member in event.requires)}."
+    yield f"- The state of the object now: `{_LOOK[event.object]}`. Events may come late, twice or out of order."
+    if event.is_last:
+        yield "- Nothing more is expected of the object by itself after it."
+
+
+def _names(components: Components, event: EventType) -> list[str]:
+    """The names of the schemas that the object of an event has in the statuses in which it is sent."""
+    found = [ref for shape in shapes_of(event.name) for ref in references(components.answer(shape))]
+    names = [ref.removeprefix(REF) for ref in dict.fromkeys(found)]
+    field, wanted = subjects()[event.name][0].kind.status_field, set(_statuses(event))
+
+    def fits(name: str) -> bool:
+        status = _followed(components.schemas[name].get("properties", {}).get(field, {}), components)
+        return not wanted or not _values(status) or bool(wanted & set(_values(status)))
+
+    return [name for name in names if fits(name)]
+
+
+def _envelope_fields(event: EventType) -> list[str]:
+    return [
+        "| field | type | meaning |",
+        "| - | - | - |",
+        "| `id` | string | The id of the event. One that came before is the same event again. |",
+        f"| `type` | string | `{event.name}` |",
+        "| `created_at` | string | When it happened: ISO 8601, UTC. |",
+        "| `livemode` | boolean | true in production, false in the sandbox. |",
+        "| `data.object` | object | What it tells of, as it was at that moment. |",
+    ]
+
+
+def _fields(schema: Schema, components: Components) -> Iterator[str]:
+    yield from ("| field | type | meaning | basis |", "| - | - | - | - |")
+    yield from _rows(schema, components)
+
+
+def _rows(schema: Schema, components: Components, path: str = "", depth: int = 0) -> Iterator[str]:
+    for name, member in schema.get("properties", {}).items():
+        whole = _followed(member, components)
+        optional = "" if name in schema.get("required", ()) else " (optional)"
+        yield f"| `{path}{name}` | {_type(whole)}{optional} | {_meaning(whole)} | {_basis(member)} |"
+        inner = _followed(whole.get("items") or {}, components) if "items" in whole else whole
+        if depth < _DEEPEST and "properties" in inner:
+            yield from _rows(inner, components, f"{path}{name}{'[]' if 'items' in whole else ''}.", depth + 1)
+
+
+def _followed(schema: Schema, components: Components) -> Schema:
+    """A schema with what it refers to; its own words win. Of `X or null` it is X."""
+    for option in schema.get("anyOf", ()):
+        if "$ref" in option and {"type": "null"} in schema["anyOf"]:
+            own = {keyword: value for keyword, value in schema.items() if keyword != "anyOf"}
+            return {**_followed(option, components), **own, "nullable": True}
+    if "$ref" not in schema:
+        return schema
+    referred = _followed(components.schemas[schema["$ref"].removeprefix(REF)], components)
+    return {**referred, **{keyword: value for keyword, value in schema.items() if keyword != "$ref"}}
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    kind = schema.get("type")
+    if kind is None:
+        options = [*schema.get("anyOf", ()), *schema.get("oneOf", ())]
+        return " or ".join(dict.fromkeys(_type(option) for option in options)) or "object"
+    kinds = [kind] if isinstance(kind, str) else [one for one in kind if one != "null"]
+    null = " or null" if schema.get("nullable") or (isinstance(kind, list) and "null" in kind) else ""
+    return " or ".join(kinds) + null
+
+
+def _meaning(schema: Mapping[str, Any]) -> str:
+    texts = [schema["description"]] if "description" in schema else []
+    meanings: Mapping[str, str] = schema.get("x-enum-descriptions", {})
+    values = [value for value in _values(schema) if f"`{value}`" not in "".join(texts)]
+    if meanings:
+        texts += [f"`{value}`: {meaning}" for value, meaning in meanings.items()]
+    elif values:
+        texts.append(", ".join(f"`{value}`" for value in values))
+    return "<br>".join(texts).replace("|", "\\|").replace("\n", " ")
+
+
+def _values(schema: Mapping[str, Any]) -> list[Any]:
+    """The values that a schema lists, null aside."""
+    listed = schema.get("enum") or schema.get("x-extensible-enum") or ([schema["const"]] if "const" in schema else [])
+    return [value for value in listed if value is not None]
+
+
+def _basis(schema: Mapping[str, Any]) -> str:
+    if schema.get("x-provenance") != "assumed":
+        return "specified"
+    basis = schema.get("x-basis")
+    return f"assumed: [{basis}](../assumptions.md#{basis})" if basis else "assumed"
+
+
+def _pretty(envelope: JsonObject) -> str:
+    return orjson.dumps(envelope, option=orjson.OPT_INDENT_2).decode()
+
+
+def _recipe(example: JsonObject) -> Iterator[str]:
+    """The receiver with a request of its own, signed as the simulator signs."""
+    body, at_ms = dumps(example), parse_timestamp(example["created_at"])
+    yield from RECIPE.read_text("utf-8").strip().splitlines()
+    yield from (
+        "",
+        "",
+        f'key = "{KEY}"',
+        f'headers = {{"X-Timestamp": "{at_ms}", "X-Signature": "{sign(KEY, at_ms, body)}"}}',
+        f"body = {body!r}",
+        f"event = receive(headers, body, key, now_ms={at_ms})",
+        f'assert event["type"] == "{example["type"]}"',
+    )
+
+
+def _delivery() -> list[str]:
+    waits = [format_duration(delay) for delay in RETRY_DELAYS_MS]
+    return [
+        "## Delivery",
+        "",
+        f"- Answer 2xx within {TIMEOUT_SECONDS:.0f} seconds, and work on the event afterwards.",
+        f"- Anything else is tried again, after {', '.join(waits)}; after the last failure the endpoint is `disabled` "
+        "until `PATCH /webhooks/{id}` enables it.",
+        "- An event can come more than once, and events out of order: keep the ids that were handled, and read the "
+        "object anew before acting on its state.",
+        "- Sign over the body as it was received. Parsing it and writing it again gives other bytes.",
+    ]
+
+
+def _seeing(event: EventType, shown: Iterable[Evidence]) -> Iterator[str]:
+    if event.name != "webhook.test":
+        yield f"- `rampsim trigger {event.name}` makes it happen on a running simulator."
+    best = sorted((one for one in shown if one.name != TOUR), key=_size)[:_SCENARIOS]
+    for one in best:
+        yield f"- [{one.name}](../../scenarios/{one.name}.yaml): {one.file.scenario.description}"

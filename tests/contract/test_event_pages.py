@@ -1,0 +1,107 @@
+"""The pages of events: each is whole, its links lead somewhere, and the receiver on it runs, also on real requests."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+
+from contracts.generator.openapi import operations
+from simulator.config import Config
+from simulator.contract.files import contracts_directory
+from simulator.host import create_app
+from simulator.kernel.clock import parse_timestamp
+from simulator.scenario.clients import HttpClient
+from simulator.server.process import serving
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.json import JsonObject, loads
+from tests.support import KEYS
+
+NAMES = list(EVENT_TYPES)
+Receive = Callable[[Mapping[str, str], bytes, str, int], JsonObject]
+
+
+def page(files: dict[str, bytes], name: str) -> str:
+    return files[f"events/{name}.md"].decode()
+
+
+def run(text: str) -> dict[str, Any]:
+    """The names that the code of a page leaves when it has run."""
+    (code,) = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    names: dict[str, Any] = {}
+    exec(compile(code, "page", "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_receiver_of_a_page_takes_its_example(name: str, files: dict[str, bytes]) -> None:
+    ran = run(page(files, name))
+    (shown,) = re.findall(r"```json\n(.*?)```", page(files, name), re.DOTALL)
+    assert ran["event"] == loads(shown)
+    assert ran["event"]["type"] == name
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_page_explains_every_field_of_its_example(name: str, files: dict[str, bytes]) -> None:
+    shown = run(page(files, name))["event"]["data"]["object"]
+    missing = [field for field in shown if f"| `{field}` |" not in page(files, name)]
+    assert missing == []
+
+
+def test_the_links_of_the_pages_lead_to_files_and_anchors(files: dict[str, bytes]) -> None:
+    root = contracts_directory()
+    for name in (*NAMES, "README"):
+        for target in re.findall(r"\]\(([^)]+)\)", page(files, name)):
+            path, _, anchor = target.partition("#")
+            assert (root / "events" / path).resolve().is_file() or f"events/{path}" in files, (name, target)
+            assert f'<a id="{anchor}"></a>' in files["assumptions.md"].decode() or not anchor, (name, target)
+
+
+def test_a_page_names_an_operation_that_reads_the_object_anew(files: dict[str, bytes]) -> None:
+    known = {f"{row.method} {re.sub(r'{.*?}', '{}', row.path)}" for row in operations()}
+    for name in NAMES:
+        (found,) = re.findall(r"state of the object now: `(.*?)`", page(files, name))
+        assert re.sub(r"{.*?}", "{}", found) in known, name
+
+
+def test_the_index_names_every_event_and_its_schema(files: dict[str, bytes]) -> None:
+    for name in NAMES:
+        assert f"| [{name}]({name}.md) |" in page(files, "README")
+        assert f"({name}.schema.json)" in page(files, "README")
+
+
+@pytest.fixture(scope="module")
+def received() -> list[JsonObject]:
+    """What a real inbox got: the request of the registration, and an event."""
+
+    async def go() -> list[JsonObject]:
+        async with serving(create_app(Config())) as origin, HttpClient(origin) as client:
+            token = (await client.request("POST", "/v1/auth/token", KEYS)).body["access_token"]
+            mine = {"Authorization": f"Bearer {token}"}
+            hook = {"url": f"{origin}/_simulator/inbox/shop", "events": ["*"]}
+            assert (await client.request("POST", "/v1/webhooks", hook, mine)).status == 201
+            assert (await client.request("POST", "/v1/wallets", {"network": "celo"}, mine)).status == 201
+            await client.request("POST", "/_simulator/settle?wait=true")
+            messages: list[JsonObject] = (await client.request("GET", "/_simulator/inbox/shop")).body["data"]
+            return messages
+
+    return asyncio.run(go())
+
+
+def test_the_receiver_takes_real_requests_and_no_others(files: dict[str, bytes], received: list[JsonObject]) -> None:
+    ran = run(page(files, "wallet.created"))
+    receive: Receive = ran["receive"]
+    message = received[-1]
+    headers, body, now_ms = message["headers"], message["body"].encode(), parse_timestamp(message["at"])
+    assert receive(headers, body, ran["key"], now_ms)["type"] == "wallet.created"
+    with pytest.raises(ValueError, match="not signed with this key"):
+        receive(headers, body.replace(b"celo", b"stellar"), ran["key"], now_ms)
+    with pytest.raises(ValueError, match="not signed with this key"):
+        receive(headers, body, "whk_test_another", now_ms)
+    with pytest.raises(ValueError, match="not sent just now"):
+        receive(headers, body, ran["key"], now_ms + 301_000)
+    with pytest.raises(ValueError, match="not sent just now"):
+        receive({}, body, ran["key"], now_ms)
