@@ -120,7 +120,10 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
         for _, module, names in imports(path)
         if module == "time" and {"time", "time_ns"} & set(names)
     }
-    assert outside(readers | from_time, "simulator/server/driver.py", "simulator/courier", "simulator/cli") == set()
+    # A webhook's receiver compares the timestamp with its own clock, and so does the law that stands in for one.
+    receiver = "simulator/conformance/laws/webhooks.py"
+    allowed = ("simulator/server/driver.py", "simulator/courier", "simulator/cli", receiver)
+    assert outside(readers | from_time, *allowed) == set()
 
 
 @pytest.mark.slow

@@ -13,7 +13,7 @@ from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fai
 
 if TYPE_CHECKING:
     from simulator.conformance.report import Report
-    from simulator.conformance.settings import ConformanceSettings
+    from simulator.conformance.settings import ConformanceSettings, Part
 
 _FILE = click.Path(dir_okay=False, path_type=Path)
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -28,7 +28,11 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
     type=click.Choice(["read-only", "full"]),
     help="read-only: GET and the token exchange; full: everything.  [default: read-only at a target, else full]",
 )
-@click.option("--only", type=click.Choice(["behaviour", "shapes"]), help="Only the laws, or only schemathesis.")
+@click.option(
+    "--only",
+    type=click.Choice(["behaviour", "shapes", "control"]),
+    help="Only the laws, only schemathesis, or only schemathesis on the control interface of a fresh simulator.",
+)
 @click.option("--strict", is_flag=True, help="A guess that differs fails the run, too.")
 @click.option(
     "--control", metavar="URL",
@@ -51,7 +55,7 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--junit", type=_FILE, help="Write JUnit XML here.")
 @click.option("--report", type=_FILE, help="Write the report here too.")
 def conform(
-    target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, only: str | None,
+    target: str | None, public_key: str | None, secret_key: str | None, mode: str | None, only: Part | None,
     strict: bool, control: str | None, control_token: str | None, seed: int, max_examples: int, rate_limit: str,
     phases: tuple[str, ...], operations: tuple[str, ...], webhook_url: str | None, contract: Path | None,
     as_json: Path | None, junit: Path | None, report: Path | None,
@@ -62,7 +66,8 @@ def conform(
     operation that never answered 2xx end the run with exit code 1; a guess that differs does so with --strict only.
     Against a target that is not yours, start with the default mode: it reads only.
     """
-    from simulator.conformance.running import NoServer, TokenRefused, Unusable
+    from simulator.conformance.fuzzing import Unusable
+    from simulator.conformance.running import NoServer, TokenRefused
     from simulator.conformance.settings import PHASES, ConformanceSettings
 
     if target is not None and not (public_key and secret_key):
@@ -80,7 +85,7 @@ def conform(
         phases=tuple(phase for phase in PHASES if phase in phases) or PHASES,
         operations=operations,
         webhook_url=webhook_url,
-        only="behaviour" if only == "behaviour" else "shapes" if only == "shapes" else None,
+        only=only,
         strict=strict,
         control_url=control or _own_control(target),
         control_token=control_token,
@@ -116,5 +121,5 @@ async def _run(settings: ConformanceSettings, contract: Path | None) -> Report:
     if settings.base_url:
         return await run(settings, contract=contract)
     async with own_simulator() as base_url:
-        own = replace(settings, base_url=base_url, control_url=_own_control(base_url))
+        own = replace(settings, base_url=base_url, control_url=_own_control(base_url), own=True)
         return await run(own, contract=contract)

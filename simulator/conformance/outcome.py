@@ -16,7 +16,7 @@ from simulator.conformance.report import Report
 from simulator.conformance.rules import Rule
 from simulator.conformance.service import Answer, Sent, parsed
 from simulator.conformance.settings import PHASES, ConformanceSettings
-from simulator.conformance.shapes import ShapeJudge, judge_shape
+from simulator.conformance.shapes import TITLES, ShapeJudge, judge_shape
 from simulator.contract.files import contract_file, operation_ids
 from simulator.wire.json import Shown
 
@@ -86,6 +86,30 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
                 tally.breaks(rule, finding(rule, answer, "", words))
             else:
                 tally.kept(rule)
+
+
+CONTROL_CLAUSE = "contracts/control.yaml"
+
+
+def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
+    """Enter what came of schemathesis' calls of the control interface: shapes and failures of the server."""
+    failing = _promise("control.server_error", "No control call makes the simulator fail.", CONTROL_CLAUSE)
+    rules = {word: _promise(f"control.{word}", title, CONTROL_CLAUSE) for word, title in TITLES.items()}
+    report.tally.knows([failing, *rules.values()])
+    for operation, call, _ in _recorded(calls):
+        answer = _answer_of(operation, call)
+        if answer is None:
+            continue
+        report.calls += 1
+        if answer.status >= 500:
+            report.tally.breaks(failing, finding(failing, answer, "status", f"answers {answer.short}"))
+        else:
+            report.tally.kept(failing)
+        for rule in rules.values():
+            report.tally.kept(rule)
+        for fault in shapes.faults(answer.operation, answer.status, answer.headers, answer.raw):
+            rule = rules.get(fault.word) or rules["variant"]
+            report.tally.breaks(rule, finding(rule, answer, fault.place, fault.message))
 
 
 def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown]]]:

@@ -26,16 +26,12 @@ def play_laws(report: Report, shapes: ShapeJudge) -> None:
     writes = settings.mode == "full"
     tally.knows([row.rule for row in ALWAYS])
     control = settings.control_url if writes else None
-    try:
-        if control is None:
-            bench = Bench(service, tally, None, writes=writes)
+    with steered(control, settings.public_key, settings.control_token) as world:
+        bench = Bench(service, tally, world, writes=writes)
+        try:
             play(bench, LAWS)
-        else:
-            with steered(control, settings.public_key, settings.control_token) as world:
-                bench = Bench(service, tally, world, writes=writes)
-                play(bench, LAWS)
-    finally:
-        service.close()
+        finally:
+            bench.close()
     for row in ALWAYS:
         if not tally.judged.get(row.rule.name):
             tally.unjudged[row.rule.name] = "no answer of this run has anything of the kind"

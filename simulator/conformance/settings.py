@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 Mode = Literal["read-only", "full"]
-Part = Literal["behaviour", "shapes"]
-"""The two halves of a run: the laws of `simulator.conformance.laws`, and schemathesis with the contract."""
+Part = Literal["behaviour", "shapes", "control"]
+"""The parts of a run: laws that are played, schemathesis with the contract, and with that of the control interface."""
 
 PUBLIC_KEY = "RAMPSIM_PUBLIC_KEY"
 SECRET_KEY = "RAMPSIM_SECRET_KEY"
@@ -39,11 +39,26 @@ class ConformanceSettings:
     control_url: str | None = None
     """Where the control interface of the target is, if this run may use it."""
     control_token: str | None = None
+    own: bool = False
+    """Whether the simulator under test is one that the run has started."""
 
     @property
     def plays_laws(self) -> bool:
         """A run that is narrowed to operations or phases is one of schemathesis alone."""
-        return self.only != "shapes" and not self.operations and self.phases == PHASES
+        return self.only in (None, "behaviour") and not self.narrowed
+
+    @property
+    def fuzzes(self) -> bool:
+        return self.only in (None, "shapes")
+
+    @property
+    def judges_control(self) -> bool:
+        """The control interface is this project's own, so only a run against its own simulator judges it."""
+        return self.own and self.only in (None, "control") and not self.narrowed
+
+    @property
+    def narrowed(self) -> bool:
+        return bool(self.operations) or self.phases != PHASES
 
 
 def compose(shipped: str, settings: ConformanceSettings) -> str:

@@ -33,7 +33,7 @@ _WORDS = {
 """What a finding is called where that is not the keyword of JSON Schema itself."""
 
 
-_TITLES = {
+TITLES = {
     "status": "A status is one that the operation declares.",
     "header": "An answer has the headers that the contract declares.",
     "content_type": "Answers are JSON.",
@@ -198,11 +198,11 @@ def _join(place: str, name: str) -> str:
 
 def _rule(word: str, promise: bool) -> Rule:
     if promise:
-        return Rule(f"shape.{word}", _TITLES[word], "Resources and their fields", promise=True)
-    return Rule(f"shape.assumed_{word}", f"{_TITLES[word][:-1]}, as far as assumed.", "assumptions.md", promise=False)
+        return Rule(f"shape.{word}", TITLES[word], "Resources and their fields", promise=True)
+    return Rule(f"shape.assumed_{word}", f"{TITLES[word][:-1]}, as far as assumed.", "assumptions.md", promise=False)
 
 
-RULES = {(word, promise): _rule(word, promise) for word in _TITLES for promise in (True, False)}
+RULES = {(word, promise): _rule(word, promise) for word in TITLES for promise in (True, False)}
 """What is judged of shapes: by the word of a fault, and whether the place is promised."""
 
 

@@ -32,7 +32,7 @@ async def create(call: ControlCall) -> MadeFault:
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")
     with world.change(_CAUSE):
-        entry = put_in_force(world, fault.model_dump(exclude_unset=True))
+        entry = put_in_force(world, fault.model_dump(exclude_unset=True, exclude_none=True))
     return {**entry, "warnings": doubts(world, fault)}
 
 

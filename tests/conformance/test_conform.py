@@ -52,6 +52,26 @@ def test_a_short_run_against_a_simulator_of_its_own_passes_and_writes_its_report
 
 
 @pytest.mark.slow
+def test_the_control_interface_is_as_its_contract_says() -> None:
+    result = conform("--only", "control")
+    assert result.exit_code == 0, result.output
+    assert "Not called of the control interface: stream, because it does not end" in result.output
+
+
+@pytest.mark.slow
+def test_the_laws_hold_on_the_simulator_and_reach_every_operation(tmp_path: Path) -> None:
+    path = tmp_path / "report.json"
+    result = conform("--only", "behaviour", "--strict", "--json", str(path))
+    assert result.exit_code == 0, result.output
+    report = json.loads(path.read_text())
+    assert report["passed"] is True
+    assert report["floor"]["unreached"] == report["promises"]["broken"] == report["guesses"]["differ"] == []
+    assert report["unjudged"] == []
+    assert len([rule for rule in report["rules"] if rule["judged"]]) >= 200
+    assert all(rule["basis"] and rule["title"].endswith(".") for rule in report["rules"])
+
+
+@pytest.mark.slow
 def test_the_same_seed_sends_the_same_calls() -> None:
     arguments = ("--max-examples", "5", "--phase", "fuzzing", "--operation", "calculate_fee", "--seed", "7")
     first, second = conform(*arguments), conform(*arguments)

@@ -28,6 +28,14 @@ def test_a_fault_on_a_path_that_no_call_has_is_refused(world: Remote, path: str,
     assert world.control("GET", "/faults").body["data"] == []
 
 
+def test_a_member_that_is_null_counts_as_not_given(world: Remote) -> None:
+    fault = {"match": {"method": None, "path": "/profile"}, "respond": None, "delay": None, "drop": True, "times": None}
+    made = world.control("POST", "/faults", fault)
+    assert made.status == 201
+    assert {*made.body} & {"respond", "delay", "times"} == set()
+    assert made.body["match"] == {"path": "/profile"}
+
+
 def test_a_method_that_is_not_possible_there_is_refused(world: Remote) -> None:
     answer = world.control("POST", "/faults", {"match": {"method": "DELETE", "path": "/profile"}, "respond": DOWN})
     assert answer.refusal == (400, "invalid_parameter", "match.method")

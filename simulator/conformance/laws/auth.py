@@ -162,7 +162,7 @@ def suspended(bench: Bench) -> None:
 def production_access(bench: Bench) -> None:
     """Live keys of an account without production access get 403 production_access_required."""
     public, secret = bench.world.live_keys
-    live = bench.production()
+    live = bench.production
     bench.world.act("set_production_access", granted=False)
     try:
         answer = live.call(TOKEN, {"public_key": public, "secret_key": secret}, token="")
@@ -174,7 +174,7 @@ def production_access(bench: Bench) -> None:
 @law("environment.tokens", "writes", "production", clause="General conventions: two environments")
 def tokens_apart(bench: Bench) -> None:
     """A token of one environment does not work in the other."""
-    live = bench.production()
+    live = bench.production
     bench.refused(live.call("GET /profile", token=bench.service.sign_in()), 401, "unauthorized")
     bench.refused(bench.call("GET /profile", token=live.sign_in()), 401, "unauthorized")
 
@@ -182,7 +182,7 @@ def tokens_apart(bench: Bench) -> None:
 @law("environment.apart", "writes", "production", clause="Errors: 404, resource does not exist in this environment")
 def apart(bench: Bench) -> None:
     """What was made in one environment does not exist in the other."""
-    live = bench.production()
+    live = bench.production
     for made, reading in (
         (stock.onramp_quote(bench), "GET /quotes/{id}"), (stock.beneficiary(bench), "GET /beneficiaries/{id}"),
         (stock.onramp(bench), "GET /transactions/{id}"), (stock.wallet(bench), "GET /wallets/{id}"),
@@ -194,4 +194,4 @@ def apart(bench: Bench) -> None:
 def profile_environment(bench: Bench) -> None:
     """The profile tells the environment of the key that asks."""
     bench.equal(bench.done("GET /profile"), "environment", "sandbox")
-    bench.equal(bench.production().call("GET /profile"), "environment", "production")
+    bench.equal(bench.production.call("GET /profile"), "environment", "production")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 from uuid import uuid4
 
@@ -115,9 +116,15 @@ class Bench:
             return self.writes
         return self._world is not None
 
+    @cached_property
     def production(self) -> Service:
         """The service's other environment, with its own keys; only laws that need `production` may ask for it."""
         return self.service.another(self.world.production_base(self.service.base_url), self.world.live_keys)
+
+    def close(self) -> None:
+        if "production" in vars(self):
+            self.production.close()
+        self.service.close()
 
     # Calls.
 

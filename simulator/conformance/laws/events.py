@@ -8,7 +8,6 @@ from simulator.conformance.laws import recurring, stock
 from simulator.conformance.laws.bench import Bench, law
 from simulator.conformance.laws.quotes import instant
 from simulator.conformance.laws.webhooks import Receiver, receiving, shown_of
-from simulator.conformance.service import Service
 from simulator.conformance.world import Delivery
 from simulator.wire.events import EVENT_TYPES
 
@@ -188,19 +187,14 @@ def livemode(bench: Bench) -> None:
         for got in receiver.got():
             told = got.event.get("livemode")
             bench.holds(told is False, receiver.made, f"livemode is {told} in the sandbox", "livemode")
-    live = bench.production()
+    live = bench.production
     name = bench.fresh("inbox")
     made = live.call("POST /webhooks", {"url": bench.world.inbox(name), "events": ["beneficiary.created"]})
     live.call("POST /beneficiaries", stock.BENEFICIARY)
     for got in bench.world.received(name)[1:]:
         told = got.event.get("livemode")
         bench.holds(told is True, made, f"livemode is {told} in production", "livemode")
-    _forget(live, made.text("id"))
-
-
-def _forget(live: Service, name: str) -> None:
-    live.call("DELETE /webhooks/{id}", id=name)
-    live.close()
+    live.call("DELETE /webhooks/{id}", id=made.text("id"))
 
 
 @law("webhook.unique_id", "writes", "control", clause="Event envelope: id, unique, for deduplication")
