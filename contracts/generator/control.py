@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from contracts.generator.openapi import prune
+from contracts.generator.forms import prune
 from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.client import CONTROL_BASE
 from simulator.control.operation import LIMIT, TAGS, ControlOperation

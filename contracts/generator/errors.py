@@ -124,39 +124,46 @@ def _requires(model: type[Body]) -> bool:
     return any(field.is_required() for field in model.model_fields.values())
 
 
-def envelope(codes: list[str], status: int) -> Schema:
-    """The error envelope with the codes that are possible here, each with what it rests on."""
-    return {
-        "type": "object",
-        "additionalProperties": False,
-        "required": ["error"],
-        "properties": {
-            "error": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": ["code", "message", "request_id"],
-                "properties": {
-                    "code": {
-                        "type": "string",
-                        "enum": codes,
-                        "x-provenance": "specified",
-                        "x-basis": "Errors",
-                        "x-codes": {code: _about(code, status) for code in codes},
-                    },
-                    "message": _field("string", "For people; branch on code."),
-                    "param": _field("string", "The parameter it is about, as a dotted path."),
-                    "request_id": {
-                        "type": "string",
-                        "pattern": "^req_[0-9a-z]+$",
-                        "x-provenance": "specified",
-                        "x-basis": "Pagination envelope and error envelope",
-                    },
-                },
-                "x-provenance": "specified",
-                "x-basis": "Pagination envelope and error envelope",
-            }
-        },
-    }
+_CLAUSE = "Pagination envelope and error envelope"
+
+
+def _field(description: str, **more: object) -> Schema:
+    marks = {"x-provenance": "specified", "x-basis": _CLAUSE}
+    return {"type": "string", "description": description, **more, **marks}
+
+
+ERROR: Schema = {
+    "title": "Error",
+    "description": "What every refusal answers. The codes that a status can carry stand beside it as `x-codes`.",
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["error"],
+    "properties": {
+        "error": {
+            "description": "What went wrong.",
+            "type": "object",
+            "additionalProperties": False,
+            "required": ["code", "message"],
+            "properties": {
+                "code": _field("What went wrong, for programs: branch on it."),
+                "message": _field("What went wrong, for people."),
+                "param": _field("The parameter it is about, as a dotted path."),
+                "request_id": _field(
+                    "Names the call, as X-Request-Id does; quote it to support.",
+                    **{"pattern": "^req_[0-9a-z]+$", "x-assumed": ["pattern"], "x-assumed-basis": {"pattern": "H11"}},
+                ),
+            },
+            "x-provenance": "specified",
+            "x-basis": _CLAUSE,
+        }
+    },
+}
+
+
+def _refused(components: Components, codes: list[str]) -> Schema:
+    """The error envelope with one of these codes, and with the id that the simulator gives every call."""
+    own = {"required": ["request_id"], "properties": {"code": {"enum": codes}}}
+    return {"allOf": [components.add("Error", ERROR), {"properties": {"error": own}}]}
 
 
 def _about(code: str, status: int) -> Schema:
@@ -169,11 +176,6 @@ def _about(code: str, status: int) -> Schema:
         "x-provenance": "assumed" if assumed else "specified",
         "x-basis": row.basis if assumed else "Errors",
     }
-
-
-def _field(kind: str, description: str) -> Schema:
-    clause = "Pagination envelope and error envelope"
-    return {"type": kind, "description": description, "x-provenance": "specified", "x-basis": clause}
 
 
 def error_responses(
@@ -191,10 +193,9 @@ def error_responses(
         name = "".join(_pascal(code) for code in codes) if len(codes) <= 3 else f"{_pascal(operation.name)}{status}"
         if status == 405:
             name = "MethodNotAllowed"
-        schema = components.add(f"{name}Error", envelope(codes, status))
         own = {} if status == 405 else {code: seen[code] for code in codes if code in seen}
         shared = {} if status == 405 else {code: anywhere[code] for code in codes if code in anywhere}
-        response = _response(status, schema, stored, own or shared)
+        response = _response(status, codes, _refused(components, codes), stored, own or shared)
         if own:
             shown[str(status)] = response
         else:
@@ -204,12 +205,13 @@ def error_responses(
     return shown
 
 
-def _response(status: int, schema: Schema, stored: bool, examples: Schema) -> Schema:
+def _response(status: int, codes: list[str], schema: Schema, stored: bool, examples: Schema) -> Schema:
     provenance = ("assumed", "H3") if status == 405 else ("specified", "Errors")
     return {
         "description": _MEANINGS[status],
         "headers": _headers(status, stored),
         "content": {"application/json": {"schema": schema, **({"examples": examples} if examples else {})}},
+        "x-codes": {code: _about(code, status) for code in codes},
         "x-provenance": provenance[0],
         "x-basis": provenance[1],
     }

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.generator.events import DIALECT, envelope
-from contracts.generator.schemas import REF, Components, Schema, references
+from contracts.generator.schemas import REF, Components, Schema
 from simulator.wire.events import EventType
 
 ID = "urn:rampsim:event:"
@@ -28,13 +28,7 @@ _PATTERNS = {
 def standalone(components: Components, event: EventType) -> Schema:
     """The schema of one event by itself, without references to the outside."""
     schema = envelope(components, event)
-    names: list[str] = []
-    waiting = references(schema)
-    while waiting:
-        name = waiting.pop(0).removeprefix(REF)
-        if name not in names:
-            names.append(name)
-            waiting += references(components.schemas[name])
+    names = components.reached(schema)
     definitions = {name: _plain(components.schemas[name]) for name in sorted(names)}
     return {"$schema": DIALECT, "$id": ID + event.name, **_plain(schema), "$defs": definitions}
 

@@ -6,7 +6,7 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from contracts.generator.schemas import Components, Schema, any_of
+from contracts.generator.schemas import REF, Components, Schema
 from simulator.scenario.objects import shapes_of, subjects
 from simulator.wire.events import EVENT_TYPES, EventType
 
@@ -50,10 +50,10 @@ def envelope(components: Components, event: EventType) -> Schema:
     if narrowed is not None:
         subject = {"allOf": [subject, copy.deepcopy(narrowed)]}
     promised = event.name.startswith("transaction.")
-    subject |= {
-        "x-provenance": "specified" if promised else "assumed",
-        "x-basis": clause if promised else "W8",
-    }
+    subject |= {"x-provenance": "specified", "x-basis": clause}
+    if not promised:
+        # That there is an object is promised, what it is of is not.
+        subject |= {"type": "object", "x-assumed": ["schema"], "x-assumed-basis": {"schema": "W8"}}
 
     def field(schema: Schema) -> Schema:
         return {**schema, "x-provenance": "specified", "x-basis": clause}
@@ -91,8 +91,9 @@ def _subject(components: Components, event_type: str) -> Schema:
     options: list[Schema] = []
     for shape in shapes_of(event_type):
         schema = components.answer(shape)
-        options += schema.get("anyOf", [schema])
-    return any_of(options)
+        named = schema.get("$ref", "").removeprefix(REF)
+        options += components.schemas.get(named, {}).get("oneOf") or schema.get("anyOf") or [schema]
+    return components.any_of(options)
 
 
 SIGNATURE_HEADERS: tuple[Mapping[str, Any], ...] = (
@@ -129,7 +130,7 @@ def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
             "post": {
                 "operationId": f"receive_{name.replace('.', '_')}",
                 "summary": f"{event.sent_when[:1].upper()}{event.sent_when[1:]}",
-                "tags": ["Webhooks"],
+                "tags": ["Events"],
                 "parameters": [
                     {"$ref": "#/components/parameters/XSignature"},
                     {"$ref": "#/components/parameters/XTimestamp"},

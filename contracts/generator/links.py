@@ -9,21 +9,18 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Link:
-    """From an operation's success to another operation: path parameters and body fields, as runtime expressions."""
+    """From an operation's success to another operation: path parameters, as runtime expressions."""
 
     source: str
     name: str
     target: str
     description: str
     parameters: Mapping[str, str] = field(default_factory=dict)
-    body: Mapping[str, str] = field(default_factory=dict)
 
     def shown(self) -> dict[str, Any]:
         link: dict[str, Any] = {"operationId": self.target, "description": self.description}
         if self.parameters:
             link["parameters"] = dict(self.parameters)
-        if self.body:
-            link["requestBody"] = dict(self.body)
         return link
 
 
@@ -74,18 +71,8 @@ LINKS: tuple[Link, ...] = (
         "list_orders", "first", "get_order", "The first of the page.", {"order_id": "$response.body#/data/0/order_id"}
     ),
     Link("list_fees", "first", "get_fee", "The first of the page.", {"id": "$response.body#/data/0/id"}),
-    Link("quote_swap", "execute", "swap", "Execute the quote.", body={"quote_id": _ID}),
-    Link("quote_buy", "execute", "buy", "Execute the quote.", body={"quote_id": _ID}),
-    Link("quote_withdraw", "execute", "withdraw", "Execute the quote.", body={"quote_id": _ID}),
     _get("create_beneficiary", "get_beneficiary"),
     _on("create_beneficiary", "delete", "delete_beneficiary", "Remove it."),
-    Link(
-        "create_beneficiary",
-        "withdraw",
-        "quote_withdraw",
-        "Pay out to it.",
-        body={"beneficiary_id": _ID},
-    ),
     _get("create_wallet", "get_wallet"),
     _on("create_wallet", "update", "update_wallet", "Change it."),
     _on("create_wallet", "deposits", "list_wallet_deposits", "What was deposited to it."),

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from contracts.generator.errors import HEADERS as RESPONSE_HEADERS
 from contracts.generator.errors import error_responses, success_headers
 from contracts.generator.events import SHAPES, SIGNATURE_HEADERS, webhooks
 from contracts.generator.evidence import ObservedCall
 from contracts.generator.examples import Examples, named
+from contracts.generator.forms import prune
 from contracts.generator.links import links_of
-from contracts.generator.naming import name_objects
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
-from contracts.generator.provenance import TAGS, basis_of_status, clauses_of
-from contracts.generator.requests import variants_of
-from contracts.generator.schemas import REF, Components, Schema, any_of, mark, references
+from contracts.generator.provenance import TAGS, basis_of_status, clauses_of, unions_of
+from contracts.generator.requests.conditions import CONDITIONS
+from contracts.generator.requests.fields import FIELDS
+from contracts.generator.requests.flat import flat
+from contracts.generator.schemas import REF, Components, Schema, mark
 from simulator.assembly import ROOMS
 from simulator.resources import reference
 from simulator.wire.fields import Body, Nothing
@@ -47,21 +48,23 @@ def make_components(rows: Iterable[Operation]) -> Components:
     answers = [row.answer for row in rows if row.answer is not None]
     bodies = [model for row in rows for model in bodies_of(row)]
     queries = [row.query for row in rows if isinstance(row.query, type)]
-    return Components([*answers, *SHAPES], [*bodies, *queries], clauses_of(ROOMS))
+    components = Components([*answers, *SHAPES], [*bodies, *queries], clauses_of(ROOMS), FIELDS)
+    components.name_unions(unions_of(ROOMS))
+    return components
 
 
 def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Schema:
-    """The document."""
+    """The strict document, of which `forms` makes the others."""
     rows = operations() if rows is None else rows
     components = make_components(rows)
-    for name, schema in components.schemas.items():
-        _mark_request(name, schema)
     responses: dict[str, Schema] = {}
     paths: dict[str, Schema] = {}
     for row in rows:
         paths.setdefault(row.path, {})[row.method.lower()] = _operation(row, components, responses, examples)
+    for name, conditions in CONDITIONS.items():
+        if name in components.schemas:
+            components.schemas[name].setdefault("allOf", []).extend(conditions)
     hooks = webhooks(components, examples.events)
-    name_objects(components.schemas)
     document: Schema = {
         "openapi": "3.1.0",
         "info": {
@@ -102,11 +105,6 @@ def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Sche
     return document
 
 
-def _mark_request(name: str, schema: Schema) -> None:
-    for member in schema.get("properties", {}).values():
-        mark(member, "")
-
-
 def _operation(row: Operation, components: Components, responses: dict[str, Schema], examples: Examples) -> Schema:
     assumed = row.basis != "specified"
     shown: Schema = {
@@ -140,60 +138,19 @@ def _body(row: Operation, components: Components, calls: list[ObservedCall]) -> 
     if not models or models == (Nothing,):
         return None
     name = "".join(part.capitalize() for part in row.name.split("_")) + "Request"
-    variants = variants_of(row.name, components)
-    if variants is None:
-        schema = any_of([components.body(model) for model in models])
-        for reference_ in references(schema):
-            _basis(components.schemas[reference_.removeprefix(REF)], row.tag)
-    else:
-        if row.method == "PATCH":
-            _drop_defaults(variants)
-        else:
-            _admit_null(variants)
-        _basis(variants, row.tag)
-        for one in variants.get("oneOf", ()):
-            _basis(components.schemas[one["$ref"].removeprefix(REF)], row.tag)
-        schema = components.add(name, variants)
-    media: Schema = {"schema": schema}
+    flat(components, [components.body(model)["$ref"].removeprefix(REF) for model in models], name)
+    media: Schema = {"schema": {"$ref": REF + name}}
+    for part in components.reached(media):
+        for member in components.schemas[part].get("properties", {}).values():
+            if mark(member, row.tag)["x-provenance"] == "specified":
+                member.setdefault("x-basis", row.tag)
+            if row.method == "PATCH":
+                member.pop("default", None)  # what a PATCH does not name stays as it is
     sent = [call for call in calls if call.body is not None]
     if sent:
         media["examples"] = named(sent, lambda call: call.body)
     required = any(field.is_required() for model in models for field in model.model_fields.values())
     return {"required": required, "content": {"application/json": media}}
-
-
-def _admit_null(variants: Schema) -> None:
-    """An optional field that is null counts as absent (decision H4; in PATCH it is a value)."""
-    for variant in variants.get("anyOf", [variants]):
-        for name, member in variant.get("properties", {}).items():
-            if name in variant.get("required", ()) or member.get("type") not in ("string", "boolean"):
-                continue
-            if "const" in member:
-                member["anyOf"] = [{"type": member.pop("type"), "const": member.pop("const")}, {"type": "null"}]
-                continue
-            member["type"] = [member["type"], "null"]
-            if "enum" in member:
-                member["enum"] = [*member["enum"], None]
-
-
-def _drop_defaults(variants: Schema) -> None:
-    """What a PATCH does not name stays as it is."""
-    for member in variants["properties"].values():
-        member.pop("default", None)
-
-
-def _basis(schema: Any, clause: str) -> None:
-    """Name the clause of request fields, which is that of their operation."""
-    if isinstance(schema, dict):
-        for name, member in schema.items():
-            if name == "properties":
-                for field in member.values():
-                    if mark(field, clause)["x-provenance"] == "specified":
-                        field.setdefault("x-basis", clause)
-            _basis(member, clause)
-    elif isinstance(schema, list):
-        for item in schema:
-            _basis(item, clause)
 
 
 def _success(row: Operation, components: Components, calls: list[ObservedCall]) -> Schema:
@@ -205,7 +162,7 @@ def _success(row: Operation, components: Components, calls: list[ObservedCall]) 
         "x-basis": basis,
     }
     if row.answer is not None:
-        media: Schema = {"schema": components.answer(row.answer)}
+        media: Schema = {"schema": _in_state(components.answer(row.answer), row.statuses)}
         if calls:
             media["examples"] = named(calls, lambda call: call.answer)
         response["content"] = {"application/json": media}
@@ -215,18 +172,6 @@ def _success(row: Operation, components: Components, calls: list[ObservedCall]) 
     return response
 
 
-def prune(document: Schema) -> None:
-    """Leave out the schemas that nothing refers to, and sort the rest."""
-    schemas: dict[str, Schema] = document["components"].pop("schemas")
-    used: set[str] = set()
-    waiting = _named(document)
-    while waiting:
-        name = waiting.pop()
-        if name not in used:
-            used.add(name)
-            waiting += _named(schemas[name])
-    document["components"]["schemas"] = {name: schemas[name] for name in sorted(used)}
-
-
-def _named(value: Any) -> list[str]:
-    return [reference_.removeprefix(REF) for reference_ in references(value) if reference_.startswith(REF)]
+def _in_state(schema: Schema, statuses: tuple[str, ...]) -> Schema:
+    """An answer that shows one of these states, () for any."""
+    return {"allOf": [schema, {"properties": {"status": {"enum": list(statuses)}}}]} if statuses else schema

@@ -11,7 +11,7 @@ from typing import Annotated, Any, get_args, get_origin
 from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
 from contracts.generator.schemas import Components, Schema
-from simulator.assembly import DEFAULT_SCENARIOS, ROOMS
+from simulator.assembly import ROOMS
 from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import Choices
@@ -94,32 +94,7 @@ HEADERS: Mapping[str, Parameter] = {
         "x-provenance": "specified",
         "x-basis": "Endpoints",
     },
-    "SimulatorScenario": {
-        "name": "X-Simulator-Scenario",
-        "in": "header",
-        "required": False,
-        "description": "Simulator only, unknown to the real service: puts what this request creates under one "
-        "scenario. Besides those named here any scenario of the world can be chosen; an unknown name is 400.",
-        "schema": {"type": "string", "enum": list(DEFAULT_SCENARIOS)},
-        "x-simulator-only": True,
-        "x-provenance": "assumed",
-        "x-basis": "simulator",
-    },
 }
-
-CREATES_FOR_SCENARIOS = frozenset(
-    {
-        "confirm_quote",
-        "send",
-        "swap",
-        "buy",
-        "withdraw",
-        "create_wallet",
-        "create_lightning_entry",
-        "create_recurring_payment",
-    }
-)
-"""The operations that make what a scenario can rule: transactions, wallets, invoices, recurring payments."""
 
 
 def path_parameters(path: str) -> list[Parameter]:
@@ -141,12 +116,8 @@ def path_parameters(path: str) -> list[Parameter]:
 
 
 def header_parameters(operation: Operation) -> list[Parameter]:
-    names = []
-    if operation.method == "POST" and operation.idempotent:
-        names.append("IdempotencyKey")
-    if operation.name in CREATES_FOR_SCENARIOS:
-        names.append("SimulatorScenario")
-    return [{"$ref": f"#/components/parameters/{name}"} for name in names]
+    takes_key = operation.method == "POST" and operation.idempotent
+    return [{"$ref": "#/components/parameters/IdempotencyKey"}] if takes_key else []
 
 
 def query_parameters(operation: Operation, components: Components) -> list[Parameter]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from simulator.wire.room import Room
 from simulator.wire.shapes import Origin, Pagination
@@ -22,6 +25,7 @@ TAGS: Mapping[str, str] = {
     "Recurring payments": "Withdrawals and sends that repeat on a schedule.",
     "Profile": "The account, its KYC status and its limits.",
     "Webhooks": "Endpoints that receive signed events, and what was delivered to them.",
+    "Events": "What the service sends to webhook endpoints, signed.",
 }
 
 
@@ -35,6 +39,27 @@ def clauses_of(rooms: Iterable[Room]) -> dict[str, Origin]:
     rows: list[tuple[Origin, tuple[type[object], ...]]] = [row for room in rooms for row in room.clauses.items()]
     rows.append(("Pagination envelope and error envelope", (Pagination,)))
     return {component_name(shape.__name__): clause for clause, shapes in rows for shape in shapes}
+
+
+def unions_of(rooms: Iterable[Room]) -> dict[frozenset[str], str]:
+    """The names that the rooms give to unions of shapes, by the names of the shapes in them."""
+    shapes = [shape for room in rooms for clause in room.clauses.values() for shape in clause]
+    found: dict[frozenset[str], str] = {}
+    for module in dict.fromkeys(shape.__module__ for shape in shapes):
+        for name, value in vars(sys.modules[module]).items():
+            members = _members(value)
+            if len(members) > 1 and not name.startswith("_") and all(isinstance(member, type) for member in members):
+                found.setdefault(frozenset(component_name(member.__name__) for member in members), component_name(name))
+    return found
+
+
+def _members(value: object) -> list[Any]:
+    """The types of a union, also of one that is annotated, or has another in it."""
+    if get_origin(value) is Annotated:
+        return _members(get_args(value)[0])
+    if isinstance(value, UnionType) or get_origin(value) is Union:
+        return [member for part in get_args(value) for member in _members(part)]
+    return [value]
 
 
 def basis_of_status(method: str, status: int) -> tuple[str, str]:

@@ -7,14 +7,14 @@ Answers are closed: a field that is added without the contract fails. Requests a
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
-from contracts.generator.texts import Explained
+from contracts.generator.texts import explained
 from simulator.wire.shapes import Assumed, Origin
 
 Schema: TypeAlias = dict[str, Any]
@@ -24,16 +24,26 @@ REF = "#/components/schemas/"
 class Components:
     """All named schemas of a document, and where each shape and body is found."""
 
-    def __init__(self, answers: Iterable[Any], bodies: Iterable[Any], clauses: Mapping[str, Origin] | None) -> None:
-        """`clauses` None: fields are not marked as specified (the control interface is no part of the service)."""
+    def __init__(
+        self,
+        answers: Iterable[Any],
+        bodies: Iterable[Any],
+        clauses: Mapping[str, Origin] | None,
+        fields: Mapping[type, Mapping[str, Schema]] | None = None,
+    ) -> None:
+        """`clauses` None: fields are not marked as specified (the control interface is no part of the service).
+        `fields`: what fields of models are narrowed to."""
         self.schemas: dict[str, Schema] = {}
         self._clauses = clauses
         self._refs: dict[tuple[str, JsonSchemaMode], Schema] = {}
+        self._union_of: Callable[[Schema], Schema] = lambda schema: schema
         inputs: list[tuple[str, JsonSchemaMode, TypeAdapter[Any]]] = []
         for mode, shapes in (("serialization", answers), ("validation", bodies)):
             known = {_key(shape): shape for shape in shapes}
             inputs += [(key, mode, TypeAdapter(shape)) for key, shape in known.items()]  # type: ignore[misc]
-        found, definitions = TypeAdapter.json_schemas(inputs, ref_template=REF + "{model}", schema_generator=Explained)
+        found, definitions = TypeAdapter.json_schemas(
+            inputs, ref_template=REF + "{model}", schema_generator=explained(fields or {})
+        )
         closed = _reachable(found, definitions, "serialization")
         for name, schema in definitions.get("$defs", {}).items():
             self.add(component_name(name), self._finish(name, schema, closed=name in closed))
@@ -57,6 +67,17 @@ class Components:
             raise ValueError(f"two different schemas are named {name}")
         return {"$ref": REF + name}
 
+    def reached(self, schema: Any) -> list[str]:
+        """The names of all schemas that this one is made of."""
+        found: list[str] = []
+        waiting = references(schema)
+        while waiting:
+            name = waiting.pop(0).removeprefix(REF)
+            if name not in found:
+                found.append(name)
+                waiting += references(self.schemas[name])
+        return found
+
     def _finish(self, name: str, schema: Schema, *, closed: bool) -> Schema:
         closed = closed and schema.get("additionalProperties") is not True  # it says itself that it has more
         schema = _tidy(schema)
@@ -68,6 +89,57 @@ class Components:
             for member in schema.get("properties", {}).values():
                 mark(member, clause)
         return schema
+
+    def name_unions(self, unions: Mapping[frozenset[str], str]) -> None:
+        """Give the unions of named answers their own names, and say by which member their parts are told apart."""
+
+        def renamed(schema: Schema) -> Schema:
+            options: list[Schema] = schema.get("oneOf") or schema.get("anyOf") or []
+            members = [one["$ref"].removeprefix(REF) for one in options if "$ref" in one]
+            if len(members) < 2:
+                return schema
+            name = unions.get(frozenset(members))
+            union: Schema = (
+                self._union(members) if name is None else self.add(name, {"title": name, **self._union(members)})
+            )
+            rest = {key: value for key, value in schema.items() if key not in ("anyOf", "oneOf", "discriminator")}
+            return {**rest, **(union if len(members) == len(options) else any_of([union, {"type": "null"}]))}
+
+        self._union_of = renamed
+        for name, schema in list(self.schemas.items()):
+            self.schemas[name] = walk(schema, renamed)
+        self._refs = {key: walk(schema, renamed) for key, schema in self._refs.items()}
+
+    def any_of(self, options: list[Schema]) -> Schema:
+        """The schema of what is one of several, by its name if it has one."""
+        return self._union_of(any_of(options))
+
+    def _union(self, members: Sequence[str]) -> Schema:
+        references = [{"$ref": REF + member} for member in members]
+        found = discriminated({member: self.schemas[member] for member in members})
+        if found is None or any(len(names) > 1 for _, names in found[1]):
+            return {"anyOf": references}
+        word, groups = found
+        mapping = {value: REF + names[0] for values, names in groups for value in values}
+        return {"oneOf": references, "discriminator": {"propertyName": word, "mapping": mapping}}
+
+
+def discriminated(shapes: Mapping[str, Schema]) -> tuple[str, list[tuple[list[str], list[str]]]] | None:
+    """The member by whose values several objects are told apart: with it, by values the names of those that have them.
+
+    None where there is no such member.
+    """
+    first = next(iter(shapes.values()))
+    for word in sorted(first.get("properties", {}), key=lambda word: word != "type"):
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name, shape in shapes.items():
+            member = shape.get("properties", {}).get(word, {}) if word in shape.get("required", ()) else {}
+            values = member.get("enum", [member["const"]] if "const" in member else [])
+            groups.setdefault(tuple(values), []).append(name)
+        named = [value for group in groups for value in group]
+        if () not in groups and len(groups) > 1 and len(named) == len(set(named)):
+            return word, [(list(group), names) for group, names in groups.items()]
+    return None
 
 
 def _key(shape: Any) -> str:
@@ -129,6 +201,10 @@ def _tidy_one(schema: Schema) -> Schema:
         del schema["title"]
     if isinstance(schema.get("$ref"), str):
         schema["$ref"] = REF + component_name(schema["$ref"].removeprefix(REF))
+    if isinstance(schema.get("mapping"), dict) and "propertyName" in schema:
+        schema["mapping"] = {
+            value: REF + component_name(target.removeprefix(REF)) for value, target in schema["mapping"].items()
+        }
     if schema.get("default", 0) is None:
         del schema["default"]
     if schema.get("additionalProperties") is True:

@@ -10,38 +10,57 @@ import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, get_origin
+from typing import Any, TypeAlias, get_origin
 
 from pydantic import BaseModel
 from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 from pydantic_core import core_schema
 
+Fields: TypeAlias = "Mapping[type[Any], Mapping[str, dict[str, Any]]]"
+"""By model what its fields are narrowed to in the contract; what derives from the model has the same."""
 
-class Explained(GenerateJsonSchema):
-    """pydantic's schemas, with what the source says beneath each field as its description."""
+_STAYS = ("description", "default", "x-provenance", "x-basis", "x-assumed", "x-assumed-basis")
+"""What is said of a field rather than of its values."""
 
-    def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
-        return _explain(super().typed_dict_schema(schema), schema.get("cls"))
 
-    def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
-        return _explain(super().model_schema(schema), schema["cls"])
+def explained(fields: Fields) -> type[GenerateJsonSchema]:
+    """pydantic's schemas, with what the source says beneath each field as its description, and narrowed fields."""
+
+    class Explained(GenerateJsonSchema):
+        def typed_dict_schema(self, schema: core_schema.TypedDictSchema) -> JsonSchemaValue:
+            return _explain(super().typed_dict_schema(schema), schema.get("cls"))
+
+        def model_schema(self, schema: core_schema.ModelSchema) -> JsonSchemaValue:
+            shown = super().model_schema(schema)
+            for cls in schema["cls"].__mro__:
+                for name, narrow in fields.get(cls, {}).items():
+                    shown["properties"][name] = _narrowed(shown["properties"][name], narrow)
+            return _explain(shown, schema["cls"])
+
+    return Explained
+
+
+def _narrowed(member: JsonSchemaValue, narrow: JsonSchemaValue) -> JsonSchemaValue:
+    if {"const", "enum", "$ref"} & member.keys():
+        return member  # it is narrower already
+    nullable = {"type": "null"} in member.get("anyOf", ())
+    kept = {name: value for name, value in member.items() if name in _STAYS}
+    return {"anyOf": [narrow, {"type": "null"}], **kept} if nullable else {**narrow, **kept}
 
 
 def _explain(schema: JsonSchemaValue, cls: type[Any] | None) -> JsonSchemaValue:
     if cls is None:
         return schema
-    aliases = {
-        name: field.alias or name for name, field in (cls.model_fields if issubclass(cls, BaseModel) else {}).items()
-    }
+    models = cls.model_fields if issubclass(cls, BaseModel) else {}
     for name, text in field_texts(cls).items():
-        member = schema.get("properties", {}).get(aliases.get(name, name))
+        member = schema.get("properties", {}).get((models[name].alias if name in models else None) or name)
         if member is not None:
             member["description"] = text
     return schema
 
 
 def field_texts(cls: type[Any]) -> dict[str, str]:
-    """The strings beneath the fields of a class, those of its bases included; a field declared anew starts anew."""
+    """The strings beneath the fields of a class, those of its bases included."""
     found: dict[str, str] = {}
     for base in reversed(_bases(cls)):
         found |= field_texts(base)

@@ -15,6 +15,7 @@ from contracts.generator import (
     diagrams,
     event_pages,
     event_schemas,
+    forms,
     openapi,
     scenario_schema,
 )
@@ -38,6 +39,8 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | - | - |
 | [openapi.yaml](openapi.yaml) | the whole interface as OpenAPI 3.1: operations, errors, webhooks, examples |
 | [openapi.json](openapi.json) | the same for tools that read JSON only |
+| [openapi.strict.yaml](openapi.strict.yaml) | the same, closed and narrow, for judges and fuzzers |
+| [openapi.specified.yaml](openapi.specified.yaml) | what of it the specification promises, without anything assumed |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
 | [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
 | [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
@@ -59,10 +62,12 @@ specification, and `x-basis` names the clause. `assumed` is filled in by the sim
 
 ## Reading it strictly
 
-Answers are closed: a field that is not in the contract is a mistake. Requests are open: unknown fields are ignored. The
-request bodies are written as the variants that go together (assets with their networks, fiat currencies with their
-payment methods), so a body that fits is mostly accepted; what depends on the state (balances, limits, quotes) is not in
-a schema and is answered with the declared 404, 409 and 422.
+In the strict file answers are closed: a field that is not in it is a mistake. In the open one they may bring new
+fields and new values (`x-extensible-enum` has those known so far). Requests are open in both: unknown fields are
+ignored. The strict file says which fields of a body go together (assets with their networks, fiat currencies with their
+payment methods), so that a body that fits is mostly accepted; what depends on the state (balances, limits, quotes) is
+not in a schema and is answered with the declared 404, 409 and 422.
+Whatever the strict file accepts the open one accepts.
 """
 
 
@@ -75,7 +80,8 @@ ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     """Every file by its path below `contracts/`; `evidence`: what the scenarios showed that ship, if they were run."""
     found = collect().values() if evidence is None else evidence
-    document = openapi.build(Examples(found))
+    strict = openapi.build(Examples(found))
+    document = forms.opened(strict)
     simulator = Simulator()
     actions, library = simulator.actions, simulator.library
     components = openapi.make_components(openapi.operations())
@@ -83,6 +89,8 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "README.md": _README.encode(),
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
         "openapi.json": pretty(document),
+        "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),
+        "openapi.specified.yaml": (_HEAD + yaml_text(forms.promised(document))).encode(),
         "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
         "assumptions.md": assumptions.page().encode(),

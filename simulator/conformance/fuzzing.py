@@ -15,7 +15,7 @@ from simulator.conformance.outcome import read_control, read_outcome
 from simulator.conformance.report import Report
 from simulator.conformance.settings import PUBLIC_KEY, SECRET_KEY, WEBHOOK_URL, ConformanceSettings, compose
 from simulator.conformance.shapes import ShapeJudge
-from simulator.contract.files import contract_file, contracts_directory, read_document
+from simulator.contract.files import STRICT, contract_file, contracts_directory, read_document
 from simulator.wire.json import Shown
 
 CONTROL_EXAMPLES = 3
@@ -48,7 +48,7 @@ async def fuzz(report: Report, contract: Path | None, shapes: ShapeJudge) -> Non
             arguments += ["--exclude-method", method]
     for operation in settings.operations:
         arguments += ["--include-operation-id", operation]
-    document = contract or contracts_directory() / CONTRACT
+    document = contract or contracts_directory() / STRICT
     config = compose(contract_file("schemathesis.toml").decode(), settings)
     run = _schemathesis(settings, document, settings.base_url, config, settings.phases, arguments)
     async with run as (summary, calls):
@@ -74,10 +74,6 @@ async def fuzz_control(report: Report, origin: str) -> None:
     report.notes.append(
         "Not called of the control interface: " + "; ".join(f"{name}, because {why}" for name, why in LEFT_OUT.items())
     )
-
-
-CONTRACT = "openapi.json"
-"""The file that requests are made from and answers are held against."""
 
 
 @asynccontextmanager

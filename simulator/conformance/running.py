@@ -16,13 +16,13 @@ from urllib.request import Request, urlopen
 
 from simulator.client import CallRefused, Unreachable
 from simulator.config import Config
-from simulator.conformance.fuzzing import CONTRACT, Unusable, fuzz, fuzz_control
+from simulator.conformance.fuzzing import Unusable, fuzz, fuzz_control
 from simulator.conformance.playing import play_laws
 from simulator.conformance.report import Report, Unreached
 from simulator.conformance.rules import Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
-from simulator.contract.files import contracts_directory, operation_ids, read_document
+from simulator.contract.files import STRICT, contracts_directory, operation_ids, read_document
 from simulator.host import create_app
 from simulator.server.process import serving
 
@@ -60,7 +60,7 @@ async def run(settings: ConformanceSettings, *, contract: Path | None = None) ->
         raise Unusable(f"the contract has no operation {' or '.join(unknown)}")
     await asyncio.to_thread(ask_token, settings)
     report = Report(settings, Tally(secret=settings.secret_key))
-    shapes = ShapeJudge(read_document(contract or contracts_directory() / CONTRACT))
+    shapes = ShapeJudge(read_document(contract or contracts_directory() / STRICT))
     started = time.monotonic()
     if settings.plays_laws:
         try:

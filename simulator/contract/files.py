@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+STRICT = "openapi.strict.yaml"
 _METHODS = ("get", "post", "put", "patch", "delete")
 
 
@@ -25,7 +26,7 @@ def contract_file(name: str) -> bytes:
 
 @cache
 def contract_document() -> dict[str, Any]:
-    """The contract of the interface as a document; not to be changed."""
+    """The open contract of the interface as a document; not to be changed."""
     document: dict[str, Any] = orjson.loads(contract_file("openapi.json"))
     return document
 
@@ -45,6 +46,12 @@ def read_document(path: Path) -> dict[str, Any]:
     if not isinstance(document, dict) or not isinstance(document.get("paths"), dict):
         raise ContractError(f"{path} is no OpenAPI document: it has no paths")
     return document
+
+
+@cache
+def strict_document() -> dict[str, Any]:
+    """The strict contract of the interface as a document, for judges; not to be changed."""
+    return read_document(contracts_directory() / STRICT)
 
 
 def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

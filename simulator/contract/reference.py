@@ -87,16 +87,10 @@ def _response(document: Shown, status: str, response: Shown) -> JsonObject:
         "provenance": response["x-provenance"],
         "basis": response.get("x-basis", ""),
         "schema": schema if int(status) < 400 else None,
-        "codes": _codes(document, schema) if schema and int(status) >= 400 else {},
+        "codes": response.get("x-codes", {}),
         "examples": _examples(media),
         "links": response.get("links", {}),
     }
-
-
-def _codes(document: Shown, schema: Shown) -> Shown:
-    envelope = _follow(document, schema)
-    codes: Shown = envelope["properties"]["error"]["properties"]["code"]["x-codes"]
-    return codes
 
 
 def _examples(media: Shown | None) -> JsonObject:

@@ -6,7 +6,7 @@ import re
 from functools import cache
 
 from simulator.client import DEFAULT_URL
-from simulator.contract.files import contract_document, contract_file
+from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.control.operation import ControlCall, ControlOperation, Raw
 from simulator.control.pages import HTML, HtmlPage, apart, page_rows
 from simulator.wire.json import JsonObject
@@ -26,6 +26,14 @@ def _here(call: ControlCall, document: bytes) -> bytes:
 
 async def openapi_yaml(call: ControlCall) -> Raw[str]:
     return Raw(_here(call, contract_file("openapi.yaml")))
+
+
+async def openapi_strict_yaml(call: ControlCall) -> Raw[str]:
+    return Raw(_here(call, contract_file(STRICT)))
+
+
+async def openapi_specified_yaml(call: ControlCall) -> Raw[str]:
+    return Raw(_here(call, contract_file("openapi.specified.yaml")))
 
 
 async def openapi_json(call: ControlCall) -> Raw[JsonObject]:
@@ -60,6 +68,26 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
     ),
     ControlOperation(
         "GET", "/openapi.json", "openapi_json", "Contract", "The same as JSON", openapi_json, shows_keys=True
+    ),
+    ControlOperation(
+        "GET",
+        "/openapi.strict.yaml",
+        "openapi_strict_yaml",
+        "Contract",
+        "The same, closed and narrow, for judges and fuzzers",
+        openapi_strict_yaml,
+        media_type=YAML,
+        shows_keys=True,
+    ),
+    ControlOperation(
+        "GET",
+        "/openapi.specified.yaml",
+        "openapi_specified_yaml",
+        "Contract",
+        "What of it the specification promises",
+        openapi_specified_yaml,
+        media_type=YAML,
+        shows_keys=True,
     ),
     ControlOperation(
         "GET",

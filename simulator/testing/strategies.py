@@ -17,13 +17,13 @@ import contextlib
 import datetime
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
 import orjson
 
-from simulator.contract.files import contract_document, contract_file
+from simulator.contract.files import contract_file, strict_document
 from simulator.resources.reference import checksummed, encode_segwit, encode_stellar, is_phone
 
 try:
@@ -96,7 +96,7 @@ def phone_numbers(country: str | None = None) -> SearchStrategy[str]:
 @cache
 def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
     """Request bodies of an operation; KeyError when the contract has none of that name or it takes no body."""
-    document = contract_document()
+    document = strict_document()
     for item in document["paths"].values():
         for operation in item.values():
             if operation["operationId"] == operation_id:
@@ -185,16 +185,20 @@ class _Maker:
         return merged
 
     def _both(self, one: Schema, other: Schema) -> Schema:
-        """The schema of what fits two; _Impossible when nothing does."""
-        for some, rest in ((one, other), (other, one)):
-            if "anyOf" in some:
-                return {**some, "anyOf": self._possible(some["anyOf"], rest)}
+        """The schema of what fits two, of which the second is the narrower; _Impossible when nothing does."""
+        for keyword in ("anyOf", "oneOf"):
+            if keyword in one:
+                return {**one, keyword: self._possible((variant, other) for variant in one[keyword])}
+            if keyword in other:
+                return {**other, keyword: self._possible((one, variant) for variant in other[keyword])}
         merged = {**one, **other}
         if "properties" in one and "properties" in other:
             merged["properties"] = {**one["properties"]}
             for name, member in other["properties"].items():
                 known = self._whole(one["properties"].get(name, {}))
                 merged["properties"][name] = self._both(known, self._whole(member))
+        if "type" in one and "type" in other:
+            merged["type"] = _common_type(one["type"], other["type"])
         merged["required"] = [*one.get("required", ()), *other.get("required", ())]
         chosen = [
             schema.get("enum", [schema.get("const")]) for schema in (one, other) if schema.keys() & {"enum", "const"}
@@ -206,11 +210,11 @@ class _Maker:
                 raise _Impossible
         return merged
 
-    def _possible(self, variants: Sequence[Schema], rest: Schema) -> list[Schema]:
+    def _possible(self, pairs: Iterable[tuple[Schema, Schema]]) -> list[Schema]:
         possible = []
-        for variant in variants:
+        for one, other in pairs:
             with contextlib.suppress(_Impossible):
-                possible.append(self._both(self._whole(variant), rest))
+                possible.append(self._both(self._whole(one), self._whole(other)))
         return possible
 
     def _object(self, schema: Schema, name: str) -> SearchStrategy[Any]:
@@ -224,6 +228,15 @@ class _Maker:
     def _array(self, schema: Schema, name: str) -> SearchStrategy[Any]:
         least = schema.get("minItems", 0)
         return st.lists(self.make(schema.get("items", {}), name), min_size=least, max_size=max(least, 3))
+
+
+def _common_type(one: str | list[str], other: str | list[str]) -> str | list[str]:
+    """The types that both of two have; _Impossible when there is none."""
+    some, rest = ([kinds] if isinstance(kinds, str) else kinds for kinds in (one, other))
+    both = [kind for kind in some if kind in rest]
+    if not both:
+        raise _Impossible
+    return both[0] if len(both) == 1 else both
 
 
 def _string(schema: Schema, name: str) -> SearchStrategy[str]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 import pytest
+import yaml
 
 from contracts.generator import writer
 from contracts.generator.evidence import ObservedCall
@@ -38,6 +39,13 @@ def document(files: dict[str, bytes]) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
+def strict(files: dict[str, bytes]) -> dict[str, Any]:
+    """The strict contract."""
+    found: dict[str, Any] = yaml.load(files["openapi.strict.yaml"], yaml.CSafeLoader)
+    return found
+
+
+@pytest.fixture(scope="session")
 def calls() -> Sequence[ObservedCall]:
     """Every call that the scenarios made of an operation."""
     return observed_calls()
@@ -50,5 +58,5 @@ def events() -> Sequence[JsonObject]:
 
 
 @pytest.fixture(scope="session")
-def judge(document: dict[str, Any]) -> ContractJudge:
-    return ContractJudge(document)
+def judge(strict: dict[str, Any]) -> ContractJudge:
+    return ContractJudge(strict)

@@ -22,7 +22,15 @@ from simulator.server.router import Router
 from tests.contract_judge import ContractJudge
 from tests.support import CELO, KEYS, QUOTE
 
-NOT_JSON = {"/recording", "/control.yaml", "/openapi.yaml", "/reference.html", "/coverage.html"}
+NOT_JSON = {
+    "/recording",
+    "/control.yaml",
+    "/openapi.yaml",
+    "/openapi.strict.yaml",
+    "/openapi.specified.yaml",
+    "/reference.html",
+    "/coverage.html",
+}
 ENDLESS = {"stream"}
 
 
@@ -104,7 +112,14 @@ async def _see(session: Session) -> None:
     await call("GET", "/advice?severity=nonsense")
     for path in ("/coverage", "/coverage?world=*", "/coverage.html", "/health"):
         await call("GET", path)
-    for path in ("/openapi.yaml", "/openapi.json", "/control.yaml", "/reference.html"):
+    for path in (
+        "/openapi.yaml",
+        "/openapi.strict.yaml",
+        "/openapi.specified.yaml",
+        "/openapi.json",
+        "/control.yaml",
+        "/reference.html",
+    ):
         await call("GET", path)
 
 

@@ -9,7 +9,7 @@ from urllib.parse import quote
 import orjson
 from ruamel.yaml import YAML
 
-from simulator.contract.files import contract_document, contract_file
+from simulator.contract.files import contract_file, strict_document
 from tests.contract_judge import ContractJudge, Finding
 
 CONTROL = "/_simulator"
@@ -20,7 +20,7 @@ BASES = ("/production/v1", "/v1")
 def judges() -> tuple[ContractJudge, ContractJudge]:
     """Of the interface, of the control interface."""
     control = YAML(typ="safe").load(contract_file("control.yaml").decode())
-    return ContractJudge(contract_document()), ContractJudge(control)
+    return ContractJudge(strict_document()), ContractJudge(control)
 
 
 def answer_findings(method: str, path: str, status: int, headers: Any, body: Any) -> list[Finding]:

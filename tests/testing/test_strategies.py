@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from simulator.config import Config
-from simulator.contract.files import contract_document, operations_of
+from simulator.contract.files import operations_of, strict_document
 from simulator.host import create_app
 from simulator.resources import balance, beneficiaries, deposit_wallets, fees, ramps, reference
 from simulator.resources.reference import is_address
@@ -27,10 +27,10 @@ from tests.support import find_operation, invoke, whole
 
 pytestmark = pytest.mark.long
 
-JUDGE = ContractJudge(contract_document())
+JUDGE = ContractJudge(strict_document())
 WITH_BODY = [
     (method, path, operation["operationId"])
-    for method, path, operation in operations_of(contract_document())
+    for method, path, operation in operations_of(strict_document())
     if "requestBody" in operation
 ]
 QUICK = settings(

@@ -23,13 +23,17 @@ ADDRESS_EXAMPLES = {
 
 
 PHONES = {
-    "KE": r"^\+254[17][0-9]{8}$",
-    "TZ": r"^\+255[67][0-9]{8}$",
-    "NG": r"^\+234[789][01][0-9]{8}$",
-    "ZA": r"^\+27[678][0-9]{8}$",
-    "ZM": r"^\+260[79][5-7][0-9]{7}$",
+    "KE": r"^\+254(7[0-9]{2}|10[0-8]|11[0-9])[0-9]{6}$",
+    "TZ": r"^\+255(6[125-9]|7[0-9])[0-9]{7}$",
+    "NG": r"^\+234(70[13-9]|71[0-9]|80[1-9]|81[0-8]|90[1-9]|91[0-6])[0-9]{7}$",
+    "ZA": r"^\+27(6[0-9]|7[0-9]|8[1-5])[0-9]{7}$",
+    "ZM": r"^\+260(5[5-8]|7[5-9]|9[5-8])[0-9]{7}$",
 }
-"""The mobile numbers of each country; the service takes every number that is valid there."""
+"""The mobile numbers of each country, as its numbering plan has them."""
+
+
+NETWORKS = tuple(upper(network) for network in reference.NETWORK_ASSETS)
+"""As wallet operations spell them."""
 
 
 STABLE = ("USDC", "USDT", "CUSD")
@@ -104,18 +108,7 @@ DAY = (
 
 DATE = {"type": "string", "format": "date", "pattern": f"^{DAY}$"}
 
+ZONE = {"type": "string", "pattern": r"^[A-Z][A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*$"}
+"""The name of a time zone in the IANA database, as far as a pattern can say it."""
 
-def placed(codes: Any, network: str, at: str = "") -> dict[str, Schema]:
-    """The fields symbol and network of one or several assets; `at` is the object that has them (`source.`)."""
-    return {f"{at}symbol": some([codes] if isinstance(codes, str) else codes), f"{at}network": one(upper(network))}
-
-
-def counted(currencies: Any, network: str = "") -> dict[str, Schema]:
-    """The fields of an amount in assets of a network, or in fiat currencies."""
-    decimals = decimals_of(network) if network else FIAT_DECIMALS
-    named = some([currencies] if isinstance(currencies, str) else currencies)
-    return {"amount": amount(decimals), "amount_currency": named}
-
-
-def stable_assets() -> list[tuple[str, str]]:
-    return [(code, network) for code, network in reference.ASSETS if code in STABLE]
+LIGHTNING_ADDRESS = {"type": "string", "pattern": r"^[a-z0-9._-]+@[a-z0-9-]+(\.[a-z0-9-]+)+$"}

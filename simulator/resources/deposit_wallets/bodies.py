@@ -58,11 +58,13 @@ class EntryBody(Body):
 
 
 class AddressBody(EntryBody):
+    type: Literal["lightning_address"]
     username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$"), Assumed("S13", "pattern")] | None = None
     """What stands before the @; one that is free is made up when it is left out."""
 
 
 class InvoiceBody(EntryBody):
+    type: Literal["invoice"]
     amount_sats: Sats
     """How much the invoice is for, in satoshi: a hundred millionth of a bitcoin."""
     description: Note | None = None

@@ -188,7 +188,7 @@ class OrderList(TypedDict):
     """Which page this is, of how many."""
 
 
-AnyTransaction = Annotated[
+TransactionShape = Annotated[
     OnrampTransaction
     | OfframpTransaction
     | DepositTransaction
@@ -203,7 +203,7 @@ AnyTransaction = Annotated[
 class TransactionList(TypedDict):
     """A page of transactions of any type."""
 
-    data: list[AnyTransaction]
+    data: list[TransactionShape]
     """The transactions of this page."""
     pagination: Pagination
     """Which page this is, of how many."""

@@ -32,7 +32,17 @@ from tests.hostile.server_under_test import Answer, Request, ServerUnderTest
 
 CALLS = 200
 ROWS: tuple[ControlOperation, ...] = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS))
-SELDOM = {"openapi_yaml", "openapi_json", "control_yaml", "reference_page", "dashboard", "recording", "coverage_page"}
+SELDOM = {
+    "openapi_yaml",
+    "openapi_json",
+    "openapi_strict_yaml",
+    "openapi_specified_yaml",
+    "control_yaml",
+    "reference_page",
+    "dashboard",
+    "recording",
+    "coverage_page",
+}
 WAITS = {"wait_for_event", "inbox_wait", "stream"}
 BIG = {
     "advance",
