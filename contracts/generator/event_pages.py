@@ -67,14 +67,16 @@ def _index() -> str:
 def _page(components: Components, event: EventType, found: Collection[Evidence]) -> Iterator[str]:
     shown = [one for one in found if event.name in one.events]
     events = (envelope for one in sorted(shown, key=_size) for envelope in one.envelopes)
-    example = next(envelope for envelope in events if envelope["type"] == event.name)
+    example = next((envelope for envelope in events if envelope["type"] == event.name), None)
     yield from (f"# {event.name}", "", f"Sent when {event.sent_when}.", "", *_object(event), "")
     yield from ("## Fields", "", *_envelope_fields(event))
     for name in _names(components, event):
         yield from ("", f"### {name}", "", *_fields(components.schemas[name], components))
-    yield from ("", "## Example", "", "```json", _pretty(example), "```", "")
-    yield from ("## Receiving it", "", "This runs as it stands, with the key of the simulator's default world.", "")
-    yield from ("```python", *_recipe(example), "```", "", *_delivery(), "")
+    if example is not None:
+        yield from ("", "## Example", "", "```json", _pretty(example), "```", "")
+        yield from ("## Receiving it", "", "This runs as it stands, with the key of the simulator's default world.", "")
+        yield from ("```python", *_recipe(example), "```")
+    yield from ("", *_delivery(), "")
     yield from ("## Seeing it", "", *_seeing(event, shown))
 
 
@@ -95,7 +97,8 @@ def _object(event: EventType) -> Iterator[str]:
         yield f"- Their status then: {', '.join(f'`{status}`' for status in _statuses(event))}."
     if event.requires:
         yield f"- Always there: {', '.join(f'`{member}`' for member in event.requires)}."
-    yield f"- The state of the object now: `{_LOOK[event.object]}`. Events may come late, twice or out of order."
+    if event.object in _LOOK:
+        yield f"- The state of the object now: `{_LOOK[event.object]}`. Events may come late, twice or out of order."
     if event.is_last:
         yield "- Nothing more is expected of the object by itself after it."
 
