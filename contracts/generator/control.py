@@ -10,6 +10,7 @@ from contracts.generator.forms import prune
 from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.client import CONTROL_BASE
 from simulator.control.operation import LIMIT, TAGS, ControlOperation
+from simulator.control.shapes import ENVIRONMENT_MEANINGS
 from simulator.wire.actions import ActionTable
 from simulator.wire.fields import Body, Nothing
 
@@ -83,7 +84,12 @@ _PARAMETERS: Schema = {
         "name": "X-Simulator-Environment",
         "in": "header",
         "description": "Where an action without a target applies.",
-        "schema": {"type": "string", "enum": ["sandbox", "production"], "default": "sandbox"},
+        "schema": {
+            "type": "string",
+            "enum": list(ENVIRONMENT_MEANINGS),
+            "x-enum-descriptions": ENVIRONMENT_MEANINGS,
+            "default": "sandbox",
+        },
     },
     "Limit": {
         "name": "limit",
@@ -93,21 +99,35 @@ _PARAMETERS: Schema = {
     },
 }
 
+_PATHS = {
+    "/worlds/id": "The id of the world.",
+    "/snapshots/id": "The id of the snapshot.",
+    "/actions/action": "The name of the action.",
+    "/resources/id": "The id of the resource, of any kind.",
+    "/scenarios/name": "The name of the scenario.",
+    "/faults/id": "The id of the fault.",
+    "/events/id": "The id of the event.",
+    "/inbox/name": "The name of the inbox; it is made by its first call.",
+}
+"""What the path of a call names."""
+
 _ERROR: Schema = {
     "title": "ControlError",
+    "description": "What every control call answers that is not done.",
     "type": "object",
     "additionalProperties": False,
     "required": ["error"],
     "properties": {
         "error": {
             "type": "object",
+            "description": "What is wrong with the call, or why it cannot be done now.",
             "required": ["code", "message"],
             "properties": {
-                "code": {"type": "string"},
-                "message": {"type": "string"},
-                "param": {"type": "string"},
+                "code": {"type": "string", "description": "What is wrong; branch on this."},
+                "message": {"type": "string", "description": "The same in words, for people."},
+                "param": {"type": "string", "description": "The parameter that is wrong, dotted."},
                 "allowed": {"type": "array", "items": {"type": "string"}, "description": "Actions that are legal now."},
-                "receipt": {"$ref": f"{REF}AdvanceReceipt"},
+                "receipt": {"$ref": f"{REF}AdvanceReceipt", "description": "What was done before it stopped."},
                 "steps": {
                     "type": "array",
                     "items": {},
@@ -120,10 +140,10 @@ _ERROR: Schema = {
                         "type": "object",
                         "required": ["path", "message"],
                         "properties": {
-                            "path": {"type": "string"},
-                            "line": {"type": "integer", "minimum": 1},
-                            "column": {"type": "integer", "minimum": 1},
-                            "message": {"type": "string"},
+                            "path": {"type": "string", "description": "The place in the document."},
+                            "line": {"type": "integer", "minimum": 1, "description": "Its line."},
+                            "column": {"type": "integer", "minimum": 1, "description": "Its column."},
+                            "message": {"type": "string", "description": "What is wrong there."},
                         },
                     },
                 },
@@ -156,9 +176,19 @@ def _actions(components: Components, table: ActionTable) -> dict[str, Schema]:
                 own["required"] = required
             if own not in variants:
                 variants.append(own)
-        title = "".join(part.capitalize() for part in name.split("_")) + "Action"
+        title = _action_name(name)
         found[name] = components.add(title, {"title": title, "description": rows[0].does, **any_of(variants)})
     return found
+
+
+def _action_name(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_")) + "Action"
+
+
+def _does(components: Components, action: str) -> str:
+    """What an action does, as a sentence."""
+    does: str = components.schemas[_action_name(action)]["description"]
+    return f"{does[:1].upper()}{does[1:]}."
 
 
 def _model_name(components: Components, model: type) -> str:
@@ -168,9 +198,11 @@ def _model_name(components: Components, model: type) -> str:
 
 def _operation(row: ControlOperation, components: Components, actions: dict[str, Schema]) -> Schema:
     shown: Schema = {"operationId": row.name, "summary": row.summary, "tags": [row.tag]}
+    if row.description:
+        shown["description"] = row.description
     if row.open:
         shown["security"] = [{}]
-    parameters = _parameters(row, actions)
+    parameters = _parameters(row, components, actions)
     if parameters:
         shown["parameters"] = parameters
     body = _body(row, components, actions)
@@ -186,16 +218,21 @@ def _operation(row: ControlOperation, components: Components, actions: dict[str,
     return shown
 
 
-def _parameters(row: ControlOperation, actions: dict[str, Schema]) -> list[Any]:
+def _parameters(row: ControlOperation, components: Components, actions: dict[str, Schema]) -> list[Any]:
     parameters: list[Any] = []
     for name in re.findall(r"\{(\w+)\}", row.path):
-        own: Schema = {"type": "string", "enum": list(actions)} if name == "action" else {"type": "string"}
-        parameters.append({"name": name, "in": "path", "required": True, "schema": own})
+        own: Schema = {"type": "string"}
+        if name == "action":
+            own |= {"enum": list(actions), "x-enum-descriptions": {one: _does(components, one) for one in actions}}
+        text = _PATHS[row.path.partition("{")[0] + name]
+        parameters.append({"name": name, "in": "path", "required": True, "description": text, "schema": own})
     for name, schema in (row.query or {}).items():
         if name in LIMIT:
             parameters.append({"$ref": "#/components/parameters/Limit"})
         else:
-            parameters.append({"name": name, "in": "query", "schema": dict(schema)})
+            schema = dict(schema)
+            said = {"description": schema.pop("description")} if "description" in schema else {}
+            parameters.append({"name": name, "in": "query", **said, "schema": schema})
     if row.scope == "world":
         parameters.append({"$ref": "#/components/parameters/World"})
     if row.by_environment:

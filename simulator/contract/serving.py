@@ -25,6 +25,7 @@ def _here(call: ControlCall, document: bytes) -> bytes:
 
 
 async def openapi_yaml(call: ControlCall) -> Raw[str]:
+    """The contract of the simulated interface, with the address and the keys of this server."""
     return Raw(_here(call, contract_file("openapi.yaml")))
 
 
@@ -37,14 +38,17 @@ async def openapi_specified_yaml(call: ControlCall) -> Raw[str]:
 
 
 async def openapi_json(call: ControlCall) -> Raw[JsonObject]:
+    """The contract of the simulated interface as JSON, with the address and the keys of this server."""
     return Raw(_here(call, contract_file("openapi.json")))
 
 
 async def control_yaml(call: ControlCall) -> Raw[str]:
+    """The contract of the control interface: this document."""
     return Raw(_here(call, contract_file("control.yaml")))
 
 
 async def reference_page(call: ControlCall) -> Raw[str]:
+    """The contract of the simulated interface as a page to read."""
     return Raw(_here(call, _page().html))
 
 

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from simulator.control.inspection import find_any, inspect
 from simulator.control.inspection_shapes import ResourceStory
-from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, wrong
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation, any_text, wrong
 from simulator.control.shapes import AnyObject, Envelope, Environment, embedded
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
@@ -27,33 +27,47 @@ from simulator.wire.strict import did_you_mean
 
 class ActionAnswer(TypedDict):
     action: str
+    """The action that was performed."""
     target: str | None
+    """What it acted on, by id; null for an action on the world."""
     at: Timestamp
+    """When it was performed, in simulated time."""
     resource: AnyObject | None
+    """The resource after the action, as the interface shows it; null where there is nothing to show."""
     events: list[Envelope]
+    """The envelopes of the events that it emitted, in their order."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
+    """The scenarios that were stopped meanwhile; left out when there were none."""
 
 
 class ActionEntry(TypedDict):
     name: str
+    """The action's name, the same in scenario files and on the command line."""
     does: str
+    """What it does in the world outside."""
     targets: list[str]
+    """The kinds of resource that it acts on; empty for an action on the world."""
     parameters: Annotated[AnyObject, Field(description="A JSON Schema.")]
 
 
 class ActionList(TypedDict):
     data: list[ActionEntry]
+    """The actions."""
 
 
 @with_config(extra="allow")
 class ShownResource(TypedDict):
     kind: str
+    """What sort of resource it is."""
     user_id: str
+    """The platform user whose it is: the account of the world, or another user."""
     environment: Environment
+    """The environment that it lies in."""
 
 
 class ResourceList(TypedDict):
     data: list[ShownResource]
+    """The resources, oldest first."""
 
 
 async def list_actions(call: ControlCall) -> ActionList:
@@ -203,7 +217,11 @@ ROWS: tuple[ControlOperation, ...] = (
         "Actions",
         "Every resource of the world",
         list_resources,
-        query={"type": TEXT, "user_id": TEXT, **LIMIT},
+        query={
+            "type": any_text("Only resources of this kind."),
+            "user_id": any_text("Only those of this platform user."),
+            **LIMIT,
+        },
     ),
     ControlOperation(
         "GET",

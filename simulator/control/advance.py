@@ -38,9 +38,6 @@ DEFAULT_HORIZON_MS = 3652 * DAY_MS
 """How far an advance looks for what it waits for, unless the call says otherwise: ten simulated years."""
 
 
-_ANY_TEXT: Mapping[str, Any] = {"type": "string"}
-
-
 _DURATION: Mapping[str, Any] = {
     "anyOf": [
         {"type": "string", "examples": ["500ms", "20s", "2h30m", "3d", "PT90S"]},
@@ -51,35 +48,47 @@ _DURATION: Mapping[str, Any] = {
 
 ADVANCE: Mapping[str, Any] = {
     "title": "Advance",
+    "description": "How far the clock is to move: exactly one way.",
     "oneOf": [
-        {"type": "object", "required": ["by"], "properties": {"by": _DURATION}},
+        {
+            "type": "object",
+            "required": ["by"],
+            "properties": {"by": {**_DURATION, "description": "How long to move on."}},
+        },
         {
             "type": "object",
             "required": ["to"],
-            "properties": {"to": {"type": "string", "format": "date-time"}},
+            "properties": {"to": {"type": "string", "format": "date-time", "description": "The moment to move to."}},
         },
         {
             "type": "object",
             "required": ["to_next_timer"],
-            "properties": {"to_next_timer": {"const": True}},
+            "properties": {"to_next_timer": {"const": True, "description": "Move to the next timer, if there is one."}},
         },
         {
             "type": "object",
             "required": ["until"],
             "properties": {
                 "until": {
+                    "description": "What to wait for.",
                     "oneOf": [
                         {
                             "type": "object",
                             "required": ["event"],
-                            "properties": {"event": _ANY_TEXT, "object_id": {"type": ["string", "null"]}},
+                            "properties": {
+                                "event": {"type": "string", "description": "The event type to wait for."},
+                                "object_id": {"type": ["string", "null"], "description": "Only about this resource."},
+                            },
                         },
                         {
                             "type": "object",
                             "required": ["resource", "status"],
-                            "properties": {"resource": _ANY_TEXT, "status": _ANY_TEXT},
+                            "properties": {
+                                "resource": {"type": "string", "description": "The resource to watch, by id."},
+                                "status": {"type": "string", "description": "The status that it is to reach."},
+                            },
                         },
-                    ]
+                    ],
                 },
                 "horizon": {**_DURATION, "description": "How far to look at most; 3652d unless given."},
                 "partial": {"type": "boolean", "description": "200 with reached false instead of 409 not_reached."},
@@ -92,20 +101,26 @@ ADVANCE: Mapping[str, Any] = {
 
 class UntilEvent(Body):
     event: Text
+    """The event type to wait for."""
     object_id: Text | None = None
+    """Only an event about the resource of this id."""
 
 
 class UntilStatus(Body):
     resource: Text
+    """The resource to watch, by id."""
     status: Text
+    """The status that it is to reach."""
 
 
 class EventGoal(Body):
     until: UntilEvent
+    """The event to wait for."""
 
 
 class StatusGoal(Body):
     until: UntilStatus
+    """The resource and status to wait for."""
 
 
 async def advance(call: ControlCall) -> AdvanceReceipt:

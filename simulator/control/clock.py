@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from simulator.control.operation import WAIT, ControlCall, ControlOperation, wrong
@@ -13,27 +13,41 @@ from simulator.kernel.clock import FASTEST, LAST_MS, SLOWEST, format_timestamp, 
 from simulator.kernel.world import World
 from simulator.scenario.holding import held_steps
 from simulator.wire.fields import Body, Text
-from simulator.wire.shapes import Count, Number, Timestamp
+from simulator.wire.shapes import Count, Meanings, Number, OneOf, Timestamp
 
 Rate = Annotated[float, Field(ge=float(SLOWEST), le=int(FASTEST), allow_inf_nan=False)]
 
 
-Mode = Annotated[str, WithJsonSchema({"enum": ["real", "manual", "scaled"], "type": "string"})]
+MODE_MEANINGS = {
+    "real": "It runs with the wall clock.",
+    "manual": "It moves only when it is told to.",
+    "scaled": "It runs `rate` times as fast as the wall clock.",
+}
+Mode = Annotated[str, OneOf(MODE_MEANINGS)]
 
 
 class ClockState(TypedDict):
     mode: Mode
+    """How simulated time passes."""
     now: Timestamp
+    """The simulated time now."""
     rate: Number
+    """How many simulated seconds pass in a second of the wall clock, in mode scaled."""
     timers: Count
+    """How many timers are planned."""
     next_timer_at: Timestamp | None
+    """When the next of them fires; null when there is none."""
     ended: NotRequired[str]
+    """Why the clock stands still for ever; there once simulated time has come to its end."""
 
 
 class ClockBody(Body):
-    mode: Literal["real", "manual", "scaled"] | None = None
+    mode: Annotated[Literal["real", "manual", "scaled"], Meanings(MODE_MEANINGS)] | None = None
+    """How simulated time is to pass."""
     now: Text | None = None
+    """The moment to move to, which may only lie ahead; a new world begins there."""
     rate: Rate | None = None
+    """How many simulated seconds pass in a second of the wall clock, in mode scaled."""
 
 
 def show_clock(world: World) -> ClockState:
@@ -68,6 +82,7 @@ def rate_of(value: float | None) -> Decimal:
 
 
 async def get_clock(call: ControlCall) -> ClockState:
+    """The mode, the time, and how many timers are planned."""
     return show_clock(call.world)
 
 

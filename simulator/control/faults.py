@@ -16,10 +16,12 @@ class MadeFault(FaultEntry):
     """`warnings`: why it may never be hit as the world is now."""
 
     warnings: list[str]
+    """Why it may never be hit as the world is now; empty when nothing speaks for that."""
 
 
 class FaultList(TypedDict):
     data: list[FaultEntry]
+    """The faults in force, oldest first."""
 
 
 _CAUSE = Cause("action", "faults", "control")

@@ -13,11 +13,15 @@ from simulator.wire.shapes import Count
 
 class Health(TypedDict):
     status: Literal["ok"]
+    """Always `ok`: the server answers."""
     version: str
+    """The version of the simulator."""
     worlds: Count
+    """How many worlds there are."""
 
 
 async def health(call: ControlCall) -> Health:
+    """That the server answers, with its version and how many worlds it has; needs no token."""
     return {"status": "ok", "version": __version__, "worlds": len(call.simulator.worlds)}
 
 

@@ -37,29 +37,39 @@ Status = Annotated[int, Field(ge=200, le=599)]
 
 class InboxMessage(TypedDict):
     at: Timestamp
+    """When it came, by the wall clock."""
     headers: dict[str, str]
+    """Its headers, by their names in small letters."""
     body: str
+    """Its body as text."""
     status: Count
+    """The status that the inbox answered."""
     truncated: bool
+    """Whether only the beginning of the body was kept."""
 
 
 class InboxList(TypedDict):
     data: list[InboxMessage]
+    """The messages that are kept, oldest first."""
     dropped: Count
+    """How many older ones were dropped for lack of room."""
 
 
 class InboxStatuses(TypedDict):
     respond: list[Count]
+    """The statuses that the inbox answers, one after another; the last one stays."""
 
 
 class InboxReceipt(TypedDict):
     received: Literal[True]
+    """Always true: the message is kept."""
 
 
 class Statuses(Body):
     """The statuses to answer, one after another; the last one stays."""
 
     respond: Annotated[list[Status], Field(min_length=1)]
+    """The statuses to answer, one after another; the last one stays."""
 
 
 @dataclass(frozen=True)
@@ -258,7 +268,11 @@ class Inboxes(Watcher):
                 "Seeing",
                 "Wait for messages in an inbox",
                 self.wait,
-                query={"count": WHOLE, "timeout": SECONDS, **LIMIT},
+                query={
+                    "count": {**WHOLE, "description": "How many messages to wait for; 1 unless given."},
+                    "timeout": {**SECONDS, "description": "How many real seconds to wait."},
+                    **LIMIT,
+                },
             ),
             ControlOperation(
                 "PUT", path, "inbox_answer", "Seeing", "What an inbox answers", self.set_statuses, 200, Statuses

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from simulator.control.operation import LIMIT, TEXT, ControlCall, ControlOperation, Query, Raw, wrong
+from simulator.control.operation import LIMIT, ControlCall, ControlOperation, Query, Raw, any_text, one_of, wrong
 from simulator.control.pages import HTML, apart, page_rows
 from simulator.insight import (
     EVERY_WORLD,
@@ -19,7 +19,7 @@ from simulator.insight import (
 from simulator.insight.shapes import AdviceList, CoverageReport
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
-from simulator.wire.advice import SEVERITIES
+from simulator.wire.advice import SEVERITIES, SEVERITY_MEANINGS
 from simulator.wire.json import JsonObject
 
 
@@ -66,10 +66,12 @@ async def _report(call: ControlCall) -> JsonObject:
 
 
 async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
+    """What the traffic of the world has exercised of the contract, and what it has not, item by item."""
     return await _report(call)
 
 
 async def coverage_page(call: ControlCall) -> Raw[str]:
+    """The same coverage as a page to look at."""
     return Raw(apart(render_page(await _report(call)), _PAGE).html)
 
 
@@ -77,9 +79,14 @@ _PAGE = "coverage"
 
 
 _WORLD: Query = {
-    "world": {**TEXT, "description": "A world by its id; `*` means all that the server ever had."},
+    "world": any_text("A world by its id; `*` means all that the server ever had."),
 }
-_ADVICE: Query = {"severity": {"type": "string", "enum": list(SEVERITIES)}, "kind": TEXT, **_WORLD, **LIMIT}
+_ADVICE: Query = {
+    "severity": one_of(SEVERITY_MEANINGS, "Only findings that matter this much."),
+    "kind": any_text("Only findings of this sort."),
+    **_WORLD,
+    **LIMIT,
+}
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(

@@ -64,19 +64,30 @@ _DROPPED = "control.calls.dropped"
 
 class ControlCallEntry(TypedDict):
     id: str
+    """The id of the control call."""
     at: Timestamp
+    """The simulated time at which it came."""
     ended_at: Timestamp
+    """The simulated time at which it was answered."""
     name: str
+    """The name of the call."""
     method: str
+    """Its method."""
     path: str
+    """Its path with the query."""
     environment: Environment
+    """The environment of its header."""
     body: Any
+    """What it sent."""
     status: Count
+    """The status it was answered with."""
 
 
 class ControlCallList(TypedDict):
     data: list[ControlCallEntry]
+    """The calls, oldest first."""
     dropped: Count
+    """How many older ones the journal has dropped."""
 
 
 class ControlJournal:
@@ -168,7 +179,7 @@ def _readable(raw: Any) -> Any:
 
 
 async def control_calls(call: ControlCall) -> ControlCallList:
-    """GET /controls: what was done by hand, the oldest first."""
+    """What was done to the world by control calls, the oldest first; what only reads is not kept."""
     dropped = call.world.last_sequence(_DROPPED)
     return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())], "dropped": dropped}
 

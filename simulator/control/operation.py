@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from inspect import getdoc
 from math import inf
 from types import NoneType
 from typing import (
@@ -21,6 +22,7 @@ from typing import (
     get_type_hints,
 )
 
+from pydantic import Field
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from typing_extensions import TypedDict
@@ -229,7 +231,17 @@ Handler: TypeAlias = Callable[[ControlCall], Awaitable[ControlAnswer]]
 
 Query: TypeAlias = Mapping[str, Mapping[str, Any]]
 
-TEXT: Mapping[str, Any] = {"type": "string"}
+
+def any_text(means: str) -> Mapping[str, Any]:
+    """The schema of a query parameter that is any text, and what it means."""
+    return {"type": "string", "description": means}
+
+
+def one_of(choices: Mapping[str, str], means: str) -> Mapping[str, Any]:
+    """The schema of a query parameter that is one of these, each with its meaning."""
+    return {"type": "string", "enum": list(choices), "x-enum-descriptions": dict(choices), "description": means}
+
+
 WHOLE: Mapping[str, Any] = {"type": "integer", "minimum": 0}
 SECONDS: Mapping[str, Any] = {"type": "number", "minimum": 0}
 LIMIT: Query = {"limit": {**WHOLE, "description": "The newest that many, oldest first."}}
@@ -303,6 +315,11 @@ class ControlOperation:
     keeps_answer: bool = False
 
     @property
+    def description(self) -> str:
+        """What the call does, in a few sentences: what its handler says of itself."""
+        return " ".join((getdoc(self.handler) or "").split())
+
+    @property
     def answer(self) -> Any:
         """The shape of the answer, a TypedDict; `str` for text that is no JSON, None where there is no answer.
 
@@ -330,15 +347,17 @@ class ControlOperation:
 AdvanceReceipt = TypedDict(
     "AdvanceReceipt",
     {
-        "from": Timestamp,
-        "now": Timestamp,
-        "fired": Count,
-        "events": list[str],
-        "deliveries": Count,
-        "reached": bool,
-        "stopped": NotRequired[str],
-        "cancelled": NotRequired[Literal[True]],
-        "stopped_scenarios": NotRequired[list[StoppedScenario]],
+        "from": Annotated[Timestamp, Field(description="The simulated time before.")],
+        "now": Annotated[Timestamp, Field(description="The simulated time afterwards.")],
+        "fired": Annotated[Count, Field(description="How many timers fired.")],
+        "events": Annotated[list[str], Field(description="The ids of the events that were emitted.")],
+        "deliveries": Annotated[Count, Field(description="How many attempts to deliver events were made.")],
+        "reached": Annotated[bool, Field(description="Whether it came to where it was to go.")],
+        "stopped": NotRequired[Annotated[str, Field(description="Why it stopped before; left out when it did not.")]],
+        "cancelled": NotRequired[Annotated[Literal[True], Field(description="There when it was called off.")]],
+        "stopped_scenarios": NotRequired[
+            Annotated[list[StoppedScenario], Field(description="The scenarios that were stopped meanwhile.")]
+        ],
     },
 )
 

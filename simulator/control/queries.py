@@ -15,21 +15,23 @@ from simulator.control.operation import (
     ENVIRONMENT_HEADER,
     LIMIT,
     SECONDS,
-    TEXT,
     WAIT,
     WHOLE,
     ControlCall,
     ControlOperation,
     Query,
     Raw,
+    any_text,
     known_event,
+    one_of,
     wrong,
 )
-from simulator.control.shapes import Envelope, EnvelopeList, Environment, embedded
+from simulator.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeList, Environment, embedded
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import (
+    DELIVERY_MEANINGS,
     EmailEntry,
     RecordedDelivery,
     all_deliveries,
@@ -41,49 +43,68 @@ from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
 from simulator.wire.errors import ControlError
-from simulator.wire.events import EVENT_TYPES
+from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.json import dumps, loads
 from simulator.wire.shapes import Count, Timestamp
 
 _SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{1,9})?", re.ASCII)
 LONGEST_WAIT_SECONDS = 600.0
-DELIVERY_STATUSES = ("succeeded", "failed")
 DEFAULT_WAIT_SECONDS = 30.0
 
 
 class JournalEntryShape(TypedDict):
     id: str
+    """The request id, which the answer carried too."""
     at: Timestamp
+    """When it came, in simulated time."""
     environment: Environment
+    """The environment that it called."""
     public_key: str | None
+    """The key pair behind its token; null without one."""
     operation: str | None
+    """The operation that it called; null for a path that none has."""
     method: str
+    """Its method."""
     path: str
+    """Its full path."""
     query: str
+    """Its query string."""
     headers: dict[str, str]
+    """Its headers, secrets masked."""
     body: Any
+    """Its body, secrets masked."""
     status: Count
+    """The status it was answered with."""
     response: Any
+    """The answer, secrets masked."""
     duration_ms: float
+    """How long the answer took, in milliseconds of the wall clock."""
     advice: list[str]
+    """The kinds of advice that it shows."""
     unknown_fields: list[str]
+    """The fields and query parameters that the operation does not know."""
 
 
 class JournalList(TypedDict):
     data: list[JournalEntryShape]
+    """The calls, oldest first."""
     dropped: Count
+    """How many older ones the journal has dropped."""
 
 
 class DeliveryCount(TypedDict):
     deliveries: Count
+    """How many attempts were made meanwhile."""
 
 
 class DeliveryList(TypedDict):
     data: list[RecordedDelivery]
+    """The attempts, oldest first."""
 
 
 class EmailList(TypedDict):
     data: list[EmailEntry]
+    """The e-mails, oldest first."""
 
 
 async def requests(call: ControlCall) -> Raw[JournalList]:
@@ -253,6 +274,7 @@ def _event(call: ControlCall) -> Event:
 
 
 async def get_event(call: ControlCall) -> Raw[Envelope]:
+    """The envelope of an event, byte for byte as it is sent; 404 for an id that there is not."""
     return Raw(_event(call).raw)
 
 
@@ -270,14 +292,15 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     """The delivery attempts by event, endpoint and status; the newest `limit`, oldest first."""
     world = call.world
     event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
-    if status is not None and status not in DELIVERY_STATUSES:
-        raise wrong("status", f"it is {' or '.join(DELIVERY_STATUSES)}")
+    if status is not None and status not in DELIVERY_MEANINGS:
+        raise wrong("status", f"it is {' or '.join(DELIVERY_MEANINGS)}")
     rows = all_deliveries(world, event_id=event_id, status=status)
     found = await first_of(reversed(rows), lambda row: endpoint_id in (None, row.endpoint_id), call.limit())
     return Raw(await json_list(reversed(found), lambda row: dumps(render_recorded_delivery(world, row))))
 
 
 async def list_emails(call: ControlCall) -> EmailList:
+    """Every e-mail that the service would have sent; none is ever sent."""
     return {"data": newest(emails(call.world), call.limit())}
 
 
@@ -288,16 +311,21 @@ async def settle(call: ControlCall) -> DeliveryCount:
     return {"deliveries": await call.settle(world)}
 
 
-_REQUESTS: Query = {"method": TEXT, "path": TEXT, "status": WHOLE, **LIMIT}
+_REQUESTS: Query = {
+    "method": any_text("Only calls by this method."),
+    "path": any_text("Only calls to paths that fit this glob, in full or below the base."),
+    "status": {**WHOLE, "description": "Only calls that were answered with this status."},
+    **LIMIT,
+}
 _EVENTS: Query = {
-    "type": {"type": "string", "enum": list(EVENT_TYPES)},
-    "object_id": TEXT,
-    "environment": {"type": "string", "enum": list(ENVIRONMENTS)},
+    "type": one_of(EVENT_MEANINGS, "Only events of this type."),
+    "object_id": any_text("Only events about the resource of this id."),
+    "environment": one_of(ENVIRONMENT_MEANINGS, "Only events of this environment."),
 }
 _DELIVERIES: Query = {
-    "event_id": TEXT,
-    "endpoint_id": TEXT,
-    "status": {"type": "string", "enum": list(DELIVERY_STATUSES)},
+    "event_id": any_text("Only attempts to deliver this event."),
+    "endpoint_id": any_text("Only attempts to deliver to this endpoint."),
+    "status": one_of(DELIVERY_MEANINGS, "Only attempts that ended like this."),
     **LIMIT,
 }
 
@@ -322,7 +350,7 @@ ROWS: tuple[ControlOperation, ...] = (
         "Seeing",
         "Wait for an event",
         wait_for_event,
-        query={**_EVENTS, "timeout": SECONDS},
+        query={**_EVENTS, "timeout": {**SECONDS, "description": "How many real seconds to wait."}},
         by_environment=True,
     ),
     ControlOperation("GET", "/events/{id}", "get_event", "Seeing", "One event's envelope", get_event),

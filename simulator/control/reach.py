@@ -48,11 +48,17 @@ _REFUSALS = (ControlError, ApiError, IllegalMove, Overdrawn, NoValue)
 
 class TriggerBody(Body):
     event: Text
+    """The event type to reach."""
     target: Text | None = None
+    """The resource it is to tell of, by id; one is found or made when this is left out."""
 
 
 async def trigger(call: ControlCall) -> TriggerAnswer:
-    """POST /trigger {event, target?} → {event, target, steps, events, advanced_to}."""
+    """Bring the world to an event: on the target, or on a resource that is found or made.
+
+    Does what an integrator and the world outside would do, moves the clock where time has to pass, and tells every
+    step. 409 when there is no way.
+    """
     world, event, target = call.world, call.body.event, call.body.target
     call.patience()
     known_event("event", event)

@@ -14,7 +14,7 @@ from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.client import CONTROL_BASE
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import KeptCall, calls_of
-from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw, RecordedAs, wrong
+from simulator.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.world import World
@@ -40,7 +40,7 @@ Rows: TypeAlias = Mapping[str, ControlOperation]
 
 
 async def recording(call: ControlCall) -> Raw[str]:
-    """GET /recording ?since, name: the scenario as YAML."""
+    """What was done to the world by hand, written down as a scenario that repeats it."""
     name = call.query.get("name") or "recording"
     if not is_name(name):
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
@@ -342,7 +342,10 @@ def _locator(world: World) -> Locate:
     return locate
 
 
-_QUERY = {"since": TEXT, "name": TEXT}
+_QUERY = {
+    "since": any_text("The id of a control call: only what was done from it on."),
+    "name": any_text("The name of the scenario."),
+}
 
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(

@@ -21,6 +21,7 @@ _CAUSE = Cause("action", "scenarios", "control")
 
 class Warned(TypedDict):
     warnings: NotRequired[list[ScenarioWarning]]
+    """What is possible in it but probably not meant; left out when there is nothing."""
 
 
 class ScenarioUploaded(ScenarioEntry, Warned): ...
@@ -28,18 +29,23 @@ class ScenarioUploaded(ScenarioEntry, Warned): ...
 
 class ScenarioList(TypedDict):
     data: list[ScenarioEntry]
+    """The scenarios that the world knows."""
 
 
 class ActiveNames(TypedDict):
     names: list[str]
+    """The active scenarios; later ones win."""
     stopped_scenarios: NotRequired[list[StoppedScenario]]
+    """The scenarios that were stopped meanwhile; left out when there were none."""
 
 
 class ActiveScenarios(Body):
     names: list[Text]
+    """The scenarios to be active, later ones winning; none: nothing moves but by law."""
 
 
 async def listing(call: ControlCall) -> ScenarioList:
+    """Every scenario that the world knows: those that ship, and those that were uploaded to it."""
     return {"data": newest(call.simulator.engine.listing(call.world), call.limit())}
 
 

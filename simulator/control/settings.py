@@ -8,6 +8,7 @@ from simulator.wire.settings import Settings, SettingSet, bound_journal, change_
 
 
 async def get_settings(call: ControlCall) -> SettingSet:
+    """All settings of the world, those too that nobody changed."""
     return settings_of(call.world)
 
 

@@ -23,49 +23,74 @@ from simulator.wire.shapes import Count, Timestamp
 
 class SnapshotEntry(TypedDict):
     id: str
+    """Names the snapshot."""
     name: str | None
+    """The name it was given; null without one."""
     at: Timestamp
+    """The simulated time of the state that it keeps."""
     world: str
+    """The world that it is of."""
 
 
 class SnapshotList(TypedDict):
     data: list[SnapshotEntry]
+    """The snapshots, oldest first."""
 
 
 class DocumentClock(TypedDict):
     mode: Mode
+    """How simulated time passes."""
     now: Timestamp
+    """The simulated time."""
     rate: str
+    """How many simulated seconds pass in a second of the wall clock."""
 
 
 class DocumentBlueprint(TypedDict):
     seed: Count
+    """The seed it was made with."""
     clock: DocumentClock
+    """The clock it was made with."""
     scenarios: list[str]
+    """The scenarios that were active at first."""
     settings: SettingSet
+    """The settings it was made with."""
 
 
 class StateDocument(TypedDict):
     """A whole world. Tables are lists of [key, row], because their order counts."""
 
     format: Literal["rampsim.state"]
+    """Always `rampsim.state`."""
     version: Literal[1]
+    """The version of this format."""
     simulator: str
+    """The version of the simulator that wrote it."""
     world: str
+    """The id of the world."""
     keys_of: str
+    """The id that its keys are derived from."""
     seed: Count
+    """The seed of the world."""
     clock: DocumentClock
+    """The clock of the world."""
     started_at: Timestamp
+    """The simulated time at which the world began."""
     blueprint: DocumentBlueprint
+    """What the world was made of, for a reset."""
     tables: dict[str, list[tuple[str, Any]]]
+    """Every table by its name, as a list of key and row."""
     requests: list[Any]
+    """The journal of interface calls."""
 
 
 class SnapshotBody(Body):
     """`wait`: however long a receiver takes that has not answered a webhook yet."""
 
     name: FreeText | None = None
+    """A name for the snapshot."""
     wait: bool | None = None
+    """Whether to wait, however long it takes, for a receiver that has not answered a webhook yet."""
 
 
 async def _state_at_rest(call: ControlCall) -> tuple[World, WorldState]:
@@ -95,6 +120,7 @@ async def take(call: ControlCall) -> SnapshotEntry:
 
 
 async def listing(call: ControlCall) -> SnapshotList:
+    """The snapshots of the world of the header, the oldest first."""
     world = call.world
     own = [row for row in call.simulator.snapshots.values() if row.state.world_id == world.id]
     return {"data": newest([_show(row) for row in own], call.limit())}

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.responses import Response
 
 from simulator.control.clock import show_clock
-from simulator.control.operation import TEXT, ControlCall, ControlOperation, wrong
+from simulator.control.operation import ControlCall, ControlOperation, any_text, wrong
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
 from simulator.kernel.store import ABSENT, Write
@@ -186,7 +186,10 @@ class EventStreams(Watcher):
                 "Seeing",
                 "What happens, as server-sent events",
                 self.open,
-                query={"world": TEXT, "last_event_id": TEXT},
+                query={
+                    "world": any_text("The world to follow, where no header can be sent."),
+                    "last_event_id": any_text("Go on after the message of this id."),
+                },
                 media_type="text/event-stream",
             ),
         )

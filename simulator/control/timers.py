@@ -16,13 +16,18 @@ class TimerEntry(TypedDict):
     """A timer, or a step without due time because it waits for networks."""
 
     due_at: Timestamp | None
+    """When it fires; null while it waits for a network."""
     kind: str
+    """What sort of timer it is."""
     target: str | None
+    """What it is for, by id; null where it is for no resource."""
     waiting_for: NotRequired[list[str]]
+    """The networks that it waits for; left out when it waits for none."""
 
 
 class TimerList(TypedDict):
     data: list[TimerEntry]
+    """The timers, in firing order."""
 
 
 async def timers(call: ControlCall) -> TimerList:

@@ -34,35 +34,53 @@ from simulator.wire.strict import did_you_mean
 
 class KeySet(TypedDict):
     public_key: str
+    """Identifies the key pair; send it to POST /auth/token."""
     secret_key: str
+    """The secret of the pair, for POST /auth/token only."""
     webhook_key: str
+    """The key that webhooks are signed with."""
     base_url: Annotated[str, Format("uri")]
+    """Where the interface of this environment begins."""
 
 
 class CredentialSet(TypedDict):
     sandbox: KeySet
+    """The keys of the sandbox."""
     production: KeySet
+    """The keys of the simulated production."""
 
 
 class PlatformUserEntry(TypedDict):
     user_id: str
+    """The user's id, as a destination names it."""
     email: str
+    """The user's e-mail address."""
     phone_number: str
+    """The user's phone number."""
 
 
 class WorldObject(TypedDict):
     id: str
+    """Names the world, in the header X-Simulator-World."""
     seed: Count
+    """The seed that all its ids, addresses and chances come from."""
     clock: ClockState
+    """Its clock."""
     credentials: CredentialSet
+    """Its keys, by environment."""
     platform_users: list[PlatformUserEntry]
+    """Other users of the service who can be sent money."""
     scenarios: list[str]
+    """The active scenarios, by name; later ones win."""
     settings: SettingSet
+    """Its settings."""
     created_at: Timestamp
+    """The simulated time at which it began."""
 
 
 class WorldList(TypedDict):
     data: list[WorldObject]
+    """The worlds, oldest first."""
 
 
 def _scenario_choice(value: Any) -> str | JsonObject:
@@ -94,12 +112,19 @@ class WorldBody(Body):
     """
 
     from_snapshot: Text | None = None
+    """The snapshot whose state the world begins in."""
     id: Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9._-]{1,64}$")] | None = None
+    """The id of the new world; made up when left out."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    """The seed; drawn when left out."""
     clock: ClockBody | None = None
+    """The clock to begin with."""
     scenarios: list[ScenarioChoice] | None = None
+    """The scenarios to be active: names, or whole documents."""
     settings: Settings | None = None
+    """The settings to begin with."""
     replace: bool = False
+    """Whether a world that has this id already is to end first."""
 
 
 def show_world(call: ControlCall, world: World) -> WorldObject:
@@ -264,12 +289,13 @@ async def _fork(call: ControlCall) -> WorldObject:
 
 
 async def list_worlds(call: ControlCall) -> WorldList:
+    """All worlds of the server, oldest first, with their keys."""
     worlds = newest(list(call.simulator.worlds.values()), call.limit())
     return {"data": [show_world(call, world) for world in worlds]}
 
 
 async def get_world(call: ControlCall) -> WorldObject:
-    """One world, brought up to date; 404."""
+    """One world with its clock and its keys; 404 for an id that there is not."""
     await call.runtime.driver.bring_up_to_date(call.world_called(call.path["id"]))
     return show_world(call, call.world_called(call.path["id"]))
 

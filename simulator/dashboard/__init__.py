@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from importlib.resources import files
 
-from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
+from simulator.control.operation import ControlCall, ControlOperation, Raw, any_text
 from simulator.control.pages import HTML, HtmlPage, page_rows
 
 PATH = "/dashboard"
@@ -36,7 +36,7 @@ DASHBOARD_ROWS: tuple[ControlOperation, ...] = (
         "The dashboard",
         dashboard,
         open=True,
-        query={"world": TEXT},
+        query={"world": any_text("The world to show.")},
         media_type=HTML,
     ),
     *page_rows("dashboard", page),

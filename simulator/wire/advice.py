@@ -14,6 +14,11 @@ from simulator.wire.saved import STRICT, SavedTimestamp
 
 Severity = Literal["info", "warning", "error"]
 SEVERITIES: tuple[Severity, ...] = get_args(Severity)
+SEVERITY_MEANINGS = {
+    "info": "Worth knowing.",
+    "warning": "It will hurt one day.",
+    "error": "It goes wrong at the service.",
+}
 KEPT = 10_000
 """How many findings a world keeps; the oldest go first."""
 

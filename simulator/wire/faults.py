@@ -25,7 +25,7 @@ from simulator.wire.globs import can_match, meant_path
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 from simulator.wire.saved import SavedCount, hold_against
-from simulator.wire.shapes import Count
+from simulator.wire.shapes import Count, Meanings
 from simulator.wire.strict import did_you_mean, refuse_unknown
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
@@ -33,29 +33,49 @@ LONGEST_SLOWNESS_MS = MINUTE_MS
 """Of interface calls, and of deliveries: both are wall time."""
 
 
+MALFORMED_MEANINGS = {
+    "truncate": "The body is cut in half.",
+    "garbage": "The body is no JSON.",
+}
+
+
 class _Named(TypedDict):
     id: str
+    """Names the fault."""
 
 
 class _Given(TypedDict, total=False):
     match: JsonObject
-    respond: JsonObject
-    delay: str | float
+    """Which calls it acts on, as given."""
+    respond: JsonObject | None
+    """The error that is answered instead, as given."""
+    delay: str | float | None
+    """How long the call is held back: wall time, as given."""
     drop: bool
-    malformed: Literal["truncate", "garbage"]
+    """Whether the connection is cut."""
+    malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None
+    """How the body of the answer is spoilt."""
     after_commit: bool
+    """Whether the work is done all the same."""
     webhook: JsonObject
+    """Which deliveries it acts on, as given."""
     deliver: JsonObject
-    times: Count
-    probability: float
+    """What happens to them, as given."""
+    times: Count | None
+    """How often it acts, as given."""
+    probability: float | None
+    """How likely it acts, as given."""
 
 
 class FaultEntry(_Named, _Given):
     """A fault as it was given, and how it stands."""
 
     times_left: Count | None
+    """How often it still acts; null: without end."""
     hits: Count
+    """How often it has acted."""
     scenario: str | None
+    """The scenario it is of; null for one that was put in force by hand."""
 
 
 @with_config(strict=True)
@@ -83,42 +103,48 @@ FAULTS = TableKey("faults", FaultEntry, check=_check_row)
 
 
 class Match(Body):
-    """Which calls: all that are named must fit; `path` is a glob on the path below the base (`/quotes/*/confirm`)."""
+    """Which calls: all that are named must fit."""
 
     method: Text | None = None
+    """Only calls by this method."""
     path: Annotated[Text, Field(max_length=500)] | None = None
+    """Only calls to paths that fit this glob, below the base: `/quotes/*/confirm`."""
     public_key: Text | None = None
+    """Only calls of this key pair."""
 
 
 class Respond(Body):
-    """The error envelope that is answered instead of the true answer; any code may stand in it.
-
-    `retry_after` (seconds) becomes the header Retry-After.
-    """
+    """The error envelope that is answered instead of the true answer."""
 
     status: Annotated[int, Field(ge=200, le=599)]
+    """The status to answer."""
     code: Text
+    """The code in the error envelope; any one."""
     message: FreeText | None = None
+    """The message in the error envelope."""
     retry_after: Annotated[int, Field(ge=0)] | None = None
+    """Seconds for the header Retry-After."""
 
 
 class InterfaceFault(Body):
-    """A fault of interface calls: the first one that matches acts, after authentication, on the call.
-
-    `delay`: wall time, at most 10 minutes. `drop`: the connection is cut and no work done. `malformed`: the body is cut
-    in half, or is no JSON. `after_commit`: the work is done and the true answer stored for its Idempotency-Key, then
-    the answer is replaced by `respond`, or lost with `drop`. `times`: how many calls it acts on; `probability` is
-    drawn from the world's seed.
-    """
+    """A fault of interface calls: the first one that matches acts, after authentication, on the call."""
 
     match: Match
+    """Which calls: all that is named must fit."""
     respond: Respond | None = None
+    """The error to answer instead of the true answer."""
     delay: Text | float | None = None
+    """How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds."""
     drop: bool = False
-    malformed: Literal["truncate", "garbage"] | None = None
+    """Whether to cut the connection; no work is done then."""
+    malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
+    """How to spoil the body of the answer."""
     after_commit: bool = False
+    """Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`."""
     times: Annotated[int, Field(ge=1)] | None = None
+    """How many calls it acts on; without end when left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
 
 
 EFFECTS = ("respond", "delay", "drop", "malformed")
@@ -129,27 +155,33 @@ class WebhookMatch(Body):
     """Which deliveries."""
 
     event: Text | None = None
+    """Only deliveries of this event type."""
     endpoint_id: Text | None = None
+    """Only deliveries to this endpoint."""
 
 
 class Deliver(Body):
-    """What happens to a delivery.
-
-    `copies`: how often it is sent in all. `delay`: simulated time before it goes. `reorder`: it is held until the next
-    first attempt to the endpoint has been answered; one that is held itself does not count, one that went during its
-    own `delay` does. `drop`: it is lost and not
-    retried. `corrupt_signature`: X-Signature is wrong. `stale_timestamp`: X-Timestamp is 10 minutes old, and signed.
-    `alter_body`: the body differs from what was signed. `slow`: wall time before it is sent, at most one minute.
-    """
+    """What happens to a delivery."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
+    """How often it is sent in all."""
     delay: Text | float | None = None
+    """How long it is held back: simulated time such as `2s`; a number means seconds."""
     reorder: bool = False
+    """Whether it is held until the next first attempt to the endpoint has been answered.
+
+    One that is held itself does not count; one that went during its own `delay` does.
+    """
     drop: bool = False
+    """Whether it is lost, without a retry."""
     corrupt_signature: bool = False
+    """Whether X-Signature is made wrong."""
     stale_timestamp: bool = False
+    """Whether X-Timestamp is 10 minutes old, and signed like that."""
     alter_body: bool = False
+    """Whether the body differs from what was signed."""
     slow: Text | float | None = None
+    """How long to wait before it is sent: wall time, at most one minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +218,16 @@ class DeliveryPlan:
 
 
 class WebhookFault(Body):
-    """A fault of webhook deliveries; `times` counts attempts."""
+    """A fault of webhook deliveries."""
 
     webhook: WebhookMatch
+    """Which deliveries."""
     deliver: Deliver
+    """What happens to them."""
     times: Annotated[int, Field(ge=1)] | None = None
+    """How many attempts it acts on; without end when left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
+    """How likely it acts on an attempt that fits, from 0 to 1; drawn from the world's seed."""
 
 
 Fault: TypeAlias = InterfaceFault | WebhookFault

@@ -7,8 +7,18 @@ from typing import Annotated, Literal
 from pydantic import ConfigDict, Field
 
 from simulator.resources.fees import records
+from simulator.resources.fees.states import STATUSES
 from simulator.wire.fields import Amount, Body, Code, Name, Text
-from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, Assumed, FiatCode, OneOf, ShortNetwork
+from simulator.wire.shapes import (
+    ASSET_CODES,
+    CURRENCY_CODES,
+    FIAT_CODES,
+    Assumed,
+    FiatCode,
+    Meanings,
+    OneOf,
+    ShortNetwork,
+)
 
 
 class CalculateFee(Body):
@@ -122,5 +132,5 @@ class SetFeeProduct(Body):
     """What the blockchain transaction costs on top; null where there is none."""
     limits: LimitsChange = Field(default_factory=LimitsChange)
     """Between which amounts the product can be used."""
-    status: Literal["active", "inactive"] = Field(default_factory=lambda: "active")
+    status: Annotated[Literal["active", "inactive"], Meanings(STATUSES)] = Field(default_factory=lambda: "active")
     """Whether new operations may use it."""

@@ -24,6 +24,7 @@ from simulator.resources.webhooks.keys import (
 from simulator.resources.webhooks.queue import in_flight, may_take, put_back, report, resend, take
 from simulator.resources.webhooks.records import (
     DELIVERIES,
+    DELIVERY_MEANINGS,
     EMAILS,
     ENDPOINTS,
     IN_FLIGHT,
@@ -90,6 +91,7 @@ ROOM = Room(
 
 
 __all__ = [
+    "DELIVERY_MEANINGS",
     "ROOM",
     "Attempt",
     "Delivery",

@@ -32,10 +32,15 @@ def tell_owner_disabled(world: World, endpoint: Webhook) -> None:
 
 class EmailEntry(TypedDict):
     id: str
+    """Names the e-mail."""
     at: Timestamp
+    """When it would have been sent."""
     to: str
+    """Whom it would have gone to."""
     subject: str
+    """Its subject."""
     body: str
+    """Its text."""
 
 
 def emails(world: World) -> list[EmailEntry]:

@@ -1,0 +1,62 @@
+"""Everything in the contract of the control interface says what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import yaml
+
+from simulator.contract.files import contracts_directory
+
+
+@pytest.fixture(scope="module")
+def control() -> dict[str, Any]:
+    document: dict[str, Any] = yaml.load((contracts_directory() / "control.yaml").read_bytes(), yaml.CSafeLoader)
+    return document
+
+
+def parts(value: Any, place: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every object of a document with its place, but for examples."""
+    if isinstance(value, dict):
+        yield place, value
+        for name, member in value.items():
+            if name not in ("example", "examples"):
+                yield from parts(member, f"{place}/{name}")
+    elif isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from parts(item, f"{place}/{number}")
+
+
+def test_every_operation_is_described(control: dict[str, Any]) -> None:
+    operations = [one for path in control["paths"].values() for one in path.values()]
+    assert len(operations) > 50
+    assert [one["operationId"] for one in operations if not one.get("description")] == []
+
+
+def test_every_parameter_is_described(control: dict[str, Any]) -> None:
+    found = [part for part in parts(control, "") if "in" in part[1] and "name" in part[1] and "schema" in part[1]]
+    assert len(found) > 40
+    assert [place for place, parameter in found if not parameter.get("description")] == []
+
+
+def test_every_field_is_described(control: dict[str, Any]) -> None:
+    fields = [
+        (f"{place}/{name}", field)
+        for place, schema in parts(control["components"]["schemas"], "")
+        if schema.get("type") == "object"
+        for name, field in schema.get("properties", {}).items()
+    ]
+    assert len(fields) > 400
+    assert [place for place, field in fields if not field.get("description")] == []
+
+
+def test_every_value_of_a_text_is_explained(control: dict[str, Any]) -> None:
+    found = [(place, schema) for place, schema in parts(control, "") if isinstance(schema.get("enum"), list)]
+    assert len(found) > 25
+    assert [
+        place
+        for place, schema in found
+        if {value for value in schema["enum"] if value is not None} != set(schema.get("x-enum-descriptions", ()))
+    ] == []
