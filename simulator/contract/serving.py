@@ -30,10 +30,12 @@ async def openapi_yaml(call: ControlCall) -> Raw[str]:
 
 
 async def openapi_strict_yaml(call: ControlCall) -> Raw[str]:
+    """The same contract with everything narrowed that is known, for fuzzers and judges."""
     return Raw(_here(call, contract_file(STRICT)))
 
 
 async def openapi_specified_yaml(call: ControlCall) -> Raw[str]:
+    """The same contract without anything that is assumed: what the service has promised."""
     return Raw(_here(call, contract_file("openapi.specified.yaml")))
 
 
