@@ -16,6 +16,7 @@ from contracts.generator import (
     event_pages,
     event_schemas,
     forms,
+    mutants,
     openapi,
     scenario_schema,
 )
@@ -86,7 +87,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     actions, library = simulator.actions, simulator.library
     components = openapi.make_components(openapi.operations())
     files: dict[str, bytes] = {
-        "README.md": _README.encode(),
+        "README.md": (_README + mutants.section()).encode(),
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
         "openapi.json": pretty(document),
         "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),

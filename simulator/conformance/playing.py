@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from collections.abc import Sequence
 
 from simulator.conformance.laws import ALWAYS, LAWS, Bench, observe, play
+from simulator.conformance.laws.bench import Law
 from simulator.conformance.report import Report
 from simulator.conformance.service import Answer, Service
 from simulator.conformance.shapes import ShapeJudge, judge_shape
 from simulator.conformance.world import steered
 
 
-def play_laws(report: Report, shapes: ShapeJudge) -> None:
-    """Play all laws against the report's target and enter what came of it. Unread when no token can be had."""
+def play_laws(report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS) -> None:
+    """Play the laws against the report's target and enter what came of it. Unread when no token can be had."""
     settings, tally = report.settings, report.tally
     answers: dict[str, Counter[str]] = defaultdict(Counter)
 
@@ -29,7 +31,7 @@ def play_laws(report: Report, shapes: ShapeJudge) -> None:
     with steered(control, settings.public_key, settings.control_token) as world:
         bench = Bench(service, tally, world, writes=writes)
         try:
-            play(bench, LAWS)
+            play(bench, laws)
         finally:
             bench.close()
     for row in ALWAYS:

@@ -1,4 +1,4 @@
-"""The wrong services themselves: each is wrong in what it says and in nothing else."""
+"""The wrong services: each is wrong in what it says and nothing else, and is found by the rule that is to find it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ from typing import Any
 import httpx
 import pytest
 
+from contracts.generator.mutants import RECORD, section
+from simulator.conformance.laws import ALWAYS, LAWS
+from simulator.conformance.shapes import RULES
 from tests.conformance.mutants import MUTANTS, Tally
-from tests.conformance.mutants.running import wrong_service
+from tests.conformance.mutants.__main__ import row_of
+from tests.conformance.mutants.running import FLOOR, judge, wrong_service
 
 KEYS = {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
 QUOTE = {
@@ -48,6 +52,31 @@ def test_there_are_at_least_thirty_and_each_says_what_is_wrong_and_what_is_to_fi
         assert mutant.wrong.endswith(".")
         assert mutant.found_by
         assert (mutant.service is None) != (mutant.sender is None)
+
+
+def test_what_is_to_find_them_are_rules_that_there_are() -> None:
+    rules = {row.rule.name for row in (*LAWS, *ALWAYS)} | {rule.name for rule in RULES.values()} | {FLOOR}
+    assert {name for mutant in MUTANTS.values() for name in mutant.found_by} <= rules
+
+
+def test_the_table_has_them_all_found() -> None:
+    rows = json.loads(RECORD.read_text())
+    assert [(row["name"], row["wrong"]) for row in rows] == [(name, row.wrong) for name, row in MUTANTS.items()]
+    assert all(row["rule"] in MUTANTS[row["name"]].found_by for row in rows)
+    assert f"{len(MUTANTS)} of {len(MUTANTS)} are found" in section()
+
+
+@pytest.mark.judges
+def test_on_the_simulator_itself_no_law_finds_anything() -> None:
+    assert judge("").trouble == ""
+
+
+@pytest.mark.judges
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_wrong_service_is_found_as_the_table_says(name: str) -> None:
+    verdict = judge(name)
+    assert verdict.trouble == ""
+    assert row_of(verdict) == next(row for row in json.loads(RECORD.read_text()) if row["name"] == name)
 
 
 @pytest.mark.parametrize("name", ["quote-without-expires-at", "quote-lives-longer", "timestamps-with-offset"])

@@ -7,7 +7,7 @@ asked, is a function of an `Answer` entered by `always`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -234,7 +234,7 @@ def finding(rule: Rule, answer: Answer, place: str, message: str, after: tuple[A
     )  # fmt: skip
 
 
-def play(bench: Bench, laws: list[Law]) -> None:
+def play(bench: Bench, laws: Sequence[Law]) -> None:
     """Play the laws one after another; what one breaks off on is told and does not stop the next."""
     bench.tally.knows([row.rule for row in laws])
     for row in laws:

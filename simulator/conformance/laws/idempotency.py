@@ -172,3 +172,13 @@ def forgotten(bench: Bench) -> None:
     bench.world.advance("2m")
     anew = bench.call("POST /quotes", stock.ONRAMP, key=key)
     bench.holds(anew.ok and anew.text("id") != first.text("id"), anew, f"after 24 hours answers {anew.short}", "id")
+
+
+@law("idempotency.other_operation", "writes", guess="H14")
+def other_operation(bench: Bench) -> None:
+    """A key that was used in one operation answers 409 idempotency_conflict in another."""
+    key = bench.fresh("key")
+    first = bench.done("POST /quotes", stock.ONRAMP, key=key)
+    bench.refused(
+        bench.call("POST /wallets", {"network": "celo"}, key=key), 409, "idempotency_conflict", after=(first,)
+    )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
 from simulator.conformance.laws import stock
-from simulator.conformance.laws.bench import Answer, Bench, Lacking, law
+from simulator.conformance.laws.bench import Answer, Bench, Lacking, always, law
 from simulator.conformance.service import pages
 from simulator.wire.json import Shown
 
@@ -158,6 +158,15 @@ def _whole(bench: Bench, one: Listed, query: Mapping[str, object] | None = None)
     if bench.total(one.operation, query) > WHOLE:
         raise Lacking(f"{one.operation} has more than {WHOLE} rows")
     return [row for page in pages(bench.service, one.operation, query) for row in page.items]
+
+
+@always("page.total_pages", clause="Pagination envelope")
+def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A list tells of as many pages as its total fills, of none when it is empty."""
+    if answer.ok and "pagination" in answer.body:
+        wanted = -(-int(answer.number("pagination.total")) // int(answer.number("pagination.size")))
+        told = answer.at("pagination.total_pages")
+        yield "pagination.total_pages", None if told == wanted else f"total_pages is {told}, not {wanted}"
 
 
 @law("page.partition", clause=COMMON)

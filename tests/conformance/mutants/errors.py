@@ -35,7 +35,7 @@ async def every_quote_refused(call: Call, ask: Service) -> Answer:
 
 
 @service("Invalid bodies are accepted.", "POST /quotes", "POST /beneficiaries", "POST /wallets", "POST /wallet/send",
-         found_by="errors.missing errors.malformed")  # fmt: skip
+         found_by="errors.missing")  # fmt: skip
 async def invalid_bodies_accepted(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("missing_parameter", "invalid_parameter", "invalid_request"))
 
@@ -61,7 +61,7 @@ async def wrong_code_of_404(call: Call, ask: Service) -> Answer:
     return found
 
 
-@service("A quote that is not there is `not_found`.", found_by="errors.quote_not_found errors.not_found")
+@service("A quote that is not there is `not_found`.", found_by="quote.not_found")
 async def quote_not_found_unnamed(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     if code_of(found) == "quote_not_found":
@@ -69,7 +69,7 @@ async def quote_not_found_unnamed(call: Call, ask: Service) -> Answer:
     return found
 
 
-@service("Errors have no code.", found_by="errors.envelope shape.required")
+@service("Errors have no code.", found_by="errors.envelope")
 async def errors_without_code(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     if found.status >= 400 and found.body:
@@ -133,7 +133,11 @@ async def environments_share_objects(call: Call, ask: Service) -> Answer:
     return found
 
 
-@service("Any amount is quoted, however small or large.", "POST /quotes", found_by="errors.amounts")
+@service(
+    "Any amount is quoted, however small or large.",
+    "POST /quotes",
+    found_by="errors.amount_too_low errors.amount_too_high",
+)
 async def limits_of_amounts_ignored(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("amount_too_low", "amount_too_high"))
 

@@ -30,17 +30,17 @@ async def second_page_is_first(call: Call, ask: Service) -> Answer:
     return found
 
 
-@answer("The total is that of the page.", *LISTS, found_by="page.total")
+@answer("The total is that of the page.", *LISTS, found_by="page.partition")
 def total_of_the_page(body: Any, call: Call) -> None:
     body["pagination"]["total"] = len(body["data"])
 
 
-@answer("An empty list has one page.", *LISTS, found_by="page.total_pages page.total")
+@answer("An empty list has one page.", *LISTS, found_by="page.total_pages")
 def empty_list_has_a_page(body: Any, call: Call) -> None:
     body["pagination"]["total_pages"] = max(1, body["pagination"]["total_pages"])
 
 
-@service("The size of pages is fixed.", *LISTS, found_by="page.size")
+@service("The size of pages is fixed.", *LISTS, found_by="page.partition")
 async def size_ignored(call: Call, ask: Service) -> Answer:
     return await without(call, ask, "size", "limit")
 
@@ -61,12 +61,12 @@ async def sort_order_ignored(call: Call, ask: Service) -> Answer:
     return await without(call, ask, "sort_order")
 
 
-@service("`sort_by` is ignored.", *LISTS, found_by="sort.by")
+@service("`sort_by` is ignored.", *LISTS, found_by="sort.order")
 async def sort_by_ignored(call: Call, ask: Service) -> Answer:
     return await without(call, ask, "sort_by")
 
 
-@service("Lists begin with what is oldest.", *LISTS, found_by="sort.default")
+@service("Lists begin with what is oldest.", *LISTS, found_by="sort.order")
 async def oldest_first(call: Call, ask: Service) -> Answer:
     return await ask(call if "sort_order" in call.query else call.but(query={**call.query, "sort_order": "asc"}))
 
@@ -81,7 +81,7 @@ async def dates_a_day_off(call: Call, ask: Service) -> Answer:
     return await ask(call.but(query={**call.query, "start_date": shifted if "T" in date else shifted[:10]}))
 
 
-@service("`end_date` means the day's beginning.", *LISTS, found_by="filter.dates")
+@service("`end_date` means the day's beginning.", *LISTS, found_by="filter.whole_days")
 async def end_date_is_midnight(call: Call, ask: Service) -> Answer:
     date = call.query.get("end_date", "")
     return await ask(call.but(query={**call.query, "end_date": f"{date}T00:00:00Z"}) if len(date) == 10 else call)
@@ -92,7 +92,7 @@ async def status_ignored(call: Call, ask: Service) -> Answer:
     return await without(call, ask, "status")
 
 
-@service("Of several types the first counts.", "GET /beneficiaries", found_by="filter.several")
+@service("Of several types the first counts.", "GET /beneficiaries", found_by="filter.complete")
 async def first_type_counts(call: Call, ask: Service) -> Answer:
     return await ask(call.but(query={name: value.split(",")[0] for name, value in call.query.items()}))
 
@@ -102,7 +102,7 @@ async def search_ignored(call: Call, ask: Service) -> Answer:
     return await without(call, ask, "search")
 
 
-@service("`min_amount` and `max_amount` are ignored.", "GET /transactions", found_by="filter.amounts filter.holds")
+@service("`min_amount` and `max_amount` are ignored.", "GET /transactions", found_by="filter.holds")
 async def amounts_ignored(call: Call, ask: Service) -> Answer:
     return await without(call, ask, "min_amount", "max_amount")
 

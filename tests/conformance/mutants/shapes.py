@@ -31,7 +31,7 @@ def offramp_without_deposit(body: Any, call: Call) -> None:
     body.pop("deposit", None)
 
 
-@answer("An offramp's transaction has the payer's instructions too.", *TRANSACTIONS, found_by="shape.closed")
+@answer("An offramp's transaction has the payer's instructions too.", *TRANSACTIONS, found_by="ramp.variant")
 def offramp_with_payment_instructions(body: Any, call: Call) -> None:
     if body["type"] == "offramp":
         body["payment_instructions"] = {"method": "bank_transfer"}
@@ -55,27 +55,27 @@ def order_amounts_as_text(body: Any, call: Call) -> None:
         body[name] = str(body[name])
 
 
-@answer("The items of a list have a field that nobody knows.", "GET /beneficiaries", found_by="shape.closed")
+@answer("The items of a list have a field that nobody knows.", "GET /beneficiaries", found_by="shape.assumed_closed")
 def unknown_field_in_a_list(body: Any, call: Call) -> None:
     for item in body["data"]:
         item["internal_id"] = 7
 
 
 @answer("A beneficiary's details are named as those of another type.", "POST /beneficiaries", "GET /beneficiaries/{id}",
-        found_by="shape.required shape.closed")  # fmt: skip
+        found_by="shape.required shape.assumed_closed")  # fmt: skip
 def details_of_another_type(body: Any, call: Call) -> None:
     if body["type"] == "phone_number":
         body["details"] = {"bank_code": "058", "bank_name": "GTBank", "account_number": "0123456789",
                            "account_name": body["name"]}  # fmt: skip
 
 
-@answer("A deposit wallet on celo has a memo.", "POST /wallets", "GET /wallets/{id}", found_by="shape.closed")
+@answer("A deposit wallet on celo has a memo.", "POST /wallets", "GET /wallets/{id}", found_by="wallet.memo")
 def memo_on_celo(body: Any, call: Call) -> None:
     if body["network"] == "celo":
         body |= {"memo": "4711", "memo_type": "id"}
 
 
-@answer("Timestamps are local time with an offset.", found_by="shape.format shape.pattern")
+@answer("Timestamps are local time with an offset.", found_by="shape.assumed_pattern")
 def timestamps_with_offset(body: Any, call: Call) -> None:
     def local(value: Any) -> Any:
         if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", value):
@@ -87,12 +87,12 @@ def timestamps_with_offset(body: Any, call: Call) -> None:
     body.update(changed)
 
 
-@answer("A wallet quote has a status that no such quote has.", *CREATING_QUOTES, found_by="shape.closed")
+@answer("A wallet quote has a status that no such quote has.", *CREATING_QUOTES, found_by="shape.assumed_closed")
 def wallet_quote_with_status(body: Any, call: Call) -> None:
     body["status"] = "active"
 
 
-@service("What creates a ramp quote answers 200.", "POST /quotes", found_by="status.created")
+@service("What creates a ramp quote answers 200.", "POST /quotes", found_by="shape.status")
 async def created_with_200(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     found.status = 200 if found.status == 201 else found.status
@@ -106,7 +106,7 @@ async def no_request_id(call: Call, ask: Service) -> Answer:
     return found
 
 
-@service("Refusals come as HTML.", found_by="errors.envelope shape.content_type")
+@service("Refusals come as HTML.", found_by="shape.content_type")
 async def errors_as_html(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     if found.status >= 400:

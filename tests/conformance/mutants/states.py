@@ -8,14 +8,14 @@ from tests.conformance.mutants.errors import code_of, last_good, refusal
 from tests.conformance.mutants.service import Answer, Call, Service, answer, service
 
 
-@answer("An onramp is completed the moment it is confirmed.", "POST /quotes/{id}/confirm", found_by="state.created")
+@answer("An onramp is completed the moment it is confirmed.", "POST /quotes/{id}/confirm", found_by="ramp.created")
 def onramp_born_completed(body: Any, call: Call) -> None:
     if body["type"] == "onramp":
         body["status"] = "completed"
 
 
 @answer("A swap is completed and has a hash before it was carried out.", "POST /wallet/swap",
-        found_by="state.created swap.tx_hash")  # fmt: skip
+        found_by="state.created")  # fmt: skip
 def swap_born_completed(body: Any, call: Call) -> None:
     body |= {"status": "completed", "tx_hash": "f" * 64}
 
@@ -90,7 +90,7 @@ async def confirmed_twice(call: Call, ask: Service) -> Answer:
 
 
 @service("A withdrawal's quote can be used twice.", "POST /wallet/withdraw",
-         found_by="quote.used_refused withdraw.used_refused")  # fmt: skip
+         found_by="wallet_quote.used_refused")  # fmt: skip
 async def withdrawn_twice(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("quote_already_used",))
 

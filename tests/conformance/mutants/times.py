@@ -27,7 +27,7 @@ def buy_quote_lives_shorter(body: Any, call: Call) -> None:
 
 
 @answer("An offramp's deposit may come an hour after its quote expired.", "POST /quotes/{id}/confirm",
-        "GET /transactions/{id}", found_by="offramp.deposit_by")  # fmt: skip
+        "GET /transactions/{id}", found_by="offramp.deposit")  # fmt: skip
 def deposit_deadline_later(body: Any, call: Call) -> None:
     if "deposit" in body:
         body["deposit"]["deposit_by"] = later(body["deposit"]["deposit_by"], hours=1)
@@ -55,7 +55,7 @@ async def expired_quote_confirmed(call: Call, ask: Service) -> Answer:
 
 
 @service("An expired swap quote is carried out.", "POST /wallet/swap/quote", "POST /wallet/swap",
-         found_by="quote.expired_refused swap.expired_refused")  # fmt: skip
+         found_by="wallet_quote.expired_refused")  # fmt: skip
 async def expired_swap_executed(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     if call.operation == "POST /wallet/swap/quote":
@@ -68,7 +68,7 @@ async def expired_swap_executed(call: Call, ask: Service) -> Answer:
     return found
 
 
-@answer("An onramp that nobody pays waits for ever.", "GET /transactions/{id}", found_by="onramp.expires")
+@answer("An onramp that nobody pays waits for ever.", "GET /transactions/{id}", found_by="ramp.expires")
 def unpaid_onramp_waits(body: Any, call: Call) -> None:
     if body["type"] == "onramp" and body["status"] == "expired":
         body["status"] = "awaiting_payment"
@@ -96,9 +96,9 @@ async def tokens_never_expire(call: Call, ask: Service) -> Answer:
             call.memory[f"Bearer {found.body['access_token']}"] = call.body
         return found
     keys = call.memory.get(call.headers.get("authorization"))
-    if found.status == 401 and keys:
-        token = (await ask(call.to("POST", "/auth/token", keys))).body
-        bearer = {"authorization": f"Bearer {token['access_token']}"}
+    token = await ask(call.to("POST", "/auth/token", keys)) if found.status == 401 and keys else None
+    if token is not None and token.status == 200:
+        bearer = {"authorization": f"Bearer {token.body['access_token']}"}
         return await ask(call.but(headers={**call.headers, **bearer}))
     return found
 
