@@ -28,30 +28,42 @@ from ramp_client.api.swap import quote_swap, swap
 from ramp_client.models import (
     Activation,
     Beneficiary,
-    ConfirmQuoteRequestOfframp,
-    ConfirmQuoteRequestOnrampByMobileMoney,
-    ConfirmQuoteRequestOnrampByMobileMoneyPayer,
-    CreateQuoteRequestAmountInKESStellar,
-    CreateQuoteRequestAmountInUSDCOnCeloByMobileMoney,
-    CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDC,
-    CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCRecipient,
-    CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCSource,
-    ExecuteASwapQuote,
+    BeneficiaryRecipient,
+    ConfirmQuoteRequest,
+    ConfirmQuoteRequestPayer,
+    CreateQuoteRequest,
+    CreateQuoteRequestAmountCurrency,
+    CreateQuoteRequestAsset,
+    CreateQuoteRequestFiatCurrency,
+    CreateQuoteRequestMethod,
+    CreateQuoteRequestNetwork,
+    CreateQuoteRequestType,
+    CreateRecurringWithdraw,
+    CreateRecurringWithdrawAmountCurrency,
+    CreateTokenRequest,
+    DailySchedule,
+    End,
+    EndType,
     OfframpTransaction,
     OnrampTransaction,
-    PhoneNumberBeneficiaryMobileMoneyNumberInKE,
-    PhoneNumberBeneficiaryMobileMoneyNumberInKEPhoneNumber,
-    QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFrom,
-    QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromFrom,
-    QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromToVariant1,
+    PhoneNumber,
+    PhoneNumberBeneficiary,
+    PhoneNumberBeneficiaryCountry,
+    PhoneNumberBeneficiaryFiatCurrency,
+    QuoteSwapRequest,
+    QuoteSwapRequestAmountSide,
     RampQuote,
-    RecurringPayment,
     RecurringTransactionList,
-    SetRecurringScheduleRequestDaily,
-    SetRecurringScheduleRequestDailyEndAfterSoManyRuns,
+    RecurringWithdrawal,
+    Source,
+    SourceNetwork,
+    SourceSymbol,
     SwapQuote,
+    SwapRequest,
+    SwapSide,
+    SwapSideNetwork,
+    SwapSideSymbol,
     SwapTransaction,
-    TokenBody,
     TokenResponse,
 )
 
@@ -71,25 +83,31 @@ def expect(kind: type[T], answer: object) -> T:
 
 
 def sign_in(base_url: str) -> AuthenticatedClient:
-    keys = TokenBody(public_key="pk_test_simulator", secret_key="sk_test_simulator")
+    keys = CreateTokenRequest(public_key="pk_test_simulator", secret_key="sk_test_simulator")
     stranger = Client(base_url=base_url, raise_on_unexpected_status=True)
     token = expect(TokenResponse, create_token.sync(client=stranger, body=keys))
     return AuthenticatedClient(base_url=base_url, token=token.access_token, raise_on_unexpected_status=True)
 
 
-def onramp(client: AuthenticatedClient, control: ControlClient) -> OnrampTransaction:
-    wanted = CreateQuoteRequestAmountInKESStellar(
-        type_="onramp",
-        network="stellar",
-        asset="USDC",
-        fiat_currency="KES",
-        amount="5000",
-        amount_currency="KES",
-        method="mobile_money",
+def quote_request(
+    direction: CreateQuoteRequestType, network: CreateQuoteRequestNetwork, amount: str, currency: str
+) -> CreateQuoteRequest:
+    return CreateQuoteRequest(
+        type_=direction,
+        network=network,
+        asset=CreateQuoteRequestAsset.USDC,
+        fiat_currency=CreateQuoteRequestFiatCurrency.KES,
+        amount=amount,
+        amount_currency=CreateQuoteRequestAmountCurrency(currency),
+        method=CreateQuoteRequestMethod.MOBILE_MONEY,
     )
+
+
+def onramp(client: AuthenticatedClient, control: ControlClient) -> OnrampTransaction:
+    wanted = quote_request(CreateQuoteRequestType.ONRAMP, CreateQuoteRequestNetwork.STELLAR, "5000", "KES")
     quote = expect(RampQuote, create_quote.sync(client=client, body=wanted, idempotency_key="onramp-quote"))
-    payer = ConfirmQuoteRequestOnrampByMobileMoneyPayer(phone_number=PHONE)
-    confirmation = ConfirmQuoteRequestOnrampByMobileMoney(wallet_address=STELLAR, payer=payer, memo="42")
+    payer = ConfirmQuoteRequestPayer(phone_number=PHONE)
+    confirmation = ConfirmQuoteRequest(wallet_address=STELLAR, payer=payer, memo="42")
     made = expect(OnrampTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
     assert made.status == "awaiting_payment", made.status
     control.post("/clock/advance", {"by": "10m"})
@@ -97,25 +115,20 @@ def onramp(client: AuthenticatedClient, control: ControlClient) -> OnrampTransac
 
 
 def payee(client: AuthenticatedClient) -> Beneficiary:
-    account = PhoneNumberBeneficiaryMobileMoneyNumberInKEPhoneNumber(phone_number=PHONE, provider="mpesa")
-    body = PhoneNumberBeneficiaryMobileMoneyNumberInKE(
-        type_="phone_number", name="Wanjiru Otieno", country="KE", fiat_currency="KES", phone_number=account
+    body = PhoneNumberBeneficiary(
+        type_="phone_number",
+        name="Wanjiru Otieno",
+        country=PhoneNumberBeneficiaryCountry.KE,
+        fiat_currency=PhoneNumberBeneficiaryFiatCurrency.KES,
+        phone_number=PhoneNumber(phone_number=PHONE, provider="mpesa"),
     )
     return expect(Beneficiary, create_beneficiary.sync(client=client, body=body))
 
 
 def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> OfframpTransaction:
-    wanted = CreateQuoteRequestAmountInUSDCOnCeloByMobileMoney(
-        type_="offramp",
-        network="celo",
-        asset="USDC",
-        fiat_currency="KES",
-        amount="30",
-        amount_currency="USDC",
-        method="mobile_money",
-    )
+    wanted = quote_request(CreateQuoteRequestType.OFFRAMP, CreateQuoteRequestNetwork.CELO, "30", "USDC")
     quote = expect(RampQuote, create_quote.sync(client=client, body=wanted))
-    confirmation = ConfirmQuoteRequestOfframp(beneficiary_id=beneficiary.id, refund_address=CELO, reference="payout-1")
+    confirmation = ConfirmQuoteRequest(beneficiary_id=beneficiary.id, refund_address=CELO, reference="payout-1")
     made = expect(OfframpTransaction, confirm_quote.sync(quote.id, client=client, body=confirmation))
     assert made.deposit, "an offramp says where to deposit"
     control.post("/clock/advance", {"by": "10m"})
@@ -123,34 +136,34 @@ def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Be
 
 
 def swapped(client: AuthenticatedClient, control: ControlClient) -> SwapTransaction:
-    wanted = QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFrom(
-        from_=QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromFrom(symbol="USDC", network="STELLAR"),
-        to=QuoteSwapRequestAmountOfUSDCSTELLAROnTheSideFromToVariant1(symbol="XLM", network="STELLAR"),
+    wanted = QuoteSwapRequest(
+        from_=SwapSide(symbol=SwapSideSymbol.USDC, network=SwapSideNetwork.STELLAR),
+        to=SwapSide(symbol=SwapSideSymbol.XLM, network=SwapSideNetwork.STELLAR),
         amount="30",
-        amount_side="from",
+        amount_side=QuoteSwapRequestAmountSide.FROM,
     )
     quote = expect(SwapQuote, quote_swap.sync(client=client, body=wanted))
-    made = expect(SwapTransaction, swap.sync(client=client, body=ExecuteASwapQuote(quote_id=quote.id)))
+    made = expect(SwapTransaction, swap.sync(client=client, body=SwapRequest(quote_id=quote.id)))
     control.post("/clock/advance", {"by": "1m"})
     return expect(SwapTransaction, get_transaction.sync(made.id, client=client))
 
 
-def recurring(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> RecurringPayment:
-    wanted = CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDC(
+def recurring(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> RecurringWithdrawal:
+    wanted = CreateRecurringWithdraw(
         name="Rent",
         type_="withdraw",
-        source=CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCSource(symbol="USDC", network="CELO"),
+        source=Source(symbol=SourceSymbol.USDC, network=SourceNetwork.CELO),
         amount="20",
-        amount_currency="USDC",
-        recipient=CreateRecurringPaymentRequestWithdrawUSDCCELOAmountInUSDCRecipient(beneficiary_id=beneficiary.id),
+        amount_currency=CreateRecurringWithdrawAmountCurrency.USDC,
+        recipient=BeneficiaryRecipient(beneficiary_id=beneficiary.id),
     )
-    payment = expect(RecurringPayment, create_recurring_payment.sync(client=client, body=wanted))
-    schedule = SetRecurringScheduleRequestDaily(
+    payment = expect(RecurringWithdrawal, create_recurring_payment.sync(client=client, body=wanted))
+    schedule = DailySchedule(
         frequency="daily",
-        start_date=payment.created_at.date() + datetime.timedelta(days=1),
-        end=SetRecurringScheduleRequestDailyEndAfterSoManyRuns(type_="after_occurrences", occurrences=2),
+        start_date=str(payment.created_at.date() + datetime.timedelta(days=1)),
+        end=End(type_=EndType.AFTER_OCCURRENCES, occurrences=2),
     )
-    expect(RecurringPayment, set_recurring_schedule.sync(payment.id, client=client, body=schedule))
+    expect(RecurringWithdrawal, set_recurring_schedule.sync(payment.id, client=client, body=schedule))
     review_recurring_payment.sync(payment.id, client=client)
     expect(Activation, activate_recurring_payment.sync(payment.id, client=client))
     control.post("/clock/advance", {"by": "4d"})
@@ -167,7 +180,8 @@ def main(origin: str) -> None:
     done["swap"] = swapped(client, control).status
     payment = recurring(client, control, beneficiary)
     client = sign_in(base_url)  # four days later the first token is long expired
-    done["recurring payment"] = expect(RecurringPayment, get_recurring_payment.sync(payment.id, client=client)).status
+    read = get_recurring_payment.sync(payment.id, client=client)
+    done["recurring payment"] = expect(RecurringWithdrawal, read).status
     runs = expect(RecurringTransactionList, list_recurring_transactions.sync(payment.id, client=client))
     done["runs"] = " ".join(run.status for run in runs.data)
     sys.stdout.write(json.dumps(done))

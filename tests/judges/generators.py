@@ -23,11 +23,12 @@ from subprocess import CompletedProcess
 
 import orjson
 
-from contracts.generator.clients import FILE, HEAD, table
+from contracts.generator.clients import FILE, table
 from simulator.config import Config
 from simulator.host import create_app
 from simulator.server.process import serving
 from tests.judges import tools
+from tests.judges.grown import grown_service
 
 CLIENTS = tools.HERE / "clients"
 WANTED = {"onramp": "completed", "event": "transaction.completed", "object": "completed"}
@@ -39,6 +40,7 @@ _GO_PATH = Path("/usr/share/gocode")
 _MYPY = ("-m", "mypy", "--strict", "--config-file=", "--follow-imports=silent")
 _TSC = ("--strict", "--target", "es2022", "--module", "nodenext", "--types", "node")
 
+STEPS = ("generated", "compiled", "ran", "survived")
 Command = Sequence[str | Path]
 
 
@@ -76,23 +78,20 @@ class Row:
     models: int = 0
     seconds: float = 0.0
     failed: str = ""
-    """The step that failed: generated, compiled or ran."""
+    """The step that failed, of STEPS."""
     said: str = field(default="", repr=False)
     """What the step that failed printed."""
 
     def shown(self) -> dict[str, str]:
         """The row as it stands in the table."""
-        if self.skipped:
-            return dict.fromkeys(HEAD, "") | {"generator": self.name, "compiled": "skipped", "ran": self.skipped}
+        passed = len(STEPS) if not self.failed else STEPS.index(self.failed)
+        steps = {step: "yes" if place < passed else "no" for place, step in enumerate(STEPS)}
+        counts = {"files": self.files, "lines": self.lines, "models": self.models, "seconds": round(self.seconds)}
         return {
             "generator": self.name,
             "version": self.version,
-            "files": f"{self.files:,}",
-            "lines": f"{self.lines:,}",
-            "models": f"{self.models:,}",
-            "seconds": f"{self.seconds:.0f}",
-            "compiled": {"generated": "not even generated", "compiled": "no"}.get(self.failed, "yes"),
-            "ran": "no" if self.failed else "yes",
+            **{name: f"{count:,}" for name, count in counts.items()},
+            **(dict.fromkeys(STEPS, "skipped") if self.skipped else steps),
         }
 
 
@@ -277,11 +276,11 @@ def prepare(generator: Generator, directory: Path) -> None:
     (directory / "node_modules").symlink_to(tools.STORE / "node_modules")
 
 
-def play(command: Command, directory: Path, environment: dict[str, str]) -> CompletedProcess[str]:
-    """Run an integration against a simulator of its own."""
+def play(command: Command, directory: Path, environment: dict[str, str], *, later: bool) -> CompletedProcess[str]:
+    """Run an integration against a simulator of its own, or against the service of `later`."""
 
     async def serve() -> CompletedProcess[str]:
-        async with serving(create_app(Config())) as origin:
+        async with grown_service() if later else serving(create_app(Config())) as origin:
             return await asyncio.to_thread(tools.run, *command, origin, cwd=directory, **environment)
 
     return asyncio.run(serve())
@@ -311,9 +310,10 @@ def judge(generator: Generator, contract: Path, directory: Path) -> Row:
         row.files, row.lines, row.models = measure(client, generator.model)
         done = tools.run(*generator.compile(directory), cwd=directory, **environment)
         row.failed = "compiled" if done.returncode else ""
-    if not row.failed:
-        done = play(generator.run(directory), directory, environment)
-        row.failed = "ran" if done.returncode or printed(done) != WANTED else ""
+    for step in ("ran", "survived"):
+        if not row.failed:
+            done = play(generator.run(directory), directory, environment, later=step == "survived")
+            row.failed = step if done.returncode or printed(done) != WANTED else ""
     row.said = done.stdout if row.failed else ""
     row.seconds = time.monotonic() - began
     return row

@@ -18,19 +18,15 @@ from simulator.host import create_app
 from simulator.server.process import serving
 from tests.judges import tools
 from tests.judges.conftest import Broken
+from tests.judges.generators import GENERATORS
 
 FLOWS = tools.HERE / "flows.py"
+PYTHON = GENERATORS[0]
 
 
 def generate(contract: Path, directory: Path) -> CompletedProcess[str]:
     """Make a client as the package `ramp_client` in a directory."""
-    program = Path(sys.executable).parent / "openapi-python-client"
-    if not program.exists():
-        raise tools.Missing(
-            "openapi-python-client is missing: run `make contract`, or `pip install -e '.[dev,judges]'`"
-        )
-    options = ("--config", tools.HERE / "client.yaml", "--meta", "none", "--fail-on-warning")
-    return tools.run(program, "generate", "--path", contract, "--output-path", directory / "ramp_client", *options)
+    return tools.run(*PYTHON.generate(contract, directory / PYTHON.client))
 
 
 def check_types(directory: Path) -> CompletedProcess[str]:

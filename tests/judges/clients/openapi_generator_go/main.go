@@ -94,7 +94,7 @@ func main() {
 	quote, _, err := client.RampQuotesAndRampsAPI.CreateQuote(ctx).CreateQuoteRequest(asked).Execute()
 	must(err, "quote")
 
-	payer := ramp.NewPayer()
+	payer := ramp.NewConfirmQuoteRequestPayer()
 	payer.SetPhoneNumber("+254712345678")
 	confirmation := *ramp.NewConfirmQuoteRequest()
 	confirmation.SetWalletAddress("0x52908400098527886E0F7030069857D2E4169EE7")
@@ -103,7 +103,7 @@ func main() {
 		ConfirmQuoteRequest(confirmation).IdempotencyKey("onramp-1").Execute()
 	must(err, "confirm")
 	onramp := made.OnrampTransaction
-	if onramp == nil || onramp.Status != "awaiting_payment" || onramp.PaymentInstructions.Method != "mobile_money" {
+	if onramp == nil || onramp.Status != "awaiting_payment" || onramp.PaymentInstructions.RampMobileMoneyInstructions == nil {
 		must(fmt.Errorf("unexpected answer %+v", made), "confirm")
 	}
 

@@ -28,7 +28,8 @@ import org.openapitools.client.model.CreateQuoteRequest;
 import org.openapitools.client.model.CreateTokenRequest;
 import org.openapitools.client.model.CreateWebhookRequest;
 import org.openapitools.client.model.OnrampTransaction;
-import org.openapitools.client.model.Payer;
+import org.openapitools.client.model.RampMobileMoneyInstructions;
+import org.openapitools.client.model.ConfirmQuoteRequestPayer;
 import org.openapitools.client.model.TransactionCompletedEvent;
 
 public class Flow {
@@ -98,27 +99,28 @@ public class Flow {
         server.createContext("/", Flow::receive);
         server.start();
         String url = "http://127.0.0.1:" + server.getAddress().getPort();
-        new WebhooksApi(client).createWebhook(new CreateWebhookRequest().url(url).events(List.of("*")), null);
+        var everything = List.of(CreateWebhookRequest.EventsEnum.fromValue("*"));
+        new WebhooksApi(client).createWebhook(new CreateWebhookRequest().url(url).events(everything), null);
 
         RampQuotesAndRampsApi ramps = new RampQuotesAndRampsApi(client);
         var quote = ramps.createQuote(
             new CreateQuoteRequest()
                 .type(CreateQuoteRequest.TypeEnum.ONRAMP)
                 .network(CreateQuoteRequest.NetworkEnum.CELO)
-                .asset("USDC")
-                .fiatCurrency("KES")
+                .asset(CreateQuoteRequest.AssetEnum.USDC)
+                .fiatCurrency(CreateQuoteRequest.FiatCurrencyEnum.KES)
                 .amount("5000")
-                .amountCurrency("KES")
+                .amountCurrency(CreateQuoteRequest.AmountCurrencyEnum.KES)
                 .method(CreateQuoteRequest.MethodEnum.MOBILE_MONEY),
             null);
         OnrampTransaction made = ramps.confirmQuote(
             quote.getId(),
             new ConfirmQuoteRequest()
                 .walletAddress("0x52908400098527886E0F7030069857D2E4169EE7")
-                .payer(new Payer().phoneNumber("+254712345678")),
+                .payer(new ConfirmQuoteRequestPayer().phoneNumber("+254712345678")),
             "onramp-1").getOnrampTransaction();
         check(made.getStatus().equals("awaiting_payment"), made);
-        check(made.getPaymentInstructions().getMethod().equals("mobile_money"), made);
+        check(made.getPaymentInstructions().getActualInstance() instanceof RampMobileMoneyInstructions, made);
 
         act(origin, "payment_arrives", made.getId());
         act(origin, "complete", made.getId());

@@ -10,12 +10,13 @@ from openapi_client import (
     AuthenticationApi,
     Configuration,
     ConfirmQuoteRequest,
+    ConfirmQuoteRequestPayer,
     CreateQuoteRequest,
     CreateTokenRequest,
     CreateWebhookRequest,
     OnrampTransaction,
     OrdersAndTransactionsApi,
-    Payer,
+    RampMobileMoneyInstructions,
     RampQuotesAndRampsApi,
     TransactionCompletedEvent,
     WebhooksApi,
@@ -50,12 +51,14 @@ def main(origin: str) -> None:
     )
     quote = ramps.create_quote(asked)
     confirmation = ConfirmQuoteRequest(
-        wallet_address="0x52908400098527886E0F7030069857D2E4169EE7", payer=Payer(phone_number="+254712345678")
+        wallet_address="0x52908400098527886E0F7030069857D2E4169EE7",
+        payer=ConfirmQuoteRequestPayer(phone_number="+254712345678"),
     )
     answer = ramps.confirm_quote(quote.id, confirmation, idempotency_key="onramp-1")
     made = onramp_in(answer.actual_instance)
     assert made.status == "awaiting_payment", made.status
-    assert made.payment_instructions.method == "mobile_money", made.payment_instructions
+    instructions = made.payment_instructions.actual_instance
+    assert isinstance(instructions, RampMobileMoneyInstructions), instructions
 
     act(origin, "payment_arrives", made.id)
     act(origin, "complete", made.id)

@@ -13,14 +13,18 @@ from ramp_client.api.ramp_quotes_and_ramps import confirm_quote, create_quote
 from ramp_client.api.webhooks import create_webhook
 from ramp_client.models import (
     ConfirmQuoteRequest,
+    ConfirmQuoteRequestPayer,
     CreateQuoteRequest,
+    CreateQuoteRequestAmountCurrency,
+    CreateQuoteRequestAsset,
+    CreateQuoteRequestFiatCurrency,
     CreateQuoteRequestMethod,
     CreateQuoteRequestNetwork,
     CreateQuoteRequestType,
     CreateTokenRequest,
     CreateWebhookRequest,
+    CreateWebhookRequestEventsItem,
     OnrampTransaction,
-    Payer,
     RampQuote,
     TokenResponse,
     TransactionCompletedEvent,
@@ -45,21 +49,22 @@ def main(origin: str) -> None:
     client = AuthenticatedClient(base_url=base_url, token=token.access_token, raise_on_unexpected_status=True)
 
     receiver = Receiver()
-    hook = CreateWebhookRequest(url=receiver.url, events=["*"])
+    hook = CreateWebhookRequest(url=receiver.url, events=[CreateWebhookRequestEventsItem("*")])
     expect(WebhookEndpoint, create_webhook.sync(client=client, body=hook))
 
     asked = CreateQuoteRequest(
         type_=CreateQuoteRequestType.ONRAMP,
         network=CreateQuoteRequestNetwork.CELO,
-        asset="USDC",
-        fiat_currency="KES",
+        asset=CreateQuoteRequestAsset.USDC,
+        fiat_currency=CreateQuoteRequestFiatCurrency.KES,
         amount="5000",
-        amount_currency="KES",
+        amount_currency=CreateQuoteRequestAmountCurrency.KES,
         method=CreateQuoteRequestMethod.MOBILE_MONEY,
     )
     quote = expect(RampQuote, create_quote.sync(client=client, body=asked))
     confirmation = ConfirmQuoteRequest(
-        wallet_address="0x52908400098527886E0F7030069857D2E4169EE7", payer=Payer(phone_number="+254712345678")
+        wallet_address="0x52908400098527886E0F7030069857D2E4169EE7",
+        payer=ConfirmQuoteRequestPayer(phone_number="+254712345678"),
     )
     answer = confirm_quote.sync(quote.id, client=client, body=confirmation, idempotency_key="onramp-1")
     made = expect(OnrampTransaction, answer)
