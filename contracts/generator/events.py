@@ -65,13 +65,15 @@ def envelope(components: Components, event: EventType) -> Schema:
         "additionalProperties": False,
         "required": ["id", "type", "created_at", "livemode", "data"],
         "properties": {
-            "id": field({"type": "string", "pattern": "^evt_[0-9a-z]+$", "description": "For deduplication."}),
+            "id": field({"type": "string", "pattern": "^evt_[!-~]+$", "description": "For deduplication."}),
             "type": field({"type": "string", "const": event.name}),
             "created_at": field(
                 {
                     "type": "string",
                     "format": "date-time",
                     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
+                    "x-assumed": ["pattern"],
+                    "x-assumed-basis": {"pattern": "H10"},
                 }
             ),
             "livemode": field({"type": "boolean", "description": "true in production, false in the sandbox."}),

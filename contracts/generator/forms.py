@@ -138,12 +138,28 @@ def _open(value: Any, *, request: bool) -> Any:
             if part.get("not") != {}
         }
     if shown.get("additionalProperties") is False:
-        del shown["additionalProperties"]
+        # In words, since openapi-generator takes an object that says nothing for a closed one.
+        shown["additionalProperties"] = True
     if not request:
         _open_values(shown, "x-extensible-enum")
+        if isinstance(shown.get("pattern"), str) and _guessed(shown, "pattern"):
+            shown = _without(shown, "pattern")
     elif "enum" in shown.get("x-assumed", ()):
         _open_values(shown, "x-known-values")
     return shown
+
+
+def _guessed(schema: Schema, word: str) -> bool:
+    return _assumed(schema) or word in schema.get("x-assumed", ())
+
+
+def _without(schema: Schema, word: str) -> Schema:
+    """The schema without one of its constraints and what is said of it: no client may fail by a guess."""
+    shown = {name: part for name, part in schema.items() if name != word}
+    if word in schema.get("x-assumed", ()):
+        shown["x-assumed"] = [name for name in schema["x-assumed"] if name != word]
+        shown["x-assumed-basis"] = {name: basis for name, basis in schema["x-assumed-basis"].items() if name != word}
+    return {name: part for name, part in shown.items() if name not in ("x-assumed", "x-assumed-basis") or part}
 
 
 def _open_values(schema: Schema, word: str) -> None:
