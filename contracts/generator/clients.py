@@ -20,7 +20,7 @@ def table(rows: Sequence[Mapping[str, str]]) -> str:
 def section() -> str:
     """The part of `contracts/README.md` about generated clients."""
     rows: list[dict[str, str]] = orjson.loads(FILE.read_bytes())
-    return f"""\
+    return f"""
 ## Generated clients
 
 Each generator makes a client of [openapi.yaml](openapi.yaml) in its default configuration; the client is compiled

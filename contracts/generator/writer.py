@@ -10,6 +10,7 @@ import orjson
 from contracts.generator import (
     arazzo,
     assumptions,
+    clients,
     collection,
     control,
     diagrams,
@@ -87,7 +88,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     actions, library = simulator.actions, simulator.library
     components = openapi.make_components(openapi.operations())
     files: dict[str, bytes] = {
-        "README.md": (_README + mutants.section()).encode(),
+        "README.md": (_README + clients.section() + mutants.section()).encode(),
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
         "openapi.json": pretty(document),
         "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),

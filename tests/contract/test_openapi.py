@@ -92,6 +92,16 @@ def test_answers_of_the_strict_contract_are_closed_and_requests_open(strict: dic
     assert "additionalProperties" not in schemas["CreateWebhookRequest"]
 
 
+def test_answers_of_the_open_contract_may_grow_and_hold_no_guess_about_their_form(
+    document: dict[str, Any], strict: dict[str, Any]
+) -> None:
+    quote, guessed = (form["components"]["schemas"]["RampQuote"] for form in (document, strict))
+    assert quote["additionalProperties"] is True
+    assert quote["properties"]["id"]["pattern"] == guessed["properties"]["id"]["pattern"]  # this one is promised
+    assert guessed["properties"]["rate"]["x-assumed"] == ["pattern"]
+    assert quote["properties"]["rate"].keys().isdisjoint({"pattern", "x-assumed", "x-assumed-basis"})
+
+
 def test_links_lead_to_operations_and_parameters_that_exist() -> None:
     for link in LINKS:
         target = ROWS[link.target]
