@@ -36,8 +36,8 @@ _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 @click.option("--strict", is_flag=True, help="A guess that differs fails the run, too.")
 @click.option(
     "--control", metavar="URL",
-    help="Origin of the target's control interface, if it is a simulator that this run may steer: its clock is moved. "
-    "[default: that of a target on loopback]",
+    help="Origin of the target's control interface, if it is a simulator that a full run may steer (its clock is "
+    "moved), or none.  [default: that of a target on loopback]",
 )  # fmt: skip
 @click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of --control.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="The same seed, the same calls.")
@@ -87,7 +87,7 @@ def conform(
         webhook_url=webhook_url,
         only=only,
         strict=strict,
-        control_url=control or _own_control(target),
+        control_url=None if control == "none" else control or _own_control(target),
         control_token=control_token,
     )
     try:

@@ -79,7 +79,11 @@ class ShapeJudge:
         response = entry["responses"].get(str(status))
         if response is None:
             declared = ", ".join(sorted(entry["responses"]))
-            yield ShapeFault("status", "status", True, "Errors", f"answers {status}; declared are {declared}")
+            message = f"answers {status}; declared are {declared}"
+            # Which of the good statuses an operation answers may itself be assumed.
+            meant = next((self._resolved(row) for name, row in entry["responses"].items() if name[0] == "2"), {})
+            promise, basis = _mark(meant) if 200 <= status < 300 else (True, "Errors")
+            yield ShapeFault("status", "status", promise, basis, message)
             return
         response = self._resolved(response)
         yield from self._header_faults(response, headers)

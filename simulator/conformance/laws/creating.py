@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from simulator.conformance.laws import stock
-from simulator.conformance.laws.bench import Answer, Bench, law
+from simulator.conformance.laws.bench import Answer, Bench, Lacking, law
 from simulator.conformance.service import pages
 from simulator.wire.json import Shown
 
@@ -65,6 +65,38 @@ def listed(bench: Bench) -> None:
 
 def _row(page: Answer, name: str) -> Shown | None:
     return next((row for row in page.items if row.get("id") == name), None)
+
+
+PARTS = (
+    ("GET /transactions", "GET /orders/{order_id}", "order_id"), ("GET /wallets", "GET /wallets/{id}/deposits", "id"),
+    ("GET /wallets", "GET /wallets/{id}/lightning", "id"),
+    ("GET /recurring-payments", "GET /recurring-payments/{id}/transactions", "id"),
+    ("GET /webhooks", "GET /webhooks/{id}/deliveries", "id"),
+)  # fmt: skip
+"""What belongs to the rows of a list, and the name of its id in the path; it is always the row's own id."""
+
+
+@law("get.parts", clause=RESOURCES)
+def parts(bench: Bench) -> None:
+    """What belongs to a row of a list can be read: its order, deposits, Lightning entries, runs and deliveries."""
+    for rows, reading, name in PARTS:
+        page = bench.done(rows, query={"size": 3})
+        for row in page.items:
+            bench.accepted(bench.call(reading, path={name: str(row["id"])}), 200, after=(page,))
+    for plain in ("GET /currencies", "GET /wallet/assets", "GET /profile/limits"):
+        bench.accepted(bench.call(plain), 200)
+
+
+@law("get.quote_of_ramp", clause="Ramp transaction: quote_id, Quote it came from")
+def quote_of_ramp(bench: Bench) -> None:
+    """The quote that a ramp came from can be read, and is confirmed."""
+    page = bench.done("GET /transactions", query={"type": "onramp", "size": 3})
+    if not page.items:
+        raise Lacking("the account has no onramp")
+    for row in page.items:
+        quote = bench.call("GET /quotes/{id}", id=str(row["quote_id"]))
+        if bench.accepted(quote, 200, after=(page,)):
+            bench.equal(quote, "status", "confirmed", after=(page,))
 
 
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
