@@ -29,7 +29,7 @@ def play_laws(report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS) ->
     tally.knows([row.rule for row in ALWAYS])
     control = settings.control_url if writes else None
     with steered(control, settings.public_key, settings.control_token) as world:
-        bench = Bench(service, tally, world, writes=writes)
+        bench = Bench(service, tally, world, writes=writes, hook=settings.webhook_url)
         try:
             play(bench, laws)
         finally:

@@ -85,9 +85,11 @@ def _unreached(report: Report) -> Iterator[Unreached]:
         counts = report.answers.get(operation, Counter())
         if any(answer.startswith("2") for answer in counts):
             continue
-        if counts:
-            often = ", ".join(f"{answer} ({times} times)" for answer, times in counts.most_common(3))
-            yield Unreached(operation, f"it never succeeded; it answered {often}")
+        # Refusals that were asked for, with a wrong token or body, are no reason.
+        telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
+        if telling or (counts and report.settings.mode == "full"):
+            often = ", ".join(f"{answer} ({times} times)" for answer, times in (telling or counts).most_common(3))
+            yield Unreached(operation, f"it answered {often}")
         elif report.settings.mode == "read-only":
             yield Unreached(operation, "the account has nothing of this kind, and a run that only reads makes nothing")
         else:

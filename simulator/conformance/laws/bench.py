@@ -19,13 +19,15 @@ from simulator.conformance.service import Answer, NoAnswer, Service, Unread
 from simulator.conformance.world import ControlledWorld
 from simulator.wire.json import JsonObject, Shown
 
-Need: TypeAlias = Literal["writes", "control", "production"]
-"""What a law cannot do without: calls that change something; a world that can be steered; its second environment."""
+Need: TypeAlias = Literal["writes", "control", "production", "hook"]
+"""What a law cannot do without: calls that change something; a world that can be steered; its second
+environment; a URL that webhooks can be sent to."""
 
 WITHOUT: dict[Need, str] = {
     "writes": "the run only reads",
     "control": "the target's clock, weather and webhooks are not in this run's hands",
     "production": "the run has no key pair of the other environment",
+    "hook": "there is no URL for webhooks: give one that answers 200 with --webhook-url",
 }
 
 
@@ -93,8 +95,10 @@ def always(
 class Bench:
     """One run of the laws against one service."""
 
-    def __init__(self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool) -> None:
-        self.service, self.tally, self._world, self.writes = service, tally, world, writes
+    def __init__(
+        self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None
+    ) -> None:
+        self.service, self.tally, self._world, self.writes, self._hook = service, tally, world, writes, hook
         self.rule: Rule
         self.answer: Answer | None = None
 
@@ -114,7 +118,14 @@ class Bench:
     def has(self, need: Need) -> bool:
         if need == "writes":
             return self.writes
+        if need == "hook":
+            return self._world is not None or self._hook is not None
         return self._world is not None
+
+    @property
+    def hook(self) -> str:
+        """A URL that answers 200 to webhooks; only laws that need `hook` may ask for it."""
+        return self._hook or self.world.inbox()
 
     @cached_property
     def production(self) -> Service:

@@ -33,8 +33,8 @@ def _made(bench: Bench) -> list[tuple[Answer, str, str]]:
     made.append((bought, "GET /transactions/{id}", "GET /transactions"))
     drawn = bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})
     made.append((drawn, "GET /transactions/{id}", "GET /transactions"))
-    if bench.controlled:
-        hook = bench.done("POST /webhooks", {"url": bench.world.inbox(), "events": ["webhook.test"]})
+    if bench.has("hook"):
+        hook = bench.done("POST /webhooks", {"url": bench.hook, "events": ["webhook.test"]})
         made.append((hook, "GET /webhooks/{id}", "GET /webhooks"))
     return made
 
@@ -102,8 +102,8 @@ def quote_of_ramp(bench: Bench) -> None:
 def _deleted(bench: Bench) -> list[tuple[Answer, Answer, str]]:
     """What was made and deleted: the two answers, and the path."""
     made = [(stock.beneficiary(bench), "/beneficiaries")]
-    if bench.controlled:
-        hook = bench.done("POST /webhooks", {"url": bench.world.inbox(), "events": ["webhook.test"]})
+    if bench.has("hook"):
+        hook = bench.done("POST /webhooks", {"url": bench.hook, "events": ["webhook.test"]})
         made.append((hook, "/webhooks"))
     return [(answer, bench.done(f"DELETE {path}/{{id}}", id=answer.text("id")), path) for answer, path in made]
 

@@ -47,28 +47,32 @@ def receiving(bench: Bench, *events: str) -> Iterator[Receiver]:
         bench.call("DELETE /webhooks/{id}", id=receiver.id)
 
 
-@law("webhook.endpoint", "writes", "control", clause="Webhook endpoint")
+@law("webhook.endpoint", "writes", "hook", clause="Webhook endpoint")
 def endpoint(bench: Bench) -> None:
     """An endpoint is enabled from its registration, with the URL, the events and the description it was given."""
-    body = {"url": bench.world.inbox(), "events": ["transaction.completed"], "description": "books"}
+    body = {"url": bench.hook, "events": ["transaction.completed"], "description": "books"}
     made = bench.done(MAKE, body)
     bench.equal(made, "status", "enabled")
     for shown in (made, bench.done(SHOWN, id=made.text("id"))):
         for name, value in body.items():
             bench.equal(shown, name, value)
+    tested = bench.call("POST /webhooks/{id}/test", {}, id=made.text("id"))
+    bench.accepted(tested, after=(made,))
     bench.done("DELETE /webhooks/{id}", id=made.text("id"))
 
 
-@law("webhook.patched", "writes", "control", clause="PATCH /webhooks/{id}")
+@law("webhook.patched", "writes", "hook", clause="PATCH /webhooks/{id}")
 def patched(bench: Bench) -> None:
     """PATCH changes events, description and status, and they stay changed."""
-    with receiving(bench) as receiver:
-        change = {"events": ["deposit.confirmed"], "description": "other", "status": "disabled"}
-        answer = bench.done(CHANGE, change, id=receiver.id)
-        for shown in (answer, bench.done(SHOWN, id=receiver.id)):
-            for name, value in change.items():
-                bench.equal(shown, name, value)
-            bench.equal(shown, "url", receiver.url)
+    made = bench.done(MAKE, {"url": bench.hook, "events": ["*"]})
+    change = {"events": ["deposit.confirmed"], "description": "other", "status": "disabled"}
+    answer = bench.done(CHANGE, change, id=made.text("id"))
+    for shown in (answer, bench.done(SHOWN, id=made.text("id"))):
+        for name, value in change.items():
+            bench.equal(shown, name, value)
+        bench.equal(shown, "url", bench.hook)
+    bench.accepted(bench.call("GET /webhooks/{id}/deliveries", id=made.text("id")), 200)
+    bench.done("DELETE /webhooks/{id}", id=made.text("id"))
 
 
 @law("webhook.registration", "writes", "control", clause="Webhooks: must answer exactly HTTP 200")
