@@ -57,9 +57,30 @@ def promised(document: Schema) -> Schema:
     for place in (shown["paths"], shown["webhooks"], *(parts[kind] for kind in ("schemas", "parameters", "headers"))):
         for name, part in place.items():
             place[name] = _promise(part)
+    _untell(shown)
     _unlink(shown)
     prune(shown)
     return shown
+
+
+def _untell(document: Schema) -> None:
+    """Leave out of every union the parts whose telling member is assumed: that there are such is no promise."""
+    schemas = document["components"]["schemas"]
+    for schema in schemas.values():
+        if "discriminator" not in schema:
+            continue
+        word = schema["discriminator"]["propertyName"]
+        gone = {
+            one["$ref"]
+            for one in schema["oneOf"]
+            if word not in schemas[one["$ref"].removeprefix(REF)].get("properties", {})
+        }
+        schema["oneOf"] = [one for one in schema["oneOf"] if one["$ref"] not in gone]
+        mapping = schema["discriminator"]["mapping"]
+        schema["discriminator"] = {
+            "propertyName": word,
+            "mapping": {value: target for value, target in mapping.items() if target not in gone},
+        }
 
 
 def _promised_operation(operation: Schema, document: Schema) -> Schema:
@@ -106,6 +127,8 @@ def _promise(value: Any) -> Any:
         shown.pop("required", None)
         if needed:
             shown["required"] = needed
+    if "items" in guesses:
+        shown["items"] = {}
     if "nullable" in guesses and isinstance(shown.get("type"), str):
         shown["type"] = [shown["type"], "null"]
     return shown

@@ -11,7 +11,7 @@ import pytest
 from tests.judges import tools
 from tests.judges.conftest import Broken
 
-DOCUMENTS = ("openapi.yaml", "control.yaml")
+DOCUMENTS = ("openapi.yaml", "openapi.strict.yaml", "openapi.specified.yaml", "control.yaml")
 
 
 def redocly(path: Path) -> CompletedProcess[str]:

@@ -48,7 +48,7 @@ def any_of(ways: Iterable[Schema]) -> Schema:
     return {"anyOf": list(ways)}
 
 
-_NONE: Schema = {"type": "null"}
+_NONE: Schema = {"const": None}
 _BY_METHOD = any_of(
     [fits({"method": one("bank_transfer")}), fits({"method": one("mobile_money"), "fiat_currency": some(MOBILE)})]
 )
