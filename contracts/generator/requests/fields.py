@@ -34,7 +34,7 @@ _PHONE = {
 }
 _EVENTS = {
     "type": "array",
-    "items": {"type": "string", "enum": ["*", *EVENT_TYPES]},
+    "items": some(["*", *EVENT_TYPES]),
     "minItems": 1,
     "examples": [["*"], ["transaction.completed", "transaction.failed"]],
 }

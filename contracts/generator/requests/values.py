@@ -6,6 +6,8 @@ from typing import Any
 
 from contracts.generator.schemas import Schema
 from simulator.resources import reference
+from simulator.wire.events import EVENT_MEANINGS
+from simulator.wire.shapes import CURRENCY_CODES, WALLET_NETWORKS
 from simulator.wire.spelling import upper
 
 ADDRESSES = {
@@ -57,9 +59,18 @@ def one(value: str) -> Schema:
     return {"type": "string", "const": value}
 
 
+_MEANINGS = {**CURRENCY_CODES, **WALLET_NETWORKS, **EVENT_MEANINGS, "*": "All events, those too that are new."}
+"""What the codes mean that text fields take."""
+
+
 def some(values: Any) -> Schema:
+    """One of several codes, each with its meaning."""
     values = list(values)
-    return one(values[0]) if len(values) == 1 else {"type": "string", "enum": values}
+    if len(values) == 1:
+        return one(values[0])
+    meanings = {value: _MEANINGS[value] for value in values if value in _MEANINGS}
+    explained = {"x-enum-descriptions": meanings} if len(meanings) == len(values) else {}
+    return {"type": "string", "enum": values, **explained}
 
 
 def decimals_of(network: str) -> int:

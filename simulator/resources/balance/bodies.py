@@ -89,6 +89,8 @@ DESTINATIONS: Mapping[str, type[AnyDestination]] = {
 
 
 class EstimateBody(Body):
+    """What a send would move, and to whom."""
+
     symbol: Code
     """The asset to send."""
     network: Code
@@ -100,18 +102,26 @@ class EstimateBody(Body):
 
 
 class EstimateToAddress(EstimateBody):
+    """The estimate of a send to an address."""
+
     destination: AddressDestination
 
 
 class EstimateToUser(EstimateBody):
+    """The estimate of a send to another user."""
+
     destination: UserDestination
 
 
 class EstimateToLightning(EstimateBody):
+    """The estimate of a send over Lightning."""
+
     destination: LightningDestination
 
 
 class SendBody(EstimateBody):
+    """What is to be sent, and to whom."""
+
     reference: Name | None = None
     """The caller's own reference; shown on the transaction and found by `search`."""
     description: Note | None = None
@@ -119,14 +129,20 @@ class SendBody(EstimateBody):
 
 
 class SendToAddress(SendBody):
+    """A send to an address."""
+
     destination: AddressDestination
 
 
 class SendToUser(SendBody):
+    """A send to another user."""
+
     destination: UserDestination
 
 
 class SendToLightning(SendBody):
+    """A send over Lightning."""
+
     destination: LightningDestination
 
 
@@ -146,6 +162,8 @@ SIDE_MEANINGS = {
 
 
 class SwapQuoteBody(Body):
+    """What is to be swapped for what, and which side the amount counts."""
+
     from_: SwapSide = Field(alias="from")
     """What is given."""
     to: SwapSide
@@ -159,6 +177,8 @@ class SwapQuoteBody(Body):
 
 
 class UseQuote(Body):
+    """The quote that is to be executed."""
+
     quote_id: Code
     """The quote to execute; it must be active."""
     reference: Name | None = None
@@ -172,6 +192,8 @@ AMOUNT_MEANINGS = {
 
 
 class BuyQuoteBody(Body):
+    """What is to be bought, and which side the amount counts."""
+
     symbol: Code
     """The asset to buy."""
     network: Code
@@ -207,11 +229,15 @@ class BankPayer(Body):
 
 
 class BuyByMobileMoney(UseQuote):
+    """The execution of a buy quote by mobile money."""
+
     payer: PhonePayer
     """Who pays: required by mobile money."""
 
 
 class BuyByBankTransfer(UseQuote):
+    """The execution of a buy quote by bank transfer."""
+
     payer: BankPayer | None = None
     """Who pays: optional by bank transfer."""
 
@@ -232,6 +258,8 @@ class BuyAnyhow(UseQuote):
 
 
 class WithdrawQuoteBody(Body):
+    """What is to be paid out to whom, and which side the amount counts."""
+
     symbol: Code
     """The stablecoin to pay with."""
     network: Code

@@ -24,7 +24,7 @@ from simulator.resources.deposit_wallets.rendering import (
     render_wallet,
     required_confirmations,
 )
-from simulator.resources.deposit_wallets.shapes import DepositShape, LightningShape, WalletShape
+from simulator.resources.deposit_wallets.shapes import DepositShape, LightningEntryShape, WalletShape
 from simulator.resources.reference import ASSETS, asset, new_address, new_tx_hash, require_network, require_tx_hash
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
@@ -82,7 +82,7 @@ def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[DepositShape]:
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
 
-def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[LightningShape]:
+def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[LightningEntryShape]:
     made = entries(call.world, call.environment).values()
     return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
 

@@ -31,6 +31,8 @@ Network = Annotated[str, OneOf(CANONICAL_NETWORKS)]
 
 
 class WalletBody(Body):
+    """The wallet that is to be made."""
+
     network: Network
     """The network to receive on."""
     label: Name | None = None
@@ -53,17 +55,23 @@ class WalletChanges(Body):
 
 
 class EntryBody(Body):
+    """What a wallet is to receive by over Lightning."""
+
     type: Annotated[Literal["lightning_address", "invoice"], Meanings(ENTRY_MEANINGS)]
     """What is to be made; it decides which other members there are."""
 
 
 class AddressBody(EntryBody):
+    """A Lightning address that is to be made."""
+
     type: Literal["lightning_address"]
     username: Annotated[str, StringConstraints(pattern=r"^[a-z0-9._-]{1,64}$"), Assumed("S13", "pattern")] | None = None
     """What stands before the @; one that is free is made up when it is left out."""
 
 
 class InvoiceBody(EntryBody):
+    """An invoice that is to be made."""
+
     type: Literal["invoice"]
     amount_sats: Sats
     """How much the invoice is for, in satoshi: a hundred millionth of a bitcoin."""

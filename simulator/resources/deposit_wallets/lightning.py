@@ -31,7 +31,7 @@ from simulator.resources.deposit_wallets.records import (
     wallets,
 )
 from simulator.resources.deposit_wallets.rendering import render_entry
-from simulator.resources.deposit_wallets.shapes import LightningShape
+from simulator.resources.deposit_wallets.shapes import LightningEntryShape
 from simulator.resources.reference import ASSETS
 from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
 from simulator.wire.actions import ActionCall
@@ -55,7 +55,7 @@ def load_entry(call: Call) -> LightningEntry:
     return entry
 
 
-def add_entry(call: Call[EntryBody, None, Wallet]) -> LightningShape:
+def add_entry(call: Call[EntryBody, None, Wallet]) -> LightningEntryShape:
     """POST /wallets/{id}/lightning."""
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":

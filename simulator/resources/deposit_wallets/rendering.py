@@ -24,7 +24,7 @@ from simulator.resources.deposit_wallets.shapes import (
     InvoiceShape,
     LightningAddressShape,
     LightningDeposit,
-    LightningShape,
+    LightningEntryShape,
     OnChainDeposit,
     StellarWallet,
     WalletShape,
@@ -86,7 +86,7 @@ def _addresses(world: World, wallet: Wallet) -> list[LightningAddressShape]:
     return shown
 
 
-def render_entry(world: World, entry: LightningEntry) -> LightningShape:
+def render_entry(world: World, entry: LightningEntry) -> LightningEntryShape:
     """A Lightning entry in the shape of its type."""
     return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
 

@@ -21,8 +21,8 @@ from simulator.resources.deposit_wallets.records import WALLETS, Deposit, Invoic
 from simulator.resources.deposit_wallets.rendering import render_wallet
 from simulator.resources.deposit_wallets.shapes import (
     DepositList,
+    LightningEntryShape,
     LightningList,
-    LightningShape,
     WalletList,
     WalletShape,
 )
@@ -159,7 +159,7 @@ OPERATIONS = (
         TAG,
         "Add a Lightning address or an invoice to a bitcoin wallet",
         lightning.add_entry,
-        LightningShape,
+        LightningEntryShape,
         status=201,
         body=EntryBody,
         bodies=(AddressBody, InvoiceBody),

@@ -213,7 +213,7 @@ class LightningDeposit(_Arrived):
 
 
 WalletShape: TypeAlias = StellarWallet | CeloWallet | BitcoinWallet
-LightningShape: TypeAlias = LightningAddressShape | InvoiceShape
+LightningEntryShape: TypeAlias = LightningAddressShape | InvoiceShape
 DepositShape: TypeAlias = OnChainDeposit | LightningDeposit
 
 
@@ -229,7 +229,7 @@ class WalletList(TypedDict):
 class LightningList(TypedDict):
     """A page of the Lightning entries of a wallet."""
 
-    data: list[LightningShape]
+    data: list[LightningEntryShape]
     """The Lightning addresses and invoices of this page."""
     pagination: Pagination
     """Where this page lies in the whole list."""

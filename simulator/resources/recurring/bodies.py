@@ -98,31 +98,43 @@ class NewRecurring(Body):
 
 
 class CreateRecurring(NewRecurring):
+    """A recurring payment before its type is known."""
+
     recipient: AnyRecipient
     """Who is paid: a beneficiary for a withdrawal, a destination for a send."""
 
 
 class CreateRecurringWithdraw(NewRecurring):
+    """A recurring withdrawal that is to be drafted."""
+
     type: Literal["withdraw"]
     recipient: BeneficiaryRecipient
     """Who is paid: a saved beneficiary."""
 
 
 class CreateRecurringSend(NewRecurring):
+    """A recurring send that is to be drafted."""
+
     type: Literal["send"]
     recipient: AnyDestinationRecipient
     """Where the money goes: an address, another user, or over Lightning."""
 
 
 class CreateRecurringSendToAddress(CreateRecurringSend):
+    """A recurring send to an address."""
+
     recipient: AddressRecipient
 
 
 class CreateRecurringSendToUser(CreateRecurringSend):
+    """A recurring send to another user."""
+
     recipient: UserRecipient
 
 
 class CreateRecurringSendOverLightning(CreateRecurringSend):
+    """A recurring send over Lightning."""
+
     recipient: LightningRecipient
 
 
@@ -149,6 +161,8 @@ class End(Body):
 
 
 class ScheduleBody(Body):
+    """When the runs are to be."""
+
     frequency: Annotated[Frequency, Meanings(FREQUENCY_MEANINGS)]
     """How often there is a run."""
     day_of_week: Annotated[Weekday, Meanings(WEEKDAY_MEANINGS)] | None = None
@@ -176,10 +190,14 @@ class ScheduleBody(Body):
 
 
 class DailySchedule(ScheduleBody):
+    """A schedule of daily runs."""
+
     frequency: Literal["daily"]
 
 
 class WeeklySchedule(ScheduleBody):
+    """A schedule of runs every week or every second week."""
+
     frequency: Annotated[
         Literal["weekly", "biweekly"], Meanings({name: FREQUENCY_MEANINGS[name] for name in ("weekly", "biweekly")})
     ]
@@ -188,16 +206,22 @@ class WeeklySchedule(ScheduleBody):
 
 
 class MonthlySchedule(ScheduleBody):
+    """A schedule of monthly runs."""
+
     frequency: Literal["monthly"]
     day_of_month: Annotated[int, Field(ge=1, le=31)]
     """The day of the runs, the last one in shorter months."""
 
 
 class PauseBody(Body):
+    """Why the runs are paused."""
+
     reason: Note | None = None
     """Why it is paused; shown as `pause_reason`."""
 
 
 class RestartBody(Body):
+    """From when on the runs go on."""
+
     start_date: LocalDate | None = None
     """The day from which the schedule counts anew; by default the runs go on with its next date."""
