@@ -50,6 +50,7 @@ def envelope(components: Components, event: EventType) -> Schema:
     if narrowed is not None:
         subject = {"allOf": [subject, copy.deepcopy(narrowed)]}
     promised = event.name.startswith("transaction.")
+    subject |= {"description": "The whole resource at the time of the event."}
     subject |= {"x-provenance": "specified", "x-basis": clause}
     if not promised:
         # That there is an object is promised, what it is of is not.
@@ -65,21 +66,31 @@ def envelope(components: Components, event: EventType) -> Schema:
         "additionalProperties": False,
         "required": ["id", "type", "created_at", "livemode", "data"],
         "properties": {
-            "id": field({"type": "string", "pattern": "^evt_[!-~]+$", "description": "For deduplication."}),
-            "type": field({"type": "string", "const": event.name}),
+            "id": field(
+                {
+                    "type": "string",
+                    "pattern": "^evt_[!-~]+$",
+                    "description": "Names the event: one that comes twice has the same id.",
+                }
+            ),
+            "type": field({"type": "string", "const": event.name, "description": f"Always `{event.name}`."}),
             "created_at": field(
                 {
                     "type": "string",
                     "format": "date-time",
                     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
+                    "description": "When it happened.",
                     "x-assumed": ["pattern"],
                     "x-assumed-basis": {"pattern": "H10"},
                 }
             ),
-            "livemode": field({"type": "boolean", "description": "true in production, false in the sandbox."}),
+            "livemode": field(
+                {"type": "boolean", "description": "Whether it comes from production: false in the sandbox."}
+            ),
             "data": field(
                 {
                     "type": "object",
+                    "description": "What the event is about.",
                     "additionalProperties": False,
                     "required": ["object"],
                     "properties": {"object": subject},
