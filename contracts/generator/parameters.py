@@ -90,7 +90,6 @@ HEADERS: Mapping[str, Parameter] = {
             "x-assumed": ["maxLength", "minLength", "pattern"],
             "x-assumed-basis": {"maxLength": "H14", "minLength": "H14", "pattern": "H14"},
         },
-        "example": "0b8e2a52-9f0c-4a57-9a3e-6f1f6d2b7c10",
         "x-provenance": "specified",
         "x-basis": "Endpoints",
     },

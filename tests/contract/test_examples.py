@@ -117,3 +117,8 @@ def test_every_variable_of_a_path_has_an_example(document: dict[str, Any]) -> No
 def test_the_token_example_has_the_keys_of_the_default_world(document: dict[str, Any]) -> None:
     _, _, body = example_of(rows_of(document)["create_token"])
     assert body == {"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}
+
+
+def test_no_example_gives_several_calls_one_idempotency_key(document: dict[str, Any]) -> None:
+    key = document["components"]["parameters"]["IdempotencyKey"]
+    assert {"example", "examples"} & {*key, *key["schema"]} == set()
