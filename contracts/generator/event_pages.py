@@ -52,7 +52,8 @@ def _index() -> str:
         "# Events",
         "",
         "What a webhook endpoint can receive. Every page has the fields with their meaning, a real envelope, and code "
-        "that checks its signature; the JSON Schema of the whole envelope lies beside it.",
+        "that checks its signature. The JSON Schema of the whole envelope lies beside it; it takes new members and new "
+        "values, as a receiver should.",
         "",
         "| event | sent when | object | statuses | schema |",
         "| - | - | - | - | - |",
@@ -105,8 +106,8 @@ def _object(event: EventType) -> Iterator[str]:
 
 def _names(components: Components, event: EventType) -> list[str]:
     """The names of the schemas that the object of an event has in the statuses in which it is sent."""
-    found = [ref for shape in shapes_of(event.name) for ref in references(components.answer(shape))]
-    names = [ref.removeprefix(REF) for ref in dict.fromkeys(found)]
+    found = (name for shape in shapes_of(event.name) for name in _variants(components.answer(shape), components))
+    names = list(dict.fromkeys(found))
     field, wanted = subjects()[event.name][0].kind.status_field, set(_statuses(event))
 
     def fits(name: str) -> bool:
@@ -114,6 +115,16 @@ def _names(components: Components, event: EventType) -> list[str]:
         return not wanted or not _values(status) or bool(wanted & set(_values(status)))
 
     return [name for name in names if fits(name)]
+
+
+def _variants(schema: Schema, components: Components) -> Iterator[str]:
+    """The names of the objects that a schema is one of."""
+    for reference in references({key: value for key, value in schema.items() if key in ("$ref", "oneOf", "anyOf")}):
+        name = reference.removeprefix(REF)
+        if "properties" in components.schemas[name]:
+            yield name
+        else:
+            yield from _variants(components.schemas[name], components)
 
 
 def _envelope_fields(event: EventType) -> list[str]:

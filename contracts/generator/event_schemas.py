@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.generator.events import DIALECT, envelope
-from contracts.generator.schemas import REF, Components, Schema
+from contracts.generator.schemas import REF, Components, Schema, references
 from simulator.wire.events import EventType
 
 ID = "urn:rampsim:event:"
@@ -25,19 +25,37 @@ _PATTERNS = {
 }
 
 
-def standalone(components: Components, event: EventType) -> Schema:
-    """The schema of one event by itself, without references to the outside."""
+def standalone(components: Components, event: EventType, schemas: Mapping[str, Schema]) -> Schema:
+    """The schema of one event by itself, without references to the outside.
+
+    What it is made of comes from `schemas`, the open contract's: a receiver is to take what is new. In which statuses
+    the event is sent, and what is there then, is said as strictly as it is promised.
+    """
     schema = envelope(components, event)
-    names = components.reached(schema)
-    definitions = {name: _plain(components.schemas[name]) for name in sorted(names)}
+    names = _reached(schema, schemas)
+    definitions = {name: _plain(schemas[name]) for name in sorted(names)}
     return {"$schema": DIALECT, "$id": ID + event.name, **_plain(schema), "$defs": definitions}
+
+
+def _reached(schema: Schema, schemas: Mapping[str, Schema]) -> set[str]:
+    """The names of all that a schema is made of."""
+    found: set[str] = set()
+    waiting = references(schema)
+    while waiting:
+        name = waiting.pop().removeprefix(REF)
+        if name not in found:
+            found.add(name)
+            waiting += references(schemas[name])
+    return found
 
 
 def _plain(schema: Schema) -> Schema:
     """A schema of the contract without what belongs to OpenAPI or to this project alone."""
     plain: Schema = {}
     for keyword, value in schema.items():
-        if keyword in _LEFT_OUT or keyword.startswith("x-"):
+        if keyword == "x-extensible-enum":
+            plain["examples"] = value
+        if keyword in _LEFT_OUT or keyword.startswith("x-") or (keyword, value) == ("additionalProperties", False):
             continue
         plain[keyword] = _within(keyword, value)
     if isinstance(plain.get("$ref"), str):

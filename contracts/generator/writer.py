@@ -86,7 +86,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     document = forms.opened(strict)
     simulator = Simulator()
     actions, library = simulator.actions, simulator.library
-    components = openapi.make_components(openapi.operations())
+    components, schemas = openapi.make_components(openapi.operations()), document["components"]["schemas"]
     files: dict[str, bytes] = {
         "README.md": (_README + clients.section() + mutants.section()).encode(),
         "openapi.yaml": (_HEAD + yaml_text(document)).encode(),
@@ -100,7 +100,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }
     for name, event in EVENT_TYPES.items():
-        files[f"events/{name}.schema.json"] = pretty(event_schemas.standalone(components, event))
+        files[f"events/{name}.schema.json"] = pretty(event_schemas.standalone(components, event, schemas))
     for name, text in event_pages.pages(components, found).items():
         files[f"events/{name}"] = text.encode()
     for name, text in diagrams.pages(ROOMS).items():

@@ -1,0 +1,49 @@
+"""The schemas of events take what is new, and refuse an event that does not tell what its type promises."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import jsonschema_rs
+import orjson
+import pytest
+
+from simulator.wire.json import JsonObject
+from tests.shipped import shown
+
+
+@pytest.fixture(scope="module")
+def failed() -> JsonObject:
+    """An offramp that failed."""
+    envelopes = shown()["payout-fails"].envelopes
+    return next(event for event in envelopes if event["type"] == "transaction.failed")
+
+
+@pytest.fixture(scope="module")
+def schema(files: dict[str, bytes]) -> jsonschema_rs.Draft202012Validator:
+    return jsonschema_rs.Draft202012Validator(orjson.loads(files["events/transaction.failed.schema.json"]))
+
+
+def changed(event: JsonObject, **members: Any) -> JsonObject:
+    """The event with other members in its object; without those that are None here."""
+    copied = deepcopy(event)
+    shown_object = {**copied["data"]["object"], **members}
+    copied["data"]["object"] = {name: value for name, value in shown_object.items() if value is not None}
+    return copied
+
+
+def test_new_members_and_new_values_are_taken(failed: JsonObject, schema: jsonschema_rs.Draft202012Validator) -> None:
+    assert schema.is_valid(failed)
+    assert schema.is_valid({**changed(failed, surprise=1), "sequence": 7})
+    assert schema.is_valid(changed(failed, network="solana", asset="EURC"))
+
+
+@pytest.mark.parametrize(
+    "members",
+    [{"failure_code": None}, {"status": "completed"}, {"type": "teleport"}, {"id": None}, {"source_amount": 30}],
+)
+def test_what_the_event_promises_is_asked_for(
+    members: dict[str, Any], failed: JsonObject, schema: jsonschema_rs.Draft202012Validator
+) -> None:
+    assert not schema.is_valid(changed(failed, **members))
