@@ -5,13 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 ARGS ?=
 PYTEST_ARGS ?=
+SEEDS ?= 1 $(shell date -u +%Y%m%d)
 
 # The lock also pins what pip fetches to build the project.
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports contract contracts clients judges wheel wheel-check hostile lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -47,6 +48,9 @@ imports: $(VENV)/.dev  ## Who may import whom
 contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, conformance, linters, a proxy, generated clients
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m "judges or not judges" \
 	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
+
+conform: $(VENV)/.dev  ## Hold the simulator against its contract with one fixed seed and that of the day; SEEDS="3 4" for others
+	@for seed in $(SEEDS); do echo "conform --seed $$seed"; $(BIN)/python -m simulator conform --strict --seed $$seed || exit 1; done
 
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
 	$(BIN)/python -m tests.hostile $(ARGS)

@@ -115,7 +115,7 @@ def two_keys(bench: Bench) -> None:
 def at_once(bench: Bench) -> None:
     """A retry while the original is still being processed gives the same answer."""
     key, body, gate = bench.fresh("key"), {**stock.SEND, "reference": bench.fresh()}, Barrier(4)
-    bench.done("GET /profile")
+    bench.done("POST /wallet/send", {**stock.SEND, "reference": bench.fresh()})
     answers: list[Answer] = []
 
     def ask() -> None:

@@ -1,0 +1,111 @@
+"""How laws are played: what becomes of a service that refuses, lacks, garbles or is silent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from simulator.conformance.laws import ALWAYS, LAWS
+from simulator.conformance.laws.bench import Bench, Lacking, Law, finding, play
+from simulator.conformance.rules import Rule, Tally
+from simulator.conformance.service import Answer, NoAnswer, Sent, Service, parsed
+
+RULE = Rule("thing.made", "A thing is made.", "Things", promise=True)
+SECRET = "sk_test_1"
+
+
+def answer(status: int = 200, raw: bytes = b'{"id": "x"}', operation: str = "GET /things/{id}") -> Answer:
+    sent = Sent(operation, "http://127.0.0.1:9/v1/things/x", {"Authorization": "Bearer tok_1"}, None)
+    return Answer(sent, status, {}, raw, parsed(raw))
+
+
+def bench(tally: Tally, *, writes: bool = True) -> Bench:
+    return Bench(Service("http://127.0.0.1:9/v1", "pk_test_1", SECRET), tally, None, writes=writes)
+
+
+def played(work: Callable[[Bench], None], *needs: str, writes: bool = True) -> Tally:
+    tally = Tally(secret=SECRET)
+    play(bench(tally, writes=writes), [Law(RULE, needs, work)])  # type: ignore[arg-type]
+    return tally
+
+
+def test_a_law_that_holds_is_counted_and_finds_nothing() -> None:
+    tally = played(lambda bench: bench.equal(answer(), "id", "x") and None)
+    assert (tally.judged, tally.findings, tally.unjudged) == ({"thing.made": 1}, {}, {})
+    assert tally.holding(promises=True) == 1
+
+
+def test_one_place_is_one_finding_however_often_it_is_met() -> None:
+    def work(bench: Bench) -> None:
+        for _ in range(5):
+            bench.equal(answer(), "id", "y")
+        bench.equal(answer(), "name", "y")
+
+    found = played(work).found(promises=True)
+    assert [(one.place, one.count, one.message) for one in found] == [
+        ("id", 5, "id is 'x', not 'y'"),
+        ("name", 1, "name is (absent), not 'y'"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("need", "why"),
+    [("writes", "only reads"), ("control", "not in this run's hands"), ("hook", "--webhook-url")],
+)
+def test_a_law_without_its_means_is_not_judged_and_says_why(need: str, why: str) -> None:
+    tally = played(lambda bench: pytest.fail("played"), need, writes=False)
+    assert why in tally.unjudged["thing.made"]
+    assert tally.findings == {}
+
+
+def test_an_answer_without_what_a_law_reads_breaks_it_at_that_place() -> None:
+    tally = played(lambda bench: bench.holds(answer().text("fee.total") == "1", answer(), "") and None)
+    assert [(one.rule, one.place) for one in tally.findings.values()] == [("thing.made", "fee.total")]
+
+
+def test_a_silent_service_breaks_the_law_that_met_it() -> None:
+    def work(bench: Bench) -> None:
+        raise NoAnswer("GET /things: connection refused")
+
+    assert [(one.operation, one.status) for one in played(work).findings.values()] == [("GET /things", None)]
+
+
+def test_an_account_that_has_nothing_of_the_kind_is_no_fault() -> None:
+    def work(bench: Bench) -> None:
+        raise Lacking("the account has no things")
+
+    assert played(work).unjudged == {"thing.made": "the account has no things"}
+
+
+def test_secrets_and_tokens_are_masked_and_the_call_can_be_repeated() -> None:
+    body = f'{{"secret_key": "{SECRET}"}}'.encode()
+    sent = Sent("POST /auth/token", "http://h/v1/auth/token", {"Content-Type": "application/json"}, body)
+    tally = Tally(secret=SECRET)
+    tally.breaks(RULE, finding(RULE, Answer(sent, 200, {}, b'{"access_token": "tok_9"}'), "", "wrong"))
+    (found,) = tally.findings.values()
+    assert SECRET not in found.curl
+    assert "tok_9" not in found.answer
+    key = {"Authorization": "Bearer tok_1", "Idempotency-Key": "k"}
+    line = Sent("POST /quotes", "http://h/v1/quotes", key, b"{}").curl()
+    assert line == (
+        'curl -sS -i -X POST http://h/v1/quotes -H "Authorization: Bearer $TOKEN" '
+        "-H \"Idempotency-Key: $(uuidgen)\" -d '{}'"
+    )
+
+
+def test_calls_that_belong_together_are_shown_under_one_key() -> None:
+    lines = finding(RULE, answer(), "", "wrong", (answer(),)).curl.splitlines()
+    assert lines[0] == "KEY=$(uuidgen)"
+    assert len(lines) == 3
+
+
+def test_every_rule_has_a_name_a_sentence_and_a_basis_of_its_own() -> None:
+    rules = [row.rule for row in LAWS] + [row.rule for row in ALWAYS]
+    assert len({rule.name for rule in rules}) == len(rules) >= 200
+    for rule in rules:
+        area, _, what = rule.name.partition(".")
+        assert area.islower()
+        assert what.islower()
+        assert rule.title.endswith("."), rule
+        assert rule.basis, rule

@@ -1,0 +1,89 @@
+"""The report: its verdict in three parts, the same in text, JSON and JUnit."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ElementTree
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from simulator.conformance.report import Report, Unreached
+from simulator.conformance.rules import Finding, Rule, Tally
+from simulator.conformance.settings import ConformanceSettings
+
+SETTINGS = ConformanceSettings("http://127.0.0.1:9/v1", "pk_test_1", "sk_test_1", "full")
+PROMISE = Rule("quote.arithmetic", "What is received is right.", "Ramp quote", promise=True)
+GUESS = Rule("quote.rounding", "It is rounded down.", "M3", promise=False)
+
+
+def report(*rules: Rule, strict: bool = False) -> Report:
+    """A run that found fault with these rules; the two were judged."""
+    tally = Tally()
+    for rule in (PROMISE, GUESS):
+        tally.kept(rule)
+    for rule in rules:
+        tally.breaks(rule, Finding(
+            rule.name, "POST /quotes", "destination_amount", rule.basis, "it is 9", "curl -sS -i x", 201, "{}", 3
+        ))  # fmt: skip
+    made = Report(replace(SETTINGS, strict=strict), tally, calls=5)
+    made.answers = {"POST /quotes": Counter({"201": 4, "422 amount_too_low": 1})}
+    return made
+
+
+def test_a_run_without_faults_passes() -> None:
+    made = report()
+    assert made.passed
+    assert made.readable().endswith("Conforms.\n")
+    document = json.loads(made.json())
+    assert (document["promises"], document["guesses"]) == ({"kept": 1, "broken": []}, {"kept": 1, "differ": []})
+
+
+def test_a_broken_promise_fails_the_run_and_says_where_how_often_and_by_what() -> None:
+    made = report(PROMISE)
+    assert not made.passed
+    (found,) = json.loads(made.json())["promises"]["broken"]
+    assert (found["rule"], found["operation"], found["place"]) == (
+        "quote.arithmetic", "POST /quotes", "destination_amount",
+    )  # fmt: skip
+    assert (found["count"], found["basis"], found["status"]) == (3, "Ramp quote", 201)
+    text = made.readable()
+    assert "### quote.arithmetic: POST /quotes, destination_amount\n\nit is 9 (3 times)\nby: Ramp quote\n" in text
+    assert "TOKEN=$(curl -sS http://127.0.0.1:9/v1/auth/token" in text
+    assert text.endswith("Does not conform: 1 promise broken.\n")
+
+
+@pytest.mark.parametrize("strict", [False, True])
+def test_a_guess_that_differs_fails_a_strict_run_only(strict: bool) -> None:
+    made = report(GUESS, strict=strict)
+    assert made.passed is not strict
+    assert len(json.loads(made.json())["guesses"]["differ"]) == 1
+    suite = ElementTree.fromstring(made.junit())
+    assert suite.get("failures") == str(int(strict))
+
+
+def test_an_operation_that_was_never_reached_fails_the_run_with_the_reason() -> None:
+    made = report()
+    made.unreached = [Unreached("POST /wallets", "it answered 503 network_unavailable (7 times)")]
+    assert not made.passed
+    assert "- POST /wallets: it answered 503 network_unavailable (7 times)" in made.readable()
+    assert json.loads(made.json())["floor"]["unreached"][0]["operation"] == "POST /wallets"
+    names = [case.get("name") for case in ElementTree.fromstring(made.junit()) if case.find("failure") is not None]
+    assert names == ["POST /wallets"]
+
+
+def test_what_was_not_judged_is_told_by_its_reason_and_fails_nothing() -> None:
+    made = report()
+    made.tally.unjudged = {f"rule.number_{number:02}": "the run only reads" for number in range(20)}
+    assert made.passed
+    assert "20, because the run only reads: rule.number_00, " in made.readable()
+    assert " and 8 more" in made.readable()
+    assert len(json.loads(made.json())["unjudged"]) == 20
+
+
+def test_a_run_that_is_not_whole_fails() -> None:
+    made = report()
+    made.troubles.append("schemathesis did not come to the end")
+    assert not made.passed
+    assert "the run is not whole" in made.verdict
