@@ -8,9 +8,9 @@ from pydantic import Field
 
 from simulator.resources.webhooks.states import MEANINGS
 from simulator.wire.fields import Body, Note, Text
-from simulator.wire.shapes import Meanings
+from simulator.wire.shapes import Assumed, Meanings
 
-EventTypes = Annotated[list[str], Field(min_length=1)]
+EventTypes = Annotated[list[str], Field(min_length=1), Assumed("H5", "minItems")]
 
 
 class NewWebhook(Body):
