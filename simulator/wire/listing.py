@@ -64,7 +64,8 @@ class Filter(Generic[R]):
     """A query parameter that narrows a list.
 
     `choices` are its valid values (None: any text); `many` allows a comma-separated list. `match` gets a record
-    and the set of values asked for. `description` is for the contract.
+    and the set of values asked for. For the contract: `description`, and in `assumed` the decision that `choices` rest
+    on where the specification does not give them all.
     """
 
     name: str
@@ -72,6 +73,7 @@ class Filter(Generic[R]):
     choices: Choices | None = None
     many: bool = False
     description: str = ""
+    assumed: str = ""
 
     def test(self, text: str) -> Callable[[R], bool]:
         values = text.split(",") if self.many else [text]
@@ -122,9 +124,10 @@ class Listing(Generic[R]):
     """What one list offers beyond page and size.
 
     `search` returns the texts of a record that are searched, and `searched` says in words which; `sorts` the sortable
-    fields; `statuses` the valid values of `status`. `common` is False where a list has only page, size, limit and its
-    own filters (fees); its order is then `newest_first` or that of the table. `defaults` are the parameters' values
-    where none is sent.
+    fields; `statuses` the valid values of `status`, which rest on the decision `assumed_statuses` where the
+    specification does not give them all. `common` is False where a list has only page, size, limit and its own filters
+    (fees); its order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is
+    sent.
     """
 
     filters: tuple[Filter[R] | Bound[R], ...] = ()
@@ -132,6 +135,7 @@ class Listing(Generic[R]):
     searched: str = ""
     sorts: Mapping[str, Callable[[R], SortKey]] | None = None
     statuses: Choices = ()
+    assumed_statuses: str = ""
     common: bool = True
     newest_first: bool = True
     defaults: Mapping[str, str] = field(default_factory=dict)

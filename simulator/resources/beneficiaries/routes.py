@@ -35,6 +35,7 @@ LISTING = Listing[Beneficiary](
     searched="name, phone number, account number, bank name and wallet address",
     sorts={**CREATION_DATES, "name": _by_name},
     statuses=MEANINGS,
+    assumed_statuses="L2",
 )
 
 _FIND = by_id(BENEFICIARIES, "beneficiary")

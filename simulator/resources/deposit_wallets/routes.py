@@ -57,6 +57,7 @@ _DEPOSITS = Listing[Deposit](
     searched="id, tx_hash and reference",
     sorts={**CREATION_DATES, "amount": lambda deposit: deposit.amount},
     statuses=DEPOSIT_MEANINGS,
+    assumed_statuses="S12",
 )
 _LIGHTNING = Listing[LightningEntry](
     search=lambda entry: (

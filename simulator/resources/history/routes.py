@@ -37,7 +37,11 @@ def _is_run_of(transaction: Transaction, wanted: frozenset[str]) -> bool:
 
 
 _NETWORK = Filter(
-    "network", _on_network, CANONICAL_NETWORKS, description="Only what moves on this network, on either side."
+    "network",
+    _on_network,
+    CANONICAL_NETWORKS,
+    description="Only what moves on this network, on either side.",
+    assumed="L3",
 )
 
 TRANSACTION_LIST = Listing[Transaction](
@@ -63,6 +67,7 @@ TRANSACTION_LIST = Listing[Transaction](
     searched=SEARCHED,
     sorts={**DATES, "amount": lambda row: row.amount},
     statuses=STATUSES,
+    assumed_statuses="L3",
 )
 
 ORDER_LIST = Listing[Transaction](
@@ -73,6 +78,7 @@ ORDER_LIST = Listing[Transaction](
             ORDER_STATUS_MEANINGS,
             many=True,
             description="Only orders that have come this far.",
+            assumed="S18",
         ),
         Filter(
             "order_type",
@@ -80,6 +86,7 @@ ORDER_LIST = Listing[Transaction](
             TYPES,
             many=True,
             description="Only orders of these operations.",
+            assumed="S18",
         ),
         Filter("asset", _in_currency, ASSET_CODES, description="Only orders that pay or deliver this asset."),
         _NETWORK,

@@ -78,6 +78,7 @@ TRANSACTION_LIST = Listing(
     searched=SEARCHED,
     sorts={**DATES, "amount": lambda row: row.amount},
     statuses=TRANSACTION_STATUSES,
+    assumed_statuses="L3",
 )
 
 

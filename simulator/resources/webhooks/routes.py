@@ -29,6 +29,7 @@ DELIVERIES = Listing(
     search=lambda delivery: (delivery.id, delivery.event_id, delivery.event_type, delivery.error),
     searched="id, event, type of event and error",
     statuses=DELIVERY_MEANINGS,
+    assumed_statuses="W12",
 )
 
 _FIND = by_id(ENDPOINTS, "webhook endpoint")
