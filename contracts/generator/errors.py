@@ -166,16 +166,30 @@ def _refused(components: Components, codes: list[str]) -> Schema:
     return {"allOf": [components.add("Error", ERROR), {"properties": {"error": own}}]}
 
 
-def _about(code: str, status: int) -> Schema:
+_GATES = {"kyc_required": "H18", "production_access_required": "H18"}
+"""Codes whose operations a decision names, but for those that declare them themselves."""
+
+
+def _about(operation: Operation, code: str, status: int) -> Schema:
+    """The cause of a code, and what it rests on that this operation answers it."""
     row = CATALOGUE[code]
     if status == 405:
         return {"cause": "the path does not know this method", "x-provenance": "assumed", "x-basis": "H3"}
-    assumed = row.basis != "specified"
-    return {
-        "cause": row.cause,
-        "x-provenance": "assumed" if assumed else "specified",
-        "x-basis": row.basis if assumed else "Errors",
-    }
+    basis = _guess(operation, code)
+    marks = (
+        {"x-provenance": "assumed", "x-basis": basis} if basis else {"x-provenance": "specified", "x-basis": "Errors"}
+    )
+    return {"cause": row.cause, **marks}
+
+
+def _guess(operation: Operation, code: str) -> str:
+    """The decision by which an operation answers a code, "" where the specification says so."""
+    if code in operation.guessed:
+        return operation.guessed[code]
+    row = CATALOGUE[code]
+    if row.basis != "specified":
+        return row.basis
+    return _GATES.get(code, "") if code not in operation.errors else ""
 
 
 def error_responses(
@@ -183,8 +197,8 @@ def error_responses(
 ) -> dict[str, Schema]:
     """The responses of an operation beyond success; those that many share are named in `responses`.
 
-    A response of which the operation itself was seen to answer something stands in the operation, with what was seen;
-    a shared one shows its codes as others answered them.
+    A response of which the operation itself was seen to answer something stands in the operation, with what was seen,
+    and so does one that rests on another decision here; a shared one shows its codes as others answered them.
     """
     seen, anywhere = examples.refusals(operation), examples.refusals_of_all()
     shown: dict[str, Schema] = {}
@@ -195,8 +209,9 @@ def error_responses(
             name = "MethodNotAllowed"
         own = {} if status == 405 else {code: seen[code] for code in codes if code in seen}
         shared = {} if status == 405 else {code: anywhere[code] for code in codes if code in anywhere}
-        response = _response(status, codes, _refused(components, codes), stored, own or shared)
-        if own:
+        about = {code: _about(operation, code, status) for code in codes}
+        response = _response(status, about, _refused(components, codes), stored, own or shared)
+        if own or operation.guessed.keys() & set(codes):
             shown[str(status)] = response
         else:
             name = f"{name}Stored" if stored else name
@@ -205,15 +220,15 @@ def error_responses(
     return shown
 
 
-def _response(status: int, codes: list[str], schema: Schema, stored: bool, examples: Schema) -> Schema:
-    provenance = ("assumed", "H3") if status == 405 else ("specified", "Errors")
+def _response(status: int, about: Mapping[str, Schema], schema: Schema, stored: bool, examples: Schema) -> Schema:
+    """A response with these codes; it is promised where one of them is."""
+    marks = [{key: code[key] for key in ("x-provenance", "x-basis")} for code in about.values()]
     return {
         "description": _MEANINGS[status],
         "headers": _headers(status, stored),
         "content": {"application/json": {"schema": schema, **({"examples": examples} if examples else {})}},
-        "x-codes": {code: _about(code, status) for code in codes},
-        "x-provenance": provenance[0],
-        "x-basis": provenance[1],
+        "x-codes": dict(about),
+        **next((mark for mark in marks if mark["x-provenance"] == "specified"), marks[0]),
     }
 
 

@@ -28,18 +28,22 @@ _SEARCH = r"^([\s\S]{2,})?$"
 
 @dataclass(frozen=True)
 class _PathId:
-    """An id in a path: its form, the clause that gives it, and which it is."""
+    """An id in a path: its form, the clause that gives its beginning, which it is, the decision on the rest of it."""
 
     pattern: str
     clause: str
     text: str
+    guess: str = "id-form"
 
 
 _IDS_OF_ANOTHER_FORM: Mapping[str, _PathId] = {
-    "/fees/{id}": _PathId("^fee_[0-9a-z_]+$", "Fee product", "The id of the fee product."),
+    "/fees/{id}": _PathId("^fee_[0-9a-z_]+$", "Fee product", "The id of the fee product.", "R9"),
     "/transactions/{id}": _PathId("^txn_[0-9a-z]+$", "Ramp transaction", "The id of the transaction, of any type."),
     "/orders/{order_id}": _PathId(
-        "^(ORD-[0-9]{8,}|txn_[0-9a-z]+)$", "Order", "The number of the order, or the id of its transaction."
+        "^(ORD-[0-9]{8,}|txn_[0-9a-z]+)$",
+        "Order",
+        "The number of the order, or the id of its transaction.",
+        "order-number",
     ),
     "/wallets/{id}/lightning/{lightning_id}": _PathId(
         "^ln_[0-9a-z]+$", "Lightning entry", "The id of the Lightning entry, which is one of this wallet."
@@ -106,7 +110,7 @@ def path_parameters(path: str) -> list[Parameter]:
                 "in": "path",
                 "required": True,
                 "description": named.text,
-                "schema": {"type": "string", "pattern": named.pattern},
+                "schema": {"type": "string", "pattern": named.pattern, **_guessed("pattern", named.guess)},
                 "x-provenance": "specified",
                 "x-basis": named.clause,
             }
@@ -196,7 +200,8 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
             _query("sort_order", {**_one_of(_ORDERS), "default": "desc"}, "Which end of the order comes first."),
         ]
         if listing.statuses and "status" not in own:
-            parameters.append(_several("status", listing.statuses, "One status, or several with commas.", _LISTS))
+            choices = _one_of(listing.statuses, listing.assumed_statuses)
+            parameters.append(_several("status", choices, "One status, or several with commas.", _LISTS))
     parameters += [_filter(filter_, tag, listing.defaults) for filter_ in listing.filters]
     return parameters
 
@@ -219,28 +224,32 @@ def _sorts(listing: Listing) -> Choices:
     )
 
 
-def _several(name: str, choices: Choices, description: str, clause: str) -> Parameter:
-    schema = {"type": "array", "items": _one_of(choices), "minItems": 1}
+def _several(name: str, choice: Schema, description: str, clause: str) -> Parameter:
+    schema = {"type": "array", "items": choice, "minItems": 1}
     return _query(name, schema, description, clause, style="form", explode=False)
 
 
-def _one_of(choices: Choices) -> Schema:
-    schema: Schema = {"type": "string", "enum": list(choices)}
-    return schema | ({"x-enum-descriptions": dict(choices)} if isinstance(choices, Mapping) else {})
+def _one_of(choices: Choices, assumed: str = "") -> Schema:
+    """One of these values, which rest on a decision where `assumed` names one."""
+    texts = {"x-enum-descriptions": dict(choices)} if isinstance(choices, Mapping) else {}
+    return {"type": "string", "enum": list(choices), **texts, **_guessed("enum", assumed)}
+
+
+def _guessed(constraint: str, basis: str) -> Schema:
+    return {"x-assumed": [constraint], "x-assumed-basis": {constraint: basis}} if basis else {}
 
 
 def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> Parameter:
     default = {"default": defaults[filter_.name]} if filter_.name in defaults else {}
     if isinstance(filter_, Bound):
         schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$"}
-        description = filter_.description or "A bound of the amount, inclusive; a decimal number."
-        return _query(filter_.name, schema, description, tag)
-    description = filter_.description or f"Only what has this {filter_.name}."
+        return _query(filter_.name, schema, filter_.description, tag)
     if filter_.choices is None:
-        return _query(filter_.name, {"type": "string"}, description, tag)
+        return _query(filter_.name, {"type": "string"}, filter_.description, tag)
+    choice = _one_of(filter_.choices, filter_.assumed)
     if filter_.many:
-        parameter = _several(filter_.name, filter_.choices, f"{description} Several with commas.", tag)
+        parameter = _several(filter_.name, choice, f"{filter_.description} Several with commas.", tag)
         if default:
             parameter["schema"]["default"] = [default["default"]]
         return parameter
-    return _query(filter_.name, {**_one_of(filter_.choices), **default}, description, tag)
+    return _query(filter_.name, {**choice, **default}, filter_.description, tag)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic.json_schema import JsonSchemaValue
 
+from contracts.generator.schemas import unmarked
 from simulator.scenario.parameters import names_of
 from simulator.scenario.schema import CREATED, REQUEST, Scenario
 from simulator.wire.actions import ActionTable
@@ -14,7 +15,7 @@ from simulator.wire.json import dumps, loads
 
 def json_schema(actions: ActionTable) -> JsonSchemaValue:
     """The JSON Schema of scenario files, with the actions and their parameters in it."""
-    schema = _published(Scenario.model_json_schema(by_alias=True))
+    schema = unmarked(_published(Scenario.model_json_schema(by_alias=True)))
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Scenario",

@@ -82,13 +82,16 @@ class Components:
         closed = closed and schema.get("additionalProperties") is not True  # it says itself that it has more
         schema = _tidy(schema)
         schema["title"] = component_name(name)
+        if "properties" in schema:
+            schema["properties"] = dict(sorted(schema["properties"].items(), key=_place))
         if closed and "properties" in schema:
             schema["additionalProperties"] = False
         if self._clauses is not None:
             clause = self._clauses.get(component_name(name), "")
             for member in schema.get("properties", {}).values():
                 mark(member, clause)
-        return schema
+            return schema
+        return unmarked(schema)
 
     def name_unions(self, unions: Mapping[frozenset[str], str]) -> None:
         """Give the unions of named answers their own names, and say by which member their parts are told apart."""
@@ -145,6 +148,23 @@ def discriminated(shapes: Mapping[str, Schema]) -> tuple[str, list[tuple[list[st
 def _key(shape: Any) -> str:
     """A stable key of a shape, which may be a union."""
     return f"{shape.__module__}.{shape.__qualname__}" if isinstance(shape, type) else repr(shape)
+
+
+_FIRST = ("id", "type", "status")
+
+
+def _place(field: tuple[str, Schema]) -> int:
+    """What tells which object this is stands first, also where a shape inherits the rest."""
+    return _FIRST.index(field[0]) if field[0] in _FIRST else len(_FIRST)
+
+
+_MARKS = ("x-provenance", "x-basis", "x-assumed", "x-assumed-basis")
+
+
+def unmarked(schema: Schema) -> Schema:
+    """A copy without what is said of the service: of what is the simulator's own nothing is a guess."""
+    bare: Schema = walk(schema, lambda part: {name: value for name, value in part.items() if name not in _MARKS})
+    return bare
 
 
 def mark(schema: Schema, clause: Origin) -> Schema:
