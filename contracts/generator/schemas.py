@@ -233,7 +233,18 @@ def _tidy_one(schema: Schema) -> Schema:
         schema.setdefault("items", {})  # beyond the listed ones, of which maxItems leaves none; linters ask for it
     if isinstance(schema.get("description"), str):
         schema["description"] = " ".join(schema["description"].split())
-    return _nullable(schema)
+    return _nullable(_chosen(schema) if "enum" in schema or "const" in schema else schema)
+
+
+def _chosen(schema: Schema) -> Schema:
+    """What is one of several values needs no bounds of text besides."""
+    schema = {name: value for name, value in schema.items() if name not in _OF_TEXT}
+    guesses = {word: basis for word, basis in schema.pop("x-assumed-basis", {}).items() if word not in _OF_TEXT}
+    schema.pop("x-assumed", None)
+    return {**schema, "x-assumed": sorted(guesses), "x-assumed-basis": guesses} if guesses else schema
+
+
+_OF_TEXT = frozenset({"pattern", "minLength", "maxLength"})
 
 
 def _nullable(schema: Schema) -> Schema:

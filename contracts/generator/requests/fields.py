@@ -8,24 +8,26 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contracts.generator.requests.values import FIATS, NETWORKS, STABLE, some
+from contracts.generator.requests.values import STABLE, some
 from contracts.generator.schemas import Schema
 from simulator.resources import reference
 from simulator.resources.auth.bodies import TokenBody
 from simulator.resources.balance.bodies import BuyQuoteBody, EstimateBody, SwapSide, WithdrawQuoteBody
 from simulator.resources.beneficiaries.bodies import AnyBeneficiary, BankAccount, PhoneNumber, WalletAddress
-from simulator.resources.fees.bodies import CalculateFee
-from simulator.resources.ramps.bodies import QuoteBody
 from simulator.resources.recurring.bodies import NewRecurring, Source
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body
+from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS
 
-_RAMPED = some(dict.fromkeys(code for codes in reference.RAMP_ASSETS.values() for code in codes))
-_ASSET = some(dict.fromkeys(code for code, _ in reference.ASSETS))
-_FIAT = some(FIATS)
-_CURRENCY = some([*FIATS, *_ASSET["enum"]])
-_NETWORK = some(NETWORKS)
+
+def _one_of(meanings: Mapping[str, str]) -> Schema:
+    return {**some(meanings), "x-enum-descriptions": dict(meanings)}
+
+
+_ASSET, _FIAT, _CURRENCY = _one_of(ASSET_CODES), _one_of(FIAT_CODES), _one_of(CURRENCY_CODES)
+_NETWORK = _one_of(WALLET_NETWORKS)
+_STABLE = {code: ASSET_CODES[code] for code in STABLE}
 _HELD = {"symbol": _ASSET, "network": _NETWORK}
 _PHONE = {
     "type": "string",
@@ -34,7 +36,7 @@ _PHONE = {
 }
 _EVENTS = {
     "type": "array",
-    "items": some(["*", *EVENT_TYPES]),
+    "items": _one_of({"*": "Every event.", **{name: f"When {row.sent_when}." for name, row in EVENT_TYPES.items()}}),
     "minItems": 1,
     "examples": [["*"], ["transaction.completed", "transaction.failed"]],
 }
@@ -52,23 +54,21 @@ FIELDS: Mapping[type[Body], Mapping[str, Schema]] = {
         "public_key": {"type": "string", "pattern": "^pk_(test|live)_"},
         "secret_key": {"type": "string", "pattern": "^sk_(test|live)_"},
     },
-    QuoteBody: {"asset": _RAMPED, "fiat_currency": _FIAT, "amount_currency": some([*FIATS, *_RAMPED["enum"]])},
-    CalculateFee: {"currency": _CURRENCY, "asset": _ASSET, "fiat_currency": _FIAT, "to_asset": _ASSET},
     EstimateBody: _HELD,
     SwapSide: _HELD,
     BuyQuoteBody: {**_HELD, "fiat_currency": _FIAT},
     WithdrawQuoteBody: {
-        "symbol": some(STABLE),
+        "symbol": _one_of(_STABLE),
         "network": _NETWORK,
         "fiat_currency": _FIAT,
-        "amount_currency": some([*FIATS, *STABLE]),
+        "amount_currency": _one_of({**FIAT_CODES, **_STABLE}),
     },
     Source: _HELD,
     NewRecurring: {"amount_currency": _CURRENCY},
     AnyBeneficiary: {"fiat_currency": _FIAT},
     BankAccount: {"bank_code": _known(_BANKS)},
     PhoneNumber: {"phone_number": _PHONE, "provider": _known(_PROVIDERS)},
-    WalletAddress: {"asset": _known(dict.fromkeys([*_ASSET["enum"], "cUSD"]))},
+    WalletAddress: {"asset": _known(dict.fromkeys([*ASSET_CODES, "cUSD"]))},
     NewWebhook: {"events": _EVENTS},
     WebhookChange: {"events": _EVENTS},
 }
