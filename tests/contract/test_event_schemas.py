@@ -13,6 +13,9 @@ from simulator.wire.json import JsonObject
 from tests.shipped import shown
 
 
+GONE = "gone"
+
+
 @pytest.fixture(scope="module")
 def failed() -> JsonObject:
     """An offramp that failed."""
@@ -26,10 +29,10 @@ def schema(files: dict[str, bytes]) -> jsonschema_rs.Draft202012Validator:
 
 
 def changed(event: JsonObject, **members: Any) -> JsonObject:
-    """The event with other members in its object; without those that are None here."""
+    """The event with other members in its object; without those that are GONE."""
     copied = deepcopy(event)
     shown_object = {**copied["data"]["object"], **members}
-    copied["data"]["object"] = {name: value for name, value in shown_object.items() if value is not None}
+    copied["data"]["object"] = {name: value for name, value in shown_object.items() if value != GONE}
     return copied
 
 
@@ -41,7 +44,7 @@ def test_new_members_and_new_values_are_taken(failed: JsonObject, schema: jsonsc
 
 @pytest.mark.parametrize(
     "members",
-    [{"failure_code": None}, {"status": "completed"}, {"type": "teleport"}, {"id": None}, {"source_amount": 30}],
+    [{"failure_code": GONE}, {"status": "completed"}, {"type": "teleport"}, {"id": GONE}, {"source_amount": 30}],
 )
 def test_what_the_event_promises_is_asked_for(
     members: dict[str, Any], failed: JsonObject, schema: jsonschema_rs.Draft202012Validator
