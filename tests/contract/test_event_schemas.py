@@ -12,7 +12,6 @@ import pytest
 from simulator.wire.json import JsonObject
 from tests.shipped import shown
 
-
 GONE = "gone"
 
 
