@@ -88,5 +88,15 @@ def test_status_content_type_body_and_header_are_looked_at_too() -> None:
     assert faults(b"x", 204)[0][:2] == ("closed", "body")
 
 
+def test_which_success_it_is_may_be_a_guess() -> None:
+    guessing = json.loads(json.dumps(CONTRACT))
+    guessing["paths"]["/things/{id}"]["get"]["responses"]["200"] |= {"x-provenance": "assumed", "x-basis": "H1"}
+    judge = ShapeJudge(guessing)
+    assert [fault.basis for fault in judge.faults("GET /things/{id}", 201, HEADERS, b"{}") if not fault.promise] == [
+        "H1"
+    ]
+    assert [fault.promise for fault in judge.faults("GET /things/{id}", 418, HEADERS, b"{}")] == [True]
+
+
 def test_what_no_contract_has_is_not_judged() -> None:
     assert list(ShapeJudge(CONTRACT).faults("GET /others", 200, HEADERS, b"x")) == []

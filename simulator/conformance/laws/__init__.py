@@ -4,6 +4,7 @@ from simulator.conformance.laws import (
     auth,
     balance,
     beneficiaries,
+    conventions,
     creating,
     errors,
     events,
@@ -21,8 +22,8 @@ from simulator.conformance.laws import (
 from simulator.conformance.laws.bench import ALWAYS, LAWS, Bench, observe, play
 
 CHAPTERS = (
-    auth, errors, profile, fees, quotes, ramps, balance, wallets, beneficiaries, recurring, orders, creating,
-    idempotency, lists, webhooks, events,
+    conventions, auth, errors, profile, fees, quotes, ramps, balance, wallets, beneficiaries, recurring, orders,
+    creating, idempotency, lists, webhooks, events,
 )  # fmt: skip
 """The modules that enter their laws when they are imported."""
 

@@ -75,7 +75,7 @@ def memo_on_celo(body: Any, call: Call) -> None:
         body |= {"memo": "4711", "memo_type": "id"}
 
 
-@answer("Timestamps are local time with an offset.", found_by="shape.assumed_pattern")
+@answer("Timestamps are local time with an offset.", found_by="time.utc")
 def timestamps_with_offset(body: Any, call: Call) -> None:
     def local(value: Any) -> Any:
         if isinstance(value, str) and re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]+Z", value):
@@ -92,7 +92,7 @@ def wallet_quote_with_status(body: Any, call: Call) -> None:
     body["status"] = "active"
 
 
-@service("What creates a ramp quote answers 200.", "POST /quotes", found_by="shape.status")
+@service("What creates a ramp quote answers 200.", "POST /quotes", found_by="shape.assumed_status")
 async def created_with_200(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     found.status = 200 if found.status == 201 else found.status
