@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from datetime import datetime
 
 from simulator.conformance.laws.bench import Answer, always, shown
 
@@ -15,6 +16,26 @@ def utc(answer: Answer) -> Iterator[tuple[str, str | None]]:
     """Timestamps are ISO 8601 in UTC."""
     for place, value in _moments("", answer.body):
         yield place, None if _UTC.fullmatch(value) else f"{place} is {shown(value)}, which is not in UTC"
+
+
+@always("time.order", clause="created_at, updated_at")
+def order(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """Nothing was changed before it was made, nor expires before that."""
+    made = answer.body.get("created_at")
+    for name in ("updated_at", "expires_at"):
+        later = answer.body.get(name)
+        if isinstance(made, str) and isinstance(later, str):
+            held = datetime.fromisoformat(made) <= datetime.fromisoformat(later)
+            yield name, None if held else f"{name} is {later}, created_at {made}"
+
+
+@always("transaction.no_hash", clause="Ramp transaction, Wallet transaction: tx_hash")
+def no_hash(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A transaction has no tx_hash while it waits."""
+    waiting = answer.body.get("status") in ("awaiting_payment", "awaiting_deposit", "pending")
+    if waiting and "tx_hash" in answer.body:
+        told = answer.body["tx_hash"]
+        yield "tx_hash", None if told is None else f"tx_hash is {shown(told)} while the transaction waits"
 
 
 def _moments(place: str, value: object) -> Iterator[tuple[str, str]]:

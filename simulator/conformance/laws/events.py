@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 
 from simulator.conformance.laws import recurring, stock
 from simulator.conformance.laws.bench import Bench, law
@@ -58,6 +59,27 @@ def ramps_tell(bench: Bench) -> None:
             "created", "awaiting_payment", "processing", "completed")])  # fmt: skip
         _came(bench, receiver, failed, [f"transaction.{word}" for word in (
             "created", "awaiting_deposit", "processing", "failed", "refunded")])  # fmt: skip
+
+
+@law("event.once", "writes", "control", clause="Events: deduplicate on the event id")
+def told_once(bench: Bench) -> None:
+    """What happens once is told under one id, however often it comes."""
+    with receiving(bench, "transaction.created", "transaction.awaiting_payment") as receiver:
+        ramp = stock.onramp(bench).text("id")
+        ids = {(row.type, row.id) for row in receiver.got() if row.object.get("id") == ramp}
+        bench.holds(len(ids) == 2, receiver.made, f"two events have {len(ids)} ids", "id")
+
+
+@law("event.created_at", "writes", "control", clause=ENVELOPE)
+def created_at(bench: Bench) -> None:
+    """The created_at of an event is the moment of what it tells."""
+    with receiving(bench, "transaction.created") as receiver:
+        ramp = stock.onramp(bench)
+        for row in receiver.got():
+            told = str(row.event.get("created_at"))
+            apart = abs(instant(told) - instant(ramp.text("created_at")))
+            words = f"{row.type} says {told} of what was made at {ramp.text('created_at')}"
+            bench.holds(apart < timedelta(minutes=1), receiver.made, words, "created_at")
 
 
 @law("event.expired", "writes", "control", clause=TYPES)

@@ -197,8 +197,9 @@ def partition(bench: Bench) -> None:
 def beyond(bench: Bench) -> None:
     """A page beyond the last has no rows."""
     for one in LISTS:
-        page = bench.done(one.operation, query={"page": 9999})
-        bench.holds(page.items == [], page, f"page 9999 has {len(page.items)} rows", "data")
+        page = bench.call(one.operation, query={"page": 9999})
+        if bench.accepted(page):
+            bench.holds(page.items == [], page, f"page 9999 has {len(page.items)} rows", "data")
 
 
 @law("page.default_size", clause=COMMON)

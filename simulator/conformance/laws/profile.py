@@ -51,6 +51,13 @@ def fixed(bench: Bench) -> None:
         bench.holds(held, later, f"{name} was changed", name, after=(sent,))
 
 
+@law("profile.fixed_refused", "writes", guess="H6")
+def fixed_refused(bench: Bench) -> None:
+    """A field that cannot be changed is refused with 400 invalid_parameter that names it."""
+    for name, value in (("email", "other@example.test"), ("country", "NG"), ("account_type", "business")):
+        bench.refused(bench.call(CHANGE, {name: value}), 400, "invalid_parameter", param=name)
+
+
 @law("profile.phone", "writes", clause="PATCH /profile: phone_number")
 def phone(bench: Bench) -> None:
     """A new phone number takes effect when it is verified; one that is none is 422 invalid_phone_number."""

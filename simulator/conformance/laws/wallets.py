@@ -216,6 +216,16 @@ def deposit_way(bench: Bench) -> None:
         bench.holds(got == Decimal(amount), done, f"{got} was credited", "data", after=(home,))
 
 
+@law("deposit.detected", "writes", "control", guess="S12")
+def deposit_detected(bench: Bench) -> None:
+    """A deposit that is seen and not confirmed yet is listed as detected."""
+    home = stock.wallet(bench, "celo")
+    bench.world.act("deposit_arrives", home.text("id"), asset="USDT", amount="30")
+    seen = bench.done("GET /wallets/{id}/deposits", id=home.text("id"))
+    told = [row["status"] for row in seen.items]
+    bench.holds(told == ["detected"], seen, f"deposits are {told}", "data", after=(home,))
+
+
 def _available(bench: Bench, symbol: str, network_name: str) -> Decimal:
     rows = bench.done("GET /wallet/assets", query={"size": 100}).items
     wanted = (symbol, network_name.upper())

@@ -181,6 +181,16 @@ def retry(bench: Bench) -> None:
         bench.holds(count == 2, receiver.made, f"{count} attempts after it was taken", "deliveries")
 
 
+@law("webhook.acknowledged", "writes", "control", clause=RULES)
+def acknowledged(bench: Bench) -> None:
+    """Any 2xx takes a delivery, not 200 alone."""
+    with receiving(bench, "beneficiary.created") as receiver:
+        _failing(bench, receiver, 204)
+        bench.world.advance("2m")
+        count = len(receiver.got())
+        bench.holds(count == 1, receiver.made, f"{count} attempts although the first was answered 204", "deliveries")
+
+
 @law("webhook.retry_schedule", "writes", "control", clause=RULES)
 def retry_schedule(bench: Bench) -> None:
     """Retries come about 1 minute, 5 minutes, 30 minutes, 2 hours and 6 hours after the attempt before."""

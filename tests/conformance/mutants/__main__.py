@@ -29,8 +29,9 @@ def main() -> int:
         if verdict.name:
             rows.append(row_of(verdict))
     print(f"\n{score(rows)} {perf_counter() - started:.0f} s.")  # noqa: T201
-    if arguments.write and not arguments.names:
-        RECORD.write_text(json.dumps(rows, indent=1) + "\n")
+    if arguments.write:
+        known = {row["name"]: row for row in [*json.loads(RECORD.read_text()), *rows]}
+        RECORD.write_text(json.dumps([known[name] for name in MUTANTS if name in known], indent=1) + "\n")
     return 1 if failed else 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.conformance.mutants.errors import refusal
 from tests.conformance.mutants.service import Answer, Call, Service, answer, service
 from tests.conformance.mutants.times import later
 
@@ -111,3 +112,42 @@ async def amounts_ignored(call: Call, ask: Service) -> Answer:
 def newest_missing(body: Any, call: Call) -> None:
     if call.query.get("page", "1") == "1" and call.query.get("sort_order") != "asc" and body["data"]:
         del body["data"][0]
+
+
+@service("Pages have ten rows unless asked otherwise.", *LISTS, found_by="page.default_size")
+async def ten_by_default(call: Call, ask: Service) -> Answer:
+    plain = not call.query.keys() & {"size", "limit"}
+    return await ask(call.but(query={**call.query, "size": "10"}) if plain else call)
+
+
+@service("When size and limit are both sent, limit wins.", *LISTS, found_by="page.limit")
+async def limit_wins(call: Call, ask: Service) -> Answer:
+    both = {"size", "limit"} <= call.query.keys()
+    return await ask(call.but(query={**call.query, "size": call.query["limit"]}) if both else call)
+
+
+@service("A page beyond the last is not found.", *LISTS, found_by="page.beyond")
+async def no_page_beyond(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    beyond = found.status == 200 and not found.body["data"] and call.query.get("page", "1") != "1"
+    return refusal(404, "not_found", found) if beyond else found
+
+
+@service("Searching minds upper and lower case.", *LISTS, found_by="search.holds")
+async def search_minds_case(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    text = call.query.get("search", "")
+    if found.status == 200 and text != text.lower():
+        found.body |= {"data": [], "pagination": {**found.body["pagination"], "total": 0, "total_pages": 0}}
+    return found
+
+
+@service("An offramp is not among the transactions of its currency.", "GET /transactions", found_by="filter.complete")
+async def offramps_left_out(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status == 200 and "currency" in call.query:
+        rows = [row for row in found.body["data"] if row["type"] != "offramp"]
+        left = len(found.body["data"]) - len(rows)
+        total = found.body["pagination"]["total"] - left
+        found.body |= {"data": rows, "pagination": {**found.body["pagination"], "total": total}}
+    return found

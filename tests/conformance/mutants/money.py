@@ -162,3 +162,30 @@ async def limits_not_used(call: Call, ask: Service) -> Answer:
 @service("More can be sent than the account has.", "POST /wallet/send", found_by="send.insufficient_balance")
 async def overdraft(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("insufficient_balance",))
+
+
+@answer("A quote is for another amount than was asked for.", "POST /quotes", found_by="quote.echo")
+def amount_not_echoed(body: Any, call: Call) -> None:
+    if call.body["amount_currency"] == body["source_currency"]:
+        body["source_amount"] = str(D(body["source_amount"]) * 2)
+
+
+@answer("A buy credits nothing when it is paid.", "GET /wallet/assets", found_by="buy.credited")
+def buy_not_credited(body: Any, call: Call) -> None:
+    for row in body["data"]:
+        first = call.memory.setdefault((row["symbol"], row["network"]), row["available"])
+        if D(row["available"]) > D(first):
+            row["available"] = row["balance"] = first
+
+
+@answer("A limit that is reached stays reached for ever.", "GET /profile/limits", found_by="limits.resets")
+def limits_never_reset(body: Any, call: Call) -> None:
+    daily = body["limits"]["daily"]
+    most = call.memory["used"] = max(call.memory.get("used", "0"), daily["used"], key=D)
+    daily |= {"used": most, "remaining": str(D(daily["max"]) - D(most))}
+
+
+@answer("Products that are out of force are listed unasked.", "GET /fees", found_by="fee.active_listed")
+def inactive_fees_listed(body: Any, call: Call) -> None:
+    if "status" not in call.query and body["data"]:
+        body["data"][0]["status"] = "inactive"

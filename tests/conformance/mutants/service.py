@@ -291,11 +291,13 @@ class WrongTransport:
         self._simulator = simulator
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        posted: list[Post] = []
+        posted, came = list[Post](), list[Outcome]()
 
         async def send(post: Post) -> Outcome:
             posted.append(post)
-            return await self._inner.post(post.url, tuple(post.headers.items()), post.raw, timeout_seconds, policy)
+            sent = tuple(post.headers.items())
+            came.append(await self._inner.post(post.url, sent, post.raw, timeout_seconds, policy))
+            return came[-1]
 
         original = Post(url, dict(headers), body, self._key(dict(headers), body), self._tally.memory)
         assert self._mutant.sender is not None
@@ -304,7 +306,7 @@ class WrongTransport:
         except Exception as error:
             self._tally.slips.append(f"{url}: {error!r}")
             raise
-        self._tally.hits += posted != [original]
+        self._tally.hits += posted != [original] or outcome is not came[-1]
         return outcome
 
     def _key(self, headers: dict[str, str], body: bytes) -> str:

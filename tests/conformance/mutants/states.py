@@ -166,3 +166,119 @@ async def prefix_of_another_kind(call: Call, ask: Service) -> Answer:
     if found.status == 201:
         found.body["id"] = found.body["id"].replace("txn_", "qt_")
     return found
+
+
+@answer("An onramp has its hash before anybody has paid.", "POST /quotes/{id}/confirm", found_by="transaction.no_hash")
+def hash_too_early(body: Any, call: Call) -> None:
+    if body["type"] == "onramp":
+        body["tx_hash"] = "0x" + "a" * 64
+
+
+@answer("What was refunded is shown as failed for ever.", "GET /transactions/{id}", found_by="ramp.refund")
+def refund_not_shown(body: Any, call: Call) -> None:
+    if body["status"] == "refunded":
+        body["status"] = "failed"
+
+
+@answer("All wallets on celo have one address.", "POST /wallets", "GET /wallets/{id}", "GET /wallets",
+        found_by="wallet.unique_address")  # fmt: skip
+def one_address_for_all(body: Any, call: Call) -> None:
+    for row in body.get("data", [body]):
+        if row["network"] == "celo":
+            row["address"] = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+@answer("A wallet on stellar has no memo.", "POST /wallets", "GET /wallets/{id}", "GET /wallets",
+        found_by="wallet.memo shape.required")  # fmt: skip
+def stellar_without_memo(body: Any, call: Call) -> None:
+    for row in body.get("data", [body]):
+        row.pop("memo", None)
+
+
+@answer("A deposit does not bear the reference of its wallet.", "GET /wallets/{id}/deposits", found_by="deposit.way")
+def deposit_without_reference(body: Any, call: Call) -> None:
+    for row in body["data"]:
+        row["reference"] = None
+
+
+@answer("A deposit is confirmed the moment it is seen.", "GET /wallets/{id}/deposits", found_by="deposit.detected")
+def deposit_confirmed_at_once(body: Any, call: Call) -> None:
+    for row in body["data"]:
+        row["status"] = "confirmed" if row["status"] == "detected" else row["status"]
+
+
+@answer("Runs are counted twice.", "GET /recurring-payments/{id}", found_by="recurring.run recurring.completes")
+def runs_counted_twice(body: Any, call: Call) -> None:
+    body["runs_completed"] *= 2
+
+
+@answer("A payment that failed three times is still active.", "GET /recurring-payments/{id}",
+        found_by="recurring.auto_pause")  # fmt: skip
+def no_auto_pause(body: Any, call: Call) -> None:
+    if body["status"] == "paused" and body["pause_reason"] == "repeated_failures":
+        body["status"] = "active"
+
+
+@answer("The reference of a run does not have the run's number.", "GET /recurring-payments/{id}/transactions",
+        found_by="recurring.run")  # fmt: skip
+def run_without_number(body: Any, call: Call) -> None:
+    for row in body["data"]:
+        row["reference"] = row["reference"] and row["reference"].rpartition("-")[0]
+
+
+@answer("Every month is scheduled as every week.", "PUT /recurring-payments/{id}/schedule",
+        found_by="recurring.scheduled recurring.schedule_fields")  # fmt: skip
+def months_become_weeks(body: Any, call: Call) -> None:
+    body["schedule"]["frequency"] = "weekly"
+
+
+@answer("The sandbox says that it is production.", "GET /profile", found_by="environment.profile")
+def profile_of_production(body: Any, call: Call) -> None:
+    body["environment"] = "production"
+
+
+@service("PATCH /profile passes over what cannot be changed.", "PATCH /profile", found_by="profile.fixed_refused")
+async def fixed_fields_passed_over(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    return await ask(call.to("GET", "/profile")) if code_of(found) == "invalid_parameter" else found
+
+
+@answer("A new phone number counts before it is verified.", "PATCH /profile", "GET /profile", found_by="profile.phone")
+def phone_not_verified(body: Any, call: Call) -> None:
+    call.memory |= call.body or {}
+    body["phone_number"] = call.memory.get("phone_number", body["phone_number"])
+
+
+@answer("An order has no legs.", "GET /orders/{order_id}", found_by="order.legs")
+def order_without_legs(body: Any, call: Call) -> None:
+    body["transactions"] = []
+
+
+@answer("An order is pending for ever.", "GET /orders/{order_id}", found_by="order.status")
+def order_stays_pending(body: Any, call: Call) -> None:
+    body["status"] = "pending"
+
+
+@service("Everything works while the network is down.", "POST /quotes", found_by="errors.network_unavailable")
+async def network_down_unseen(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("network_unavailable",))
+
+
+@service("An account that lost its approval can still move money.", found_by="auth.kyc")
+async def kyc_not_asked(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("kyc_required",))
+
+
+@answer("An internal transfer has a hash.", "POST /wallet/send", "GET /transactions/{id}",
+        found_by="send.internal_free send.way")  # fmt: skip
+def internal_transfer_with_hash(body: Any, call: Call) -> None:
+    if body["type"] == "send" and body["status"] in ("processing", "completed") and body["tx_hash"] is None:
+        body["tx_hash"] = "0x" + "b" * 64
+
+
+@answer("Account numbers of beneficiaries are cut.", "POST /beneficiaries", "GET /beneficiaries/{id}",
+        "GET /beneficiaries", found_by="beneficiary.details")  # fmt: skip
+def account_number_cut(body: Any, call: Call) -> None:
+    for row in body.get("data", [body]):
+        if row["type"] == "bank_account":
+            row["details"]["account_number"] = row["details"]["account_number"][:-2]

@@ -107,3 +107,22 @@ async def tokens_never_expire(call: Call, ask: Service) -> Answer:
         found_by="recurring.next_run")  # fmt: skip
 def next_run_an_hour_off(body: Any, call: Call) -> None:
     body["next_run_at"] = later(body["next_run_at"], hours=1)
+
+
+@answer("A token says that it is good for two hours.", "POST /auth/token", found_by="token.answer token.expires")
+def token_says_two_hours(body: Any, call: Call) -> None:
+    body["expires_in"] = 7200
+
+
+@answer("The last change is older than the making.", "GET /transactions/{id}", found_by="time.order")
+def updated_before_created(body: Any, call: Call) -> None:
+    body["updated_at"] = later(body["created_at"], hours=-1)
+
+
+@answer(
+    "The day's limit is reset in the middle of the day.",
+    "GET /profile/limits",
+    found_by="limits.resets",
+)
+def limits_reset_at_noon(body: Any, call: Call) -> None:
+    body["resets_at"]["daily"] = later(body["resets_at"]["daily"], hours=12)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import json
 from dataclasses import replace
+from typing import Any
 
 from simulator.resources.webhooks import Outcome
-from tests.conformance.mutants.service import Answer, Call, Post, Sender, Service, delivery, service
+from tests.conformance.mutants.service import Answer, Call, Post, Sender, Service, answer, delivery, service
 
 ENDPOINTS = ("POST /webhooks", "GET /webhooks", "GET /webhooks/{id}", "PATCH /webhooks/{id}")
 
@@ -19,8 +22,6 @@ async def signed_after_reserialising(post: Post, send: Sender) -> Outcome:
 
 @delivery("The signature leaves the timestamp out.", found_by="webhook.signature")
 async def signed_without_timestamp(post: Post, send: Sender) -> Outcome:
-    import hmac
-
     mac = hmac.digest(post.key.encode(), post.raw, "sha256").hex()
     return await send(replace(post, headers={**post.headers, "X-Signature": mac}))
 
@@ -130,3 +131,71 @@ async def test_call_sends_nothing(call: Call, ask: Service) -> Answer:
     event = {"id": "evt_00000000000000000000", "type": "webhook.test", "created_at": found.body["created_at"],
              "livemode": False, "data": {"object": found.body}}  # fmt: skip
     return Answer(found.status, event, found.headers) if found.status == 200 else found
+
+
+@delivery("The signature is base64.", found_by="webhook.signature")
+async def signature_in_base64(post: Post, send: Sender) -> Outcome:
+    coded = base64.b64encode(bytes.fromhex(post.headers["X-Signature"])).decode()
+    return await send(replace(post, headers={**post.headers, "X-Signature": coded}))
+
+
+@delivery("Retries go on after the receiver took the event.", found_by="webhook.retry")
+async def taken_and_tried_again(post: Post, send: Sender) -> Outcome:
+    outcome = await send(post)
+    return replace(outcome, status=500) if outcome.succeeded and post.event["type"] != "webhook.test" else outcome
+
+
+@delivery("An answer of 204 counts as a failure.", found_by="webhook.acknowledged")
+async def only_200_counts(post: Post, send: Sender) -> Outcome:
+    outcome = await send(post)
+    return replace(outcome, status=500) if outcome.succeeded and outcome.status != 200 else outcome
+
+
+@delivery("An answer of 500 counts as taken.", found_by="webhook.retry")
+async def failure_counts_as_taken(post: Post, send: Sender) -> Outcome:
+    outcome = await send(post)
+    return replace(outcome, status=200) if post.event["type"] != "webhook.test" else outcome
+
+
+@delivery("Events tell the moment of sending as that of their making.", found_by="event.created_at")  # fmt: skip
+async def created_when_sent(post: Post, send: Sender) -> Outcome:
+    return await send(post.carrying({**post.event, "created_at": "2031-01-01T00:00:00.000Z"}))
+
+
+@delivery("The type of an event has another spelling.", found_by="event.envelope webhook.sent")
+async def types_spelled_otherwise(post: Post, send: Sender) -> Outcome:
+    return await send(post.carrying({**post.event, "type": post.event["type"].replace(".", "_")}))
+
+
+@delivery("transaction.failed does not say why.", found_by="event.failure_code")
+async def failure_without_reason(post: Post, send: Sender) -> Outcome:
+    event = post.event
+    if event["type"] != "transaction.failed":
+        return await send(post)
+    event["data"]["object"].pop("failure_code", None)
+    return await send(post.carrying(event))
+
+
+@delivery("Nobody is told that a quote or a ramp has expired.", found_by="event.expired")
+async def expiry_not_told(post: Post, send: Sender) -> Outcome:
+    return Outcome(200) if post.event["type"].endswith(".expired") else await send(post)
+
+
+@delivery("Every event is told twice, the second time under another id.", found_by="event.once")  # fmt: skip
+async def told_twice(post: Post, send: Sender) -> Outcome:
+    outcome = await send(post)
+    if post.event["type"] != "webhook.test":
+        await send(post.carrying({**post.event, "id": f"{post.event['id'][:-2]}zz"}))
+    return outcome
+
+
+@answer("An endpoint that fails for days stays enabled.", "GET /webhooks/{id}", found_by="webhook.gives_up")
+def never_disabled(body: Any, call: Call) -> None:
+    body["status"] = "enabled"
+
+
+@answer("The list of deliveries shows every attempt as taken.", "GET /webhooks/{id}/deliveries",
+        found_by="webhook.deliveries")  # fmt: skip
+def all_deliveries_taken(body: Any, call: Call) -> None:
+    for row in body["data"]:
+        row |= {"status": "succeeded", "response_status": 200}
