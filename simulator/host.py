@@ -136,5 +136,6 @@ def banner(world: World, origin: str) -> list[str]:
             f"  webhook key  {webhook_key(world, environment)}",
         ]
     clock = f"{world.clock.mode}, now {format_timestamp(world.now_ms)}, seed {world.seed}"
-    lines += [f"control      {origin}/_simulator", f"dashboard    {origin}/", f"clock        {clock}"]
+    lines += [f"control      {origin}/_simulator", f"dashboard    {origin}/"]
+    lines += [f"reference    {origin}/_simulator/reference.html", f"clock        {clock}"]
     return [*lines, f"Ready on {origin}"]

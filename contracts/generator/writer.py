@@ -19,6 +19,7 @@ from contracts.generator import (
     forms,
     mutants,
     openapi,
+    reference_data,
     scenario_schema,
 )
 from contracts.generator.evidence import TOUR, Evidence, collect
@@ -81,7 +82,7 @@ ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
 
 def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     """Every file by its path below `contracts/`; `evidence`: what the scenarios showed that ship, if they were run."""
-    found = collect().values() if evidence is None else evidence
+    found = list(collect().values()) if evidence is None else evidence
     strict = openapi.build(Examples(found))
     document = forms.opened(strict)
     simulator = Simulator()
@@ -93,6 +94,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "openapi.json": pretty(document),
         "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),
         "openapi.specified.yaml": (_HEAD + yaml_text(forms.promised(document))).encode(),
+        "reference.json": pretty(reference_data.build(document, found)),
         "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
         "assumptions.md": assumptions.page().encode(),

@@ -1,20 +1,346 @@
-"""The reference page: the contract rendered for people, without any outside resource; its one script filters."""
+"""The reference page: the contract rendered for people, without any outside resource.
+
+Every schema with a name stands once: where it is first answered or sent, or at the end. The script of the page shows it
+wherever else it is a part, and writes the samples in other languages than curl; without scripts, links lead there.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import jinja2
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from simulator.client import DEFAULT_URL
+from simulator.contract.fields import Field, Part, Reader
 from simulator.contract.files import operations_of
-from simulator.wire.json import JsonObject, Shown, pretty
+from simulator.contract.samples import JSON, Sample, first_example, one_line, samples
+from simulator.kernel.clock import parse_timestamp
+from simulator.wire.json import Shown
 
-_SCHEMAS = "#/components/schemas/"
+_EVERYWHERE = 0.9
+"""A code that so large a share of all operations may answer is told once for all of them."""
+_MANY_LISTS = 8
+"""A query parameter that so many operations have in the same words is told once for all of them."""
+CONVENTIONS = {("pattern", "H8"): "amounts", ("pattern", "H10"): "times"}
+"""Guesses about every field of a kind, which are told once and not with each of them."""
+_OF_ENVELOPES = {"type": "What happened: one of the types below.", "created_at": "When it happened."}
+"""What fields of all events mean where the contract tells it of each event alone."""
+_WORTH_IT = 3
+"""So many fields of two schemas that are the same are told once."""
+_COMMON_HEADERS = ("Idempotency-Key",)
 
 
-def page(document: Shown) -> str:
-    """The whole page as HTML."""
+@dataclass(frozen=True)
+class Code:
+    """What an operation may be refused with, and the scenario that shows it ("" where none does)."""
+
+    name: str
+    cause: str
+    is_assumed: bool
+    basis: str
+    scenario: str = ""
+
+
+@dataclass(frozen=True)
+class Content:
+    """What is sent or answered: the schemas it is, and its fields where they stand here."""
+
+    kind: str = ""
+    name: str = ""
+    fields: tuple[Field, ...] = ()
+    parts: tuple[Part, ...] = ()
+    example: str = ""
+    page_of: Field | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: str
+    text: str
+    is_assumed: bool
+    basis: str
+    content: Content
+    leads_to: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Described:
+    """An operation as the page tells it."""
+
+    name: str
+    method: str
+    path: str
+    tag: str
+    summary: str
+    text: str
+    is_assumed: bool
+    basis: str
+    places: tuple[tuple[str, tuple[Field, ...]], ...]
+    is_list: bool
+    body: Content
+    body_is_optional: bool
+    answers: tuple[Answer, ...]
+    codes: tuple[tuple[str, tuple[Code, ...]], ...]
+    refusals_shown_by: str
+    sample: Sample
+
+
+@dataclass(frozen=True)
+class Event:
+    """An event: when it is sent, what its object is, an example of it or the event whose example is `like` it."""
+
+    name: str
+    summary: str
+    text: str
+    scenario: str
+    object: Field
+    envelope: str
+    timestamp: int
+    like: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the meanings of a list of values stand: here, or where this id is ("": they have no meanings told)."""
+
+    stands_here: bool
+    id: str
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Fields that a schema told before has in the same words."""
+
+    schema: str = ""
+    names: tuple[str, ...] = ()
+
+
+@dataclass
+class Page:
+    """What the page says. `evidence` is `contracts/reference.json`: which scenario shows what, what is assumed."""
+
+    document: Shown
+    evidence: Shown
+    placed: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        self.reader = Reader(self.document)
+        self._samples = samples(self.document, self.reader)
+        self._codes = self._all_codes()
+        self._values: dict[tuple[tuple[str, str], ...], str] = {}
+        self._told: dict[tuple[str, bool], frozenset[Field]] = {}
+        self._exampled: dict[tuple[str, ...], str] = {}
+        self.everywhere = self._codes_everywhere()
+        self.of_lists = self._parameters_of_lists()
+
+    def operations(self) -> list[Described]:
+        return [self._operation(*row) for row in operations_of(self.document)]
+
+    def events(self) -> list[Event]:
+        return [self._event(name, item["post"]) for name, item in self.document["webhooks"].items()]
+
+    def envelope(self) -> tuple[Field, ...]:
+        """The fields that all events have, but what differs: their object."""
+        schema = _event_schema(next(iter(self.document["webhooks"].values()))["post"])
+        members = (member for member in self.reader.members(schema) if member.name != "data")
+        return tuple(replace(one, text=one.text or _OF_ENVELOPES[one.name], values=()) for one in members)
+
+    def shared(self, name: str, fields: tuple[Field, ...], sent: bool) -> Shared:
+        """Which fields of a schema need not be told again, as another schema has most of them."""
+        told = {schema: known for (schema, way), known in self._told.items() if way == sent and schema != name}
+        if name:
+            self._told[name, sent] = frozenset(fields)
+        best = max(told, key=lambda schema: len(told[schema].intersection(fields)), default="")
+        same = tuple(one.name for one in fields if name and one in told.get(best, ()))
+        return Shared(best, same) if len(same) >= _WORTH_IT else Shared()
+
+    def values(self, values: tuple[tuple[str, str], ...]) -> Place:
+        """Values with their meanings stand where they come first."""
+        if not any(meaning for _, meaning in values):
+            return Place(stands_here=False, id="")
+        is_new = values not in self._values
+        return Place(is_new, self._values.setdefault(values, f"values-{len(self._values) + 1}"))
+
+    def page_fields(self) -> tuple[Field, ...]:
+        """The fields of every list."""
+        contents = (
+            self.reader.field("", answer["content"][JSON]["schema"], is_required=True)
+            for _, _, operation in operations_of(self.document)
+            for answer in operation["responses"].values()
+            if "content" in answer
+        )
+        for content in contents:
+            if content.parts:
+                content = replace(
+                    content, fields=self.reader.members({"$ref": f"#/components/schemas/{content.parts[0].name}"})
+                )
+            if _is_page(content):
+                return tuple(
+                    replace(one, text="The records.", parts=(), fields=()) if one.name == "data" else one
+                    for one in content.fields
+                )
+        return ()
+
+    def codes(self) -> list[tuple[Code, str, tuple[str, ...]]]:
+        """Every code with its status and the scenarios that show it."""
+        shown: Mapping[str, Sequence[str]] = self.evidence["codes"]
+        return [(code, status, tuple(shown.get(name, ()))) for name, (code, status, _) in sorted(self._codes.items())]
+
+    def schemas(self) -> Iterator[tuple[str, Field]]:
+        """The schemas that are objects or choices and stand nowhere above, one after another."""
+        for name, schema in self.document["components"]["schemas"].items():
+            whole = self.reader.field(name, schema)
+            if self.reader.is_shared(name) and name not in self.placed:
+                yield name, whole
+
+    def _operation(self, method: str, path: str, operation: Shown) -> Described:
+        name = operation["operationId"]
+        parameters = [self.reader.follow(parameter) for parameter in operation.get("parameters", ())]
+        places = {
+            place: tuple(self._parameter(one) for one in parameters if one["in"] == place)
+            for place in ("path", "query", "header")
+        }
+        places["header"] = tuple(one for one in places["header"] if one.name not in _COMMON_HEADERS)
+        is_list = not self.of_lists.keys().isdisjoint(places["query"])
+        places["query"] = tuple(one for one in places["query"] if one not in self.of_lists)
+        body = operation.get("requestBody", {})
+        refusals = tuple(self._refusals(name, operation))
+        return Described(
+            name,
+            method,
+            path,
+            operation["tags"][0],
+            operation["summary"],
+            operation.get("description", ""),
+            operation["x-provenance"] == "assumed",
+            operation.get("x-basis", ""),
+            tuple((place, fields) for place, fields in places.items() if fields),
+            is_list,
+            self._content(body.get("content", {})),
+            not body.get("required", True),
+            tuple(self._answers(operation)),
+            refusals,
+            _most_frequent(code.scenario for _, codes in refusals for code in codes if code.scenario),
+            self._samples[name],
+        )
+
+    def _parameter(self, parameter: Shown) -> Field:
+        schema = {
+            **parameter["schema"],
+            **{
+                word: parameter[word]
+                for word in ("description", "x-provenance", "x-basis", "x-assumed", "x-assumed-basis")
+                if word in parameter
+            },
+        }
+        return self.reader.field(parameter["name"], schema, is_required=parameter.get("required", False))
+
+    def _answers(self, operation: Shown) -> Iterator[Answer]:
+        for status, response in sorted(operation["responses"].items()):
+            if status >= "4":
+                continue
+            response = self.reader.follow(response)
+            yield Answer(
+                status,
+                response["description"],
+                response.get("x-provenance") == "assumed",
+                response.get("x-basis", ""),
+                self._content(response.get("content", {})),
+                tuple((name, link["operationId"]) for name, link in response.get("links", {}).items()),
+            )
+
+    def _refusals(self, name: str, operation: Shown) -> Iterator[tuple[str, tuple[Code, ...]]]:
+        """By status what this operation may be refused with, but what any may be."""
+        shown: Mapping[str, str] = self.evidence["refusals"].get(name, {})
+        for status, response in sorted(operation["responses"].items()):
+            codes = tuple(
+                _code(code, about, shown.get(code, ""))
+                for code, about in self._codes_of(response).items()
+                if code not in self.everywhere
+            )
+            if codes:
+                yield status, codes
+
+    def _codes_of(self, response: Shown) -> Shown:
+        found: Shown = self.reader.follow(response).get("x-codes", {})
+        return found
+
+    def _all_codes(self) -> dict[str, tuple[Code, str, list[str]]]:
+        found: dict[str, tuple[Code, str, list[str]]] = {}
+        for _, _, operation in operations_of(self.document):
+            for status, response in operation["responses"].items():
+                for name, about in self._codes_of(response).items():
+                    entry = found.setdefault(name, (_code(name, about), status, []))
+                    if about["cause"] not in entry[0].cause:
+                        found[name] = entry = (
+                            replace(entry[0], cause=f"{entry[0].cause}; {about['cause']}"),
+                            *entry[1:],
+                        )
+                    if operation["operationId"] not in entry[2]:
+                        entry[2].append(operation["operationId"])
+        return found
+
+    def _parameters_of_lists(self) -> dict[Field, None]:
+        """The query parameters that many operations have in the same words, in their order."""
+        counts = Counter(
+            self._parameter(parameter)
+            for _, _, operation in operations_of(self.document)
+            for parameter in map(self.reader.follow, operation.get("parameters", ()))
+            if parameter["in"] == "query"
+        )
+        return {one: None for one, count in counts.items() if count >= _MANY_LISTS}
+
+    def _codes_everywhere(self) -> tuple[str, ...]:
+        count = len(list(operations_of(self.document)))
+        return tuple(code for code, (_, _, by) in self._codes.items() if len(by) >= _EVERYWHERE * count)
+
+    def _content(self, content: Shown) -> Content:
+        """What is sent or answered. Its fields and an example stand here when they stand nowhere before."""
+        schema = content.get(JSON, {}).get("schema")
+        if schema is None:
+            return Content()
+        whole = self.reader.field("", schema)
+        name = schema.get("$ref", "").rpartition("/")[2]
+        if name in self.placed:
+            return Content(whole.kind, "", (), whole.parts)
+        example = _shortened(first_example(content))
+        if name:
+            self.placed.add(name)
+            whole = self.reader.field("", self.document["components"]["schemas"][name])
+        page_of = next((one for one in whole.fields if one.name == "data"), None) if _is_page(whole) else None
+        if page_of is not None and {part.name for part in page_of.parts} & self.placed:
+            example = None
+        return Content(
+            whole.kind, name, whole.fields, whole.parts, "" if example is None else one_line(example), page_of
+        )
+
+    def _event(self, name: str, operation: Shown) -> Event:
+        members = {member.name: member for member in self.reader.members(_event_schema(operation))}
+        data = {member.name: member for member in members["data"].fields}
+        if not data:
+            part = self.document["components"]["schemas"][members["data"].parts[0].name]
+            data = {member.name: member for member in self.reader.members(part)}
+        envelope = first_example(operation["requestBody"]["content"])
+        like = self._exampled.setdefault(tuple(envelope["data"]["object"]), name)
+        return Event(
+            name,
+            operation["summary"],
+            operation.get("description", ""),
+            self.evidence["events"].get(name, ""),
+            data["object"],
+            one_line(envelope) if like == name else "",
+            parse_timestamp(envelope["created_at"]),
+            like,
+        )
+
+
+def page(document: Shown, evidence: Shown) -> str:
+    """The whole page as HTML; it names the usual address and the keys of the default world."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("simulator.contract", "templates"),
         autoescape=True,
@@ -22,106 +348,67 @@ def page(document: Shown) -> str:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["kind"] = kind
-    environment.filters["json"] = pretty
-    environment.filters["anchor"] = anchor
-    environment.filters["ticks"] = ticks
-    operations = [_operation(document, *row) for row in operations_of(document)]
-    return environment.get_template("reference.html.j2").render(
+    environment.filters.update(ticks=ticks, plain=plain)
+    told = Page(document, evidence)
+    operations = told.operations()
+    text = environment.get_template("reference.html.j2").render(
+        page=told,
+        conventions=CONVENTIONS,
         info=document["info"],
-        servers=document["servers"],
+        base=DEFAULT_URL,
         tags=[
-            {**tag, "operations": [row for row in operations if row["tag"] == tag["name"]]} for tag in document["tags"]
+            (tag, rows) for tag in document["tags"] if (rows := [row for row in operations if row.tag == tag["name"]])
         ],
-        events=[_event(document, name, item["post"]) for name, item in document["webhooks"].items()],
-        schemas=document["components"]["schemas"],
+        events=told.events(),
+        envelope=told.envelope(),
+        codes=told.codes(),
+        everywhere=told.everywhere,
+        of_lists=tuple(told.of_lists),
+        page_fields=told.page_fields(),
+        schemas=list(told.schemas()),
+        assumptions=evidence["assumptions"],
     )
+    head, script, tail = text.partition("<script>")
+    return small(head) + script + tail
 
 
-def anchor(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")
+def small(html: str) -> str:
+    """HTML without what it can do without: space between tags, ends of items and paragraphs, quotation marks."""
+    html = re.sub(r">\n\s*<", "><", html).replace("</li>", "")
+    html = re.sub(r"</p>(?=<(?:/div|/details|/section|/main|p|ul|li|/ul|details|h\d|div|section|pre|dl)\b)", "", html)
+    return re.sub(r"<[a-z][^<>]*>", lambda tag: re.sub(r'="([\w#./-]+)"', r"=\1", tag[0]), html, flags=re.ASCII)
 
 
 def ticks(text: str) -> Markup:
     """Prose in which `words between backticks` are code."""
-    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(escape(text))))
+    return Markup(re.sub(r"`([^`]+)`", r"<code>\1</code>", str(plain(text))))
 
 
-def _follow(document: Shown, part: Shown) -> Shown:
-    while "$ref" in part:
-        place = part["$ref"].removeprefix("#/").split("/")
-        part = document
-        for name in place:
-            part = part[name]
-    return part
+def plain(text: str) -> Markup:
+    """Text between tags: unlike in attributes, quotation marks may stand as they are."""
+    return Markup(text.replace("&", "&amp;").replace("<", "&lt;"))
 
 
-def _operation(document: Shown, method: str, path: str, operation: Shown) -> JsonObject:
-    body = operation.get("requestBody")
-    media = body["content"]["application/json"] if body else None
-    return {
-        "name": operation["operationId"],
-        "method": method,
-        "path": path,
-        "tag": operation["tags"][0],
-        "summary": operation["summary"],
-        "provenance": operation["x-provenance"],
-        "basis": operation.get("x-basis", ""),
-        "parameters": [_follow(document, parameter) for parameter in operation.get("parameters", ())],
-        "body": media["schema"] if media else None,
-        "body_required": bool(body and body["required"]),
-        "body_examples": _examples(media),
-        "responses": [
-            _response(document, status, response) for status, response in sorted(operation["responses"].items())
-        ],
-    }
+def _shortened(example: Any) -> Any:
+    """An example in which every list has its first member alone."""
+    if isinstance(example, dict):
+        return {name: _shortened(member) for name, member in example.items()}
+    return [_shortened(member) for member in example[:1]] if isinstance(example, list) else example
 
 
-def _response(document: Shown, status: str, response: Shown) -> JsonObject:
-    response = _follow(document, response)
-    media = response.get("content", {}).get("application/json")
-    schema = media["schema"] if media else None
-    return {
-        "status": status,
-        "description": response["description"],
-        "provenance": response["x-provenance"],
-        "basis": response.get("x-basis", ""),
-        "schema": schema if int(status) < 400 else None,
-        "codes": response.get("x-codes", {}),
-        "examples": _examples(media),
-        "links": response.get("links", {}),
-    }
+def _most_frequent(names: Iterable[str]) -> str:
+    return max((count, name) for name, count in (("", 0), *Counter(names).items()))[1]
 
 
-def _examples(media: Shown | None) -> JsonObject:
-    return {name: example["value"] for name, example in (media or {}).get("examples", {}).items()}
+def _is_page(content: Field) -> bool:
+    """Whether an answer is a page of records."""
+    return [one.name for one in content.fields] == ["data", "pagination"]
 
 
-def _event(document: Shown, name: str, operation: Shown) -> JsonObject:
-    media = operation["requestBody"]["content"]["application/json"]
-    return {
-        "name": name,
-        "summary": operation["summary"],
-        "schema": media["schema"],
-        "examples": _examples(media),
-    }
+def _code(name: str, about: Shown, scenario: str = "") -> Code:
+    return Code(name, about["cause"], about.get("x-provenance") == "assumed", about.get("x-basis", ""), scenario)
 
 
-def kind(schema: Shown) -> str:
-    """What a value is, in a few words."""
-    if "$ref" in schema:
-        return str(schema["$ref"].removeprefix(_SCHEMAS))
-    for word in ("anyOf", "oneOf", "allOf"):
-        if word in schema:
-            return (" and " if word == "allOf" else " or ").join(dict.fromkeys(kind(part) for part in schema[word]))
-    if "const" in schema:
-        return f"“{schema['const']}”"
-    if "enum" in schema:
-        return ", ".join("null" if value is None else f"“{value}”" for value in schema["enum"])
-    types = schema.get("type", "any")
-    name = " or ".join(types) if isinstance(types, list) else str(types)
-    if name == "array":
-        return f"list of {kind(schema.get('items', {}))}"
-    if schema.get("pattern"):
-        return f"{name} {schema['pattern']}"
-    return name
+def _event_schema(operation: Shown) -> Shown:
+    schema: Shown = operation["requestBody"]["content"][JSON]["schema"]
+    return schema

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from functools import cache
 
 from simulator.client import DEFAULT_URL
 from simulator.contract.files import STRICT, contract_document, contract_file
-from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.contract.own import own_page
+from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
 from simulator.control.pages import HTML, HtmlPage, apart, page_rows
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, loads
 
 YAML = "application/yaml; charset=utf-8"
 
@@ -50,15 +52,21 @@ async def control_yaml(call: ControlCall) -> Raw[str]:
 
 
 async def reference_page(call: ControlCall) -> Raw[str]:
-    """The contract of the simulated interface as a page to read."""
-    return Raw(_here(call, _page().html))
+    """The contract of the simulated interface as a page to read.
+
+    Its samples name the address it is served from and the keys of a world: the one of the query, or of the header.
+    """
+    world = call.world_called(call.query.get("world") or call.world_id)
+    page = await asyncio.to_thread(_page)  # the first time it takes a while, and other calls go on
+    return Raw(own_page(_here(call, page.html), world))
 
 
 @cache
 def _page() -> HtmlPage:
     from simulator.contract.reference import page
 
-    return apart(page(contract_document()), "reference")
+    evidence: JsonObject = loads(contract_file("reference.json"))
+    return apart(page(contract_document(), evidence), "reference")
 
 
 CONTRACT_ROWS: tuple[ControlOperation, ...] = (
@@ -112,6 +120,7 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
         "Contract",
         "The contract as a page for people",
         reference_page,
+        query={"world": {**TEXT, "description": "The world whose keys the samples bear, by its id."}},
         media_type=HTML,
         shows_keys=True,
     ),

@@ -1,22 +1,15 @@
-"""The pages for people: state diagrams, assumptions, the reference page."""
+"""The pages for people: state diagrams, assumptions."""
 
 from __future__ import annotations
 
-import re
-from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from contracts.generator import diagrams
 from contracts.generator.assumptions import all_assumptions, page
-from contracts.generator.openapi import operations
 from simulator.assembly import ROOMS
-from simulator.contract.reference import kind
-from simulator.contract.reference import page as reference_page
 from simulator.wire.errors import CATALOGUE
-from simulator.wire.events import EVENT_TYPES
 
 
 def test_every_kind_of_resource_has_a_diagram_and_the_index_names_them_all() -> None:
@@ -91,73 +84,3 @@ def test_the_bases_of_errors_and_state_tables_are_on_the_page() -> None:
         for move in (*ruled.machine.initial, *(move for row in ruled.machine.rows.values() for move in row))
     ]
     assert {move.basis for move in moves} - known == set()
-
-
-class _Page(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.ids: list[str] = []
-        self.targets: list[str] = []
-        self.outside: list[str] = []
-        self.open: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        for name, value in attrs:
-            if name == "id":
-                self.ids.append(str(value))
-            if name in ("href", "src"):
-                (self.targets if str(value).startswith("#") else self.outside).append(str(value))
-        if tag not in ("meta", "br", "link", "input"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-@pytest.fixture(scope="module")
-def html(document: dict[str, Any]) -> str:
-    return reference_page(document)
-
-
-@pytest.fixture(scope="module")
-def parsed(html: str) -> _Page:
-    parser = _Page()
-    parser.feed(html)
-    return parser
-
-
-def test_the_reference_page_is_well_formed_and_its_links_lead_somewhere(parsed: _Page) -> None:
-    assert parsed.open == []
-    assert len(parsed.ids) == len(set(parsed.ids))
-    assert {target.removeprefix("#") for target in parsed.targets} - set(parsed.ids) == set()
-
-
-def test_the_reference_page_needs_nothing_from_outside(html: str, parsed: _Page) -> None:
-    assert set(parsed.outside) == {"openapi.yaml", "openapi.json", "control.yaml", "dashboard", "data:,"}
-    assert re.search(r"<script[^>]|fetch\(|https://", html[html.index("<script") :]) is None
-    assert re.search(r"url\(|@import", html) is None
-
-
-def test_the_reference_page_shows_every_operation_and_event(html: str, parsed: _Page) -> None:
-    assert {row.name.replace("_", "-") for row in operations()} <= set(parsed.ids)
-    assert all(event_type in html for event_type in EVENT_TYPES)
-    assert '<html lang="en">' in html
-    assert "prefers-color-scheme: dark" in html
-
-
-@pytest.mark.parametrize(
-    ("schema", "words"),
-    [
-        ({"$ref": "#/components/schemas/RampQuote"}, "RampQuote"),
-        ({"const": "onramp"}, "“onramp”"),
-        ({"enum": ["KES", None]}, "“KES”, null"),
-        ({"type": ["string", "null"]}, "string or null"),
-        ({"type": "array", "items": {"type": "string"}}, "list of string"),
-        ({"anyOf": [{"type": "string"}, {"type": "integer"}]}, "string or integer"),
-        ({"allOf": [{"type": "string"}, {"type": "integer"}]}, "string and integer"),
-        ({"type": "string", "pattern": "^a$"}, "string ^a$"),
-        ({}, "any"),
-    ],
-)
-def test_values_are_told_in_words(schema: dict[str, Any], words: str) -> None:
-    assert kind(schema) == words

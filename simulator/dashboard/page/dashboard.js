@@ -273,7 +273,7 @@ const READ = {
     if (present) drawKeys(present);
     else throw new Error(`There is no world ${worldId}.`);
     $("world").value = worldId;
-    $("coverage").href = `${BASE}/coverage.html?world=${encodeURIComponent(worldId)}`;
+    for (const page of ["reference", "coverage"]) $(page).href = `${BASE}/${page}.html?world=${encodeURIComponent(worldId)}`;
   },
   async clock() {
     const before = clock;

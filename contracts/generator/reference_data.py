@@ -1,0 +1,61 @@
+"""`contracts/reference.json`: what the reference page says beside the contract itself.
+
+By event the scenario that shows it; by operation and code the one that shows this refusal; by code a few; and the
+beginning of every assumption that the contract rests on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from textwrap import shorten
+from typing import Any
+
+from contracts.generator.assumptions import all_assumptions
+from contracts.generator.coverage_page import SCENARIOS_NAMED, Coverage
+from contracts.generator.evidence import Evidence
+from simulator.wire.errors import CATALOGUE
+from simulator.wire.events import EVENT_TYPES
+from simulator.wire.json import JsonObject, Shown
+
+_LONGEST = 90
+"""An assumption is told in so many letters; assumptions.md has the rest."""
+
+
+def build(document: Shown, found: Iterable[Evidence]) -> JsonObject:
+    coverage = Coverage(found)
+    texts = {entry.id: entry.text for entry in all_assumptions()}
+    used = set(_bases(document))
+    return {
+        "refusals": {
+            row.name: {code: name for code in row.errors if (name := _first(coverage.refusal(row, code)))}
+            for row in coverage.operations
+        },
+        "codes": {code: _scenarios(coverage.code(code))[:SCENARIOS_NAMED] for code in CATALOGUE},
+        "events": {name: _first(coverage.event(name)) for name in EVENT_TYPES},
+        "assumptions": {
+            name: shorten(text, _LONGEST, placeholder=" …") for name, text in texts.items() if name in used
+        },
+    }
+
+
+def _scenarios(names: list[str]) -> list[str]:
+    """The names of scenarios among what shows something."""
+    return [name for name in names if " " not in name]
+
+
+def _first(names: list[str]) -> str:
+    return next(iter(_scenarios(names)), "")
+
+
+def _bases(part: Any) -> Iterator[str]:
+    """What the assumed parts of a document rest on."""
+    if isinstance(part, Mapping):
+        if part.get("x-provenance") == "assumed":
+            yield str(part.get("x-basis", ""))
+        if isinstance(part.get("x-assumed-basis"), Mapping):
+            yield from map(str, part["x-assumed-basis"].values())
+        for member in part.values():
+            yield from _bases(member)
+    elif isinstance(part, list):
+        for member in part:
+            yield from _bases(member)
