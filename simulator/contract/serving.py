@@ -9,7 +9,7 @@ from functools import cache
 from simulator.client import DEFAULT_URL
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
-from simulator.control.operation import TEXT, ControlCall, ControlOperation, Raw
+from simulator.control.operation import ControlCall, ControlOperation, Raw, any_text
 from simulator.control.pages import HTML, HtmlPage, apart, page_rows
 from simulator.wire.json import JsonObject, loads
 
@@ -120,7 +120,7 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
         "Contract",
         "The contract as a page for people",
         reference_page,
-        query={"world": {**TEXT, "description": "The world whose keys the samples bear, by its id."}},
+        query={"world": any_text("The world whose keys the samples bear, by its id.")},
         media_type=HTML,
         shows_keys=True,
     ),
