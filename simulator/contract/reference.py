@@ -26,8 +26,6 @@ _EVERYWHERE = 0.9
 """A code that so large a share of all operations may answer is told once for all of them."""
 _MANY_LISTS = 8
 """A query parameter that so many operations have in the same words is told once for all of them."""
-CONVENTIONS = {("pattern", "H8"): "amounts", ("pattern", "H10"): "times"}
-"""Guesses about every field of a kind, which are told once and not with each of them."""
 _OF_ENVELOPES = {"type": "What happened: one of the types below.", "created_at": "When it happened."}
 """What fields of all events mean where the contract tells it of each event alone."""
 _WORTH_IT = 3
@@ -353,7 +351,6 @@ def page(document: Shown, evidence: Shown) -> str:
     operations = told.operations()
     text = environment.get_template("reference.html.j2").render(
         page=told,
-        conventions=CONVENTIONS,
         info=document["info"],
         base=DEFAULT_URL,
         tags=[

@@ -16,7 +16,7 @@ import pytest
 
 from simulator.contract.fields import Reader
 from simulator.contract.files import contract_document, contract_file, operations_of
-from simulator.contract.reference import CONVENTIONS, page
+from simulator.contract.reference import page
 from tests.remote import Remote
 
 MOST_BYTES = 300_000
@@ -230,13 +230,11 @@ def test_no_field_is_without_a_meaning(root: _Element) -> None:
 
 def test_what_is_assumed_is_marked_and_leads_to_the_reason(document: Mapping[str, Any], root: _Element) -> None:
     marked = {one.attributes["href"] for one in root.walk() if one.attributes.get("href", "").startswith("#as-")}
-    conventions = {basis for _, basis in CONVENTIONS}
     bases = {schema["x-basis"] for _, schema in _told_of(document) if schema.get("x-provenance") == "assumed"}
     for _, schema in _told_of(document):
         known = schema.get("x-assumed-basis", {})
         bases |= {known[constraint] for constraint in schema.get("x-assumed", ()) if constraint in known}
     assert {f"#as-{basis}" for basis in bases} <= marked
-    assert conventions <= bases
 
 
 def test_refusals_name_the_scenario_that_shows_them(places: dict[str, _Element]) -> None:
