@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from simulator.conformance.laws import ALWAYS, LAWS, Bench, observe, play
 from simulator.conformance.laws.bench import Law
@@ -24,12 +24,16 @@ def play_laws(report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS) ->
         judge_shape(tally, shapes, answer)
         answers[answer.operation][answer.short] += 1
 
+    def event_faults(kind: str, raw: str) -> Iterator[tuple[str, str, bool]]:
+        for fault in shapes.event_faults(kind, raw):
+            yield fault.place, fault.message, fault.promise
+
     service = Service(settings.base_url, settings.public_key, settings.secret_key, heard)
     writes = settings.mode == "full"
     tally.knows([row.rule for row in ALWAYS])
     control = settings.control_url if writes else None
     with steered(control, settings.public_key, settings.control_token) as world:
-        bench = Bench(service, tally, world, writes=writes, hook=settings.webhook_url)
+        bench = Bench(service, tally, world, writes=writes, hook=settings.webhook_url, event_faults=event_faults)
         try:
             play(bench, laws)
         finally:

@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
+from urllib.parse import urlsplit
 
 from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
@@ -133,6 +134,10 @@ class Report:
             lines += [f"| operations that answered 2xx | {self._reached} | {len(self.unreached)} |"]
         if self.broken or self.differ:
             lines += ["", "The calls below take their token from here:", "", f"    {self._token_line}"]
+            if settings.own:
+                port = urlsplit(settings.base_url).port
+                again = f"rampsim serve --clock manual --port {port}"
+                lines += ["", f"The simulator of this run has ended; `{again}` starts one like it."]
         return lines
 
     @property

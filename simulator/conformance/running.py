@@ -50,10 +50,12 @@ async def own_simulator() -> AsyncIterator[str]:
 
 async def run(settings: ConformanceSettings, *, contract: Path | None = None) -> Report:
     """One run: the laws first, then schemathesis. Unusable, NoServer, TokenRefused."""
-    if settings.fuzzes and find_spec("schemathesis") is None:
+    needed = ("jsonschema_rs", "schemathesis") if settings.only != "behaviour" else ("jsonschema_rs",)
+    missing = [name.replace("_", "-") for name in needed if find_spec(name) is None]
+    if missing:
         raise Unusable(
-            "schemathesis is not installed: pip install -e '.[conformance]' in the directory of rampsim, "
-            "or pip install schemathesis; or run the behaviour alone with --only behaviour"
+            f"{' and '.join(missing)} not installed: pip install -e '.[conformance]' in the directory of rampsim, "
+            f"or pip install {' '.join(missing)}"
         )
     unknown = [] if contract else sorted({*settings.operations} - {*operation_ids().values()})
     if unknown:

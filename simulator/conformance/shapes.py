@@ -68,7 +68,7 @@ class ShapeJudge:
 
     def __init__(self, document: Mapping[str, Any]) -> None:
         self._document = document
-        self._validators: dict[tuple[str, str, str], Draft202012Validator] = {}
+        self._validators: dict[str, Draft202012Validator] = {}
 
     def faults(self, operation: str, status: int, headers: Mapping[str, str], raw: bytes) -> Iterator[ShapeFault]:
         """What is wrong with an answer to `POST /quotes`; names of headers in lower case."""
@@ -104,9 +104,20 @@ class ShapeJudge:
         except ValueError as why:
             yield ShapeFault("type", "body", True, "What the service does", f"the body is no JSON ({why})")
             return
-        validator = self._validator(method.lower(), path, str(status))
-        for error in validator.iter_errors(body):
+        declared_at = entry["responses"][str(status)].get("$ref")
+        where = declared_at or f"#/paths/{path.replace('/', '~1')}/{method.lower()}/responses/{status}"
+        for error in self._validator(where).iter_errors(body):
             yield from self._of(error, media["schema"])
+
+    def event_faults(self, kind: str, raw: str) -> Iterator[ShapeFault]:
+        """What is wrong with the envelope of an event of this type."""
+        entry = self._document.get("webhooks", {}).get(kind)
+        if entry is None:
+            yield ShapeFault("enum", "type", True, "Event types", f"{kind} is no type of event")
+            return
+        schema = entry["post"]["requestBody"]["content"][_JSON]["schema"]
+        for error in self._validator(f"#/webhooks/{kind}/post/requestBody").iter_errors(orjson.loads(raw)):
+            yield from self._of(error, schema)
 
     def _header_faults(self, response: Mapping[str, Any], headers: Mapping[str, str]) -> Iterator[ShapeFault]:
         for name, header in response.get("headers", {}).items():
@@ -114,16 +125,15 @@ class ShapeJudge:
             if header.get("required") and name.lower() not in headers:
                 yield ShapeFault("header", name, *_mark(header), f"the header {name} is missing")
 
-    def _validator(self, method: str, path: str, status: str) -> Draft202012Validator:
-        known = self._validators.get((method, path, status))
+    def _validator(self, where: str) -> Draft202012Validator:
+        """For the JSON of the response or request body at a place of the contract."""
+        known = self._validators.get(where)
         if known is None:
             from jsonschema_rs import Draft202012Validator
 
-            response = self._document["paths"][path][method]["responses"][status]
-            where = response.get("$ref") or f"#/paths/{path.replace('/', '~1')}/{method}/responses/{status}"
             schema = {"$ref": f"{_DOCUMENT}{quote(where, safe='#/~')}/content/application~1json/schema"}
             known = Draft202012Validator(schema, registry=self._registry, validate_formats=True)
-            self._validators[method, path, status] = known
+            self._validators[where] = known
         return known
 
     @cached_property

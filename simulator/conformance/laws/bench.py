@@ -7,7 +7,7 @@ asked, is a function of an `Answer` entered by `always`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -29,6 +29,9 @@ WITHOUT: dict[Need, str] = {
     "production": "the run has no key pair of the other environment",
     "hook": "there is no URL for webhooks: give one that answers 200 with --webhook-url",
 }
+
+
+EventFaults: TypeAlias = Callable[[str, str], Iterable[tuple[str, str, bool]]]
 
 
 class Refused(Exception):
@@ -96,9 +99,12 @@ class Bench:
     """One run of the laws against one service."""
 
     def __init__(
-        self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None
-    ) -> None:
+        self, service: Service, tally: Tally, world: ControlledWorld | None, *, writes: bool, hook: str | None = None,
+        event_faults: EventFaults = lambda kind, raw: (),
+    ) -> None:  # fmt: skip
         self.service, self.tally, self._world, self.writes, self._hook = service, tally, world, writes, hook
+        self.event_faults = event_faults
+        """What the contract says of an event: the place, what is wrong there, and whether that was promised."""
         self.rule: Rule
         self.answer: Answer | None = None
 

@@ -201,6 +201,31 @@ def envelope(bench: Bench) -> None:
             bench.holds(bool(got.object), receiver.made, f"{got.type} has no object", "data.object")
 
 
+def _judge_shapes(bench: Bench, *, promises: bool) -> None:
+    with receiving(bench) as receiver:
+        _everything(bench)
+        stock.beneficiary(bench)
+        recurring.active(bench)
+        for got in receiver.got():
+            faults = [fault for fault in bench.event_faults(got.type, got.raw) if fault[2] is promises]
+            for place, message, _ in faults:
+                bench.holds(False, receiver.made, f"{got.type}: {message}", f"{got.type} {place}")
+            if not faults:
+                bench.holds(True, receiver.made, "")
+
+
+@law("event.shape", "writes", "control", clause=ENVELOPE)
+def shape(bench: Bench) -> None:
+    """An event has the members that the specification gives it and its object."""
+    _judge_shapes(bench, promises=True)
+
+
+@law("event.assumed_shape", "writes", "control", guess="W8")
+def assumed_shape(bench: Bench) -> None:
+    """An event is as the contract says, as far as assumed."""
+    _judge_shapes(bench, promises=False)
+
+
 @law("webhook.livemode", "writes", "control", clause=ENVELOPE)
 def livemode(bench: Bench) -> None:
     """Events of the sandbox say livemode false, those of production true."""
