@@ -27,7 +27,6 @@ from ramp_client.api.recurring_payments import (
 from ramp_client.api.swap import quote_swap, swap
 from ramp_client.models import (
     Activation,
-    Beneficiary,
     BeneficiaryRecipient,
     ConfirmQuoteRequest,
     ConfirmQuoteRequestPayer,
@@ -46,9 +45,9 @@ from ramp_client.models import (
     EndType,
     OfframpTransaction,
     OnrampTransaction,
+    PhoneBeneficiary,
     PhoneNumber,
     PhoneNumberBeneficiary,
-    PhoneNumberBeneficiaryCountry,
     PhoneNumberBeneficiaryFiatCurrency,
     QuoteSwapRequest,
     QuoteSwapRequestAmountSide,
@@ -114,18 +113,18 @@ def onramp(client: AuthenticatedClient, control: ControlClient) -> OnrampTransac
     return expect(OnrampTransaction, get_transaction.sync(made.id, client=client))
 
 
-def payee(client: AuthenticatedClient) -> Beneficiary:
+def payee(client: AuthenticatedClient) -> PhoneBeneficiary:
     body = PhoneNumberBeneficiary(
         type_="phone_number",
         name="Wanjiru Otieno",
-        country=PhoneNumberBeneficiaryCountry.KE,
+        country="KE",
         fiat_currency=PhoneNumberBeneficiaryFiatCurrency.KES,
         phone_number=PhoneNumber(phone_number=PHONE, provider="mpesa"),
     )
-    return expect(Beneficiary, create_beneficiary.sync(client=client, body=body))
+    return expect(PhoneBeneficiary, create_beneficiary.sync(client=client, body=body))
 
 
-def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> OfframpTransaction:
+def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: PhoneBeneficiary) -> OfframpTransaction:
     wanted = quote_request(CreateQuoteRequestType.OFFRAMP, CreateQuoteRequestNetwork.CELO, "30", "USDC")
     quote = expect(RampQuote, create_quote.sync(client=client, body=wanted))
     confirmation = ConfirmQuoteRequest(beneficiary_id=beneficiary.id, refund_address=CELO, reference="payout-1")
@@ -148,7 +147,9 @@ def swapped(client: AuthenticatedClient, control: ControlClient) -> SwapTransact
     return expect(SwapTransaction, get_transaction.sync(made.id, client=client))
 
 
-def recurring(client: AuthenticatedClient, control: ControlClient, beneficiary: Beneficiary) -> RecurringWithdrawal:
+def recurring(
+    client: AuthenticatedClient, control: ControlClient, beneficiary: PhoneBeneficiary
+) -> RecurringWithdrawal:
     wanted = CreateRecurringWithdraw(
         name="Rent",
         type_="withdraw",

@@ -23,9 +23,9 @@ function onrampIn(transaction: components["schemas"]["Transaction"]): Onramp {
 async function main(origin: string): Promise<void> {
   const client = createClient<paths>({ baseUrl: `${origin}/v1` });
   const keys = { public_key: "pk_test_simulator", secret_key: "sk_test_simulator" };
-  const token = taken(await client.POST("/auth/token", { body: keys }));
+  const token: string = taken(await client.POST("/auth/token", { body: keys })).access_token;
   client.use({
-    onRequest: ({ request }) => request.headers.set("Authorization", `Bearer ${token.access_token}`),
+    onRequest: ({ request }) => request.headers.set("Authorization", `Bearer ${token}`),
   });
 
   const receiver = await receive<Told>();
