@@ -1,0 +1,82 @@
+"""What is promised and what is a guess, constraint by constraint: told apart in the strict contract, and kept apart."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+CONTRACTS = Path(__file__).parents[2] / "contracts"
+
+
+@pytest.fixture(scope="module")
+def strict() -> dict[str, Any]:
+    return _read("openapi.strict.yaml")
+
+
+@pytest.fixture(scope="module")
+def promised() -> dict[str, Any]:
+    return _read("openapi.specified.yaml")
+
+
+def _read(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = yaml.load((CONTRACTS / name).read_text("utf-8"), yaml.CSafeLoader)
+    return found
+
+
+def _codes(document: dict[str, Any], path: str, status: str) -> dict[str, str]:
+    """By code of a response what it rests on: a clause, or the decision that assumes it."""
+    response = document["paths"][path]["post"]["responses"][status]
+    if "$ref" in response:
+        response = document["components"]["responses"][response["$ref"].rpartition("/")[2]]
+    return {code: about["x-basis"] for code, about in response["x-codes"].items()}
+
+
+def test_a_field_is_promised_where_only_its_form_is_a_guess(strict: dict[str, Any]) -> None:
+    order, product = (strict["components"]["schemas"][name]["properties"] for name in ("Order", "FeeProduct"))
+    for field, guesses in (
+        (order["status"], {"enum": "S18"}),
+        (order["network_id"], {"pattern": "order-ids", "nullable": "order-network"}),
+        (order["created_at"], {"pattern": "H10"}),
+        (product["id"], {"pattern": "R9"}),
+        (product["percentage"], {"pattern": "H8"}),
+    ):
+        assert field["x-provenance"] == "specified"
+        assert field["x-assumed-basis"] == guesses
+
+
+def test_the_fields_of_listed_orders_are_a_guess_as_a_whole(strict: dict[str, Any]) -> None:
+    fields = strict["components"]["schemas"]["OrderItem"]["properties"].values()
+    assert {(field["x-provenance"], field["x-basis"]) for field in fields} == {("assumed", "S18")}
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code", "basis"),
+    [
+        ("/wallet/swap", "422", "slippage_exceeded", "Errors"),
+        ("/wallet/send", "422", "insufficient_balance", "M12"),
+        ("/quotes/{id}/confirm", "422", "beneficiary_mismatch", "Errors"),
+        ("/quotes/{id}/confirm", "422", "amount_too_high", "M14"),
+        ("/quotes/{id}/confirm", "403", "kyc_required", "H18"),
+        ("/auth/token", "403", "production_access_required", "Errors"),
+    ],
+)
+def test_a_code_says_whether_the_operation_is_promised_to_answer_it(
+    path: str, status: str, code: str, basis: str, strict: dict[str, Any], promised: dict[str, Any]
+) -> None:
+    assert _codes(strict, path, status)[code] == basis
+    responses = promised["paths"][path]["post"]["responses"]
+    assert (status in responses and code in responses[status]["x-codes"]) == (basis == "Errors")
+
+
+def test_promises_hold_no_form_that_was_guessed(promised: dict[str, Any]) -> None:
+    schemas = promised["components"]["schemas"]
+    assert "pattern" not in schemas["RampQuote"]["properties"]["source_amount"]
+    assert "pattern" not in schemas["RampQuote"]["properties"]["created_at"]
+    assert schemas["RampQuote"]["properties"]["created_at"]["format"] == "date-time"
+    assert schemas["RampQuote"]["properties"]["id"]["pattern"].startswith("^qt_")
+    assert "failure_code" not in schemas["OnrampTransaction"]["properties"]
+    assert "properties" not in schemas["OrderItem"] or schemas["OrderItem"]["properties"] == {}
+    assert "/currencies" not in promised["paths"]
