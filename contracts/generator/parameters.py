@@ -159,7 +159,9 @@ def _without_null(member: Schema) -> Schema:
     member["type"] = member["type"][0]
     if "enum" in member:
         member["enum"] = [value for value in member["enum"] if value is not None]
-    return member
+    guesses = {word: basis for word, basis in member.pop("x-assumed-basis", {}).items() if word != "nullable"}
+    member.pop("x-assumed", None)
+    return {**member, **({"x-assumed": sorted(guesses), "x-assumed-basis": guesses} if guesses else {})}
 
 
 def _query(name: str, schema: Schema, description: str, clause: str = _LISTS, **more: Any) -> Parameter:

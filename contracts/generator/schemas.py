@@ -46,7 +46,8 @@ class Components:
         )
         closed = _reachable(found, definitions, "serialization")
         for name, schema in definitions.get("$defs", {}).items():
-            self.add(component_name(name), self._finish(name, schema, closed=name in closed))
+            finished = self._finish(name, schema, closed=name in closed)
+            self.add(component_name(name), finished if name in closed or clauses is None else _null_is_absent(finished))
         for key, schema in found.items():
             self._refs[key] = _tidy(schema)
 
@@ -165,6 +166,17 @@ def unmarked(schema: Schema) -> Schema:
     """A copy without what is said of the service: of what is the simulator's own nothing is a guess."""
     bare: Schema = walk(schema, lambda part: {name: value for name, value in part.items() if name not in _MARKS})
     return bare
+
+
+def _null_is_absent(body: Schema) -> Schema:
+    """A body of which it is said that null in an optional field is a guess: it counts as absent (decision H4)."""
+    for name, member in body.get("properties", {}).items():
+        types = member.get("type")
+        nullable = "null" in types if isinstance(types, list) else {"type": "null"} in member.get("anyOf", ())
+        if nullable and name not in body.get("required", ()) and member.get("x-provenance") == "specified":
+            guesses = {"nullable": "H4", **member.get("x-assumed-basis", {})}
+            member |= {"x-assumed": sorted(guesses), "x-assumed-basis": guesses}
+    return body
 
 
 def mark(schema: Schema, clause: Origin) -> Schema:

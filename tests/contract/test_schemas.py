@@ -9,6 +9,8 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from contracts.generator import texts
+from contracts.generator.openapi import make_components, operations
+from contracts.generator.parameters import query_parameters
 from contracts.generator.schemas import Components
 from simulator.wire.fields import Body
 from simulator.wire.shapes import Assumed, Format, Known, Meanings, OneOf
@@ -87,3 +89,12 @@ def test_known_values_restrict_nothing(components: Components) -> None:
     assert "enum" not in maker
     assert maker["x-known-values"] == ["Aladdin", "Edison", "Swan"]
     assert maker["examples"] == ["Aladdin", "Edison"]
+
+
+def test_null_in_an_optional_field_of_a_request_is_a_guess_and_of_a_query_nothing() -> None:
+    components = make_components(operations())
+    assert components.of("SendToAddress")["properties"]["reference"]["x-assumed-basis"]["nullable"] == "H4"
+    assert "nullable" not in components.of("SendToAddress")["properties"]["amount"]["x-assumed"]
+    assert components.of("SendTransaction")["properties"]["reference"].get("x-assumed") is None
+    (network,) = query_parameters(next(row for row in operations() if row.name == "get_network_stats"), components)
+    assert "x-assumed" not in network["schema"]
