@@ -1,4 +1,4 @@
-"""Every answer and every event of every scenario that ships is as the files of the contract say, each by itself."""
+"""Every call and every event of every scenario that ships is as the files of the contract say, each by itself."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def judge_of(files: dict[str, bytes]) -> JudgeOf:
 @pytest.mark.parametrize("file", FILES)
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scenario_breaks_neither_the_open_nor_the_strict_contract(name: str, file: str, judge_of: JudgeOf) -> None:
-    assert [*_wrong_answers(shown()[name], judge_of(file)), *_wrong_events(shown()[name], judge_of(file))] == []
+    assert [*_wrong_calls(shown()[name], judge_of(file)), *_wrong_events(shown()[name], judge_of(file))] == []
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -52,10 +52,13 @@ def test_the_control_interface_answers_a_scenario_as_it_says(name: str, judge_of
     ] == []
 
 
-def _wrong_answers(evidence: Evidence, judge: ContractJudge) -> Iterator[str]:
+def _wrong_calls(evidence: Evidence, judge: ContractJudge) -> Iterator[str]:
+    """What is wrong with the answers, and with the bodies that the service took."""
     for call in evidence.calls:
         if call.operation:
             found = judge.answer(call.method, call.path, call.status, call.headers, call.answer)
+            if call.body is not None and call.status < 400:
+                found += judge.request(call.method, call.path, call.body)
             yield from (str(finding) for finding in found)
 
 
