@@ -143,6 +143,7 @@ def webhooks(components: Components, examples: Mapping[str, Any]) -> Schema:
             "post": {
                 "operationId": f"receive_{name.replace('.', '_')}",
                 "summary": f"{event.sent_when[:1].upper()}{event.sent_when[1:]}",
+                "description": f"{event.description} Answer 2xx within 10 seconds; anything else is tried again.",
                 "tags": ["Events"],
                 "parameters": [
                     {"$ref": "#/components/parameters/XSignature"},

@@ -113,7 +113,7 @@ def _promise(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
     guesses = set(value.get("x-assumed", ()))
-    gone = {"example", "examples", "x-known-values", "x-assumed", "x-assumed-basis", *guesses}
+    gone = {"allowEmptyValue", "example", "examples", "x-known-values", "x-assumed", "x-assumed-basis", *guesses}
     if "schema" in guesses:
         gone |= {"$ref", "allOf", "anyOf", "oneOf", "discriminator"}
     if "enum" in guesses:
@@ -163,6 +163,9 @@ def _open(value: Any, *, request: bool) -> Any:
     if shown.get("additionalProperties") is False:
         # In words, since openapi-generator takes an object that says nothing for a closed one.
         shown["additionalProperties"] = True
+    if "x-parsed-as" in shown:
+        shown["type"] = shown.pop("x-parsed-as")
+        del shown["pattern"]
     if not request:
         _open_values(shown, "x-extensible-enum")
         if isinstance(shown.get("pattern"), str) and _guessed(shown, "pattern"):

@@ -147,6 +147,7 @@ def query_parameters(operation: Operation, components: Components) -> list[Param
                 "name": name,
                 "in": "query",
                 "required": name in required,
+                **({} if name in required else _MAY_BE_EMPTY),
                 "schema": member,
                 "x-basis": operation.tag,
                 **marks,
@@ -164,14 +165,17 @@ def _without_null(member: Schema) -> Schema:
     return {**member, **({"x-assumed": sorted(guesses), "x-assumed-basis": guesses} if guesses else {})}
 
 
+_MAY_BE_EMPTY = {"allowEmptyValue": True}
+"""An empty value counts as absent (decision H6)."""
+
+
 def _query(name: str, schema: Schema, description: str, clause: str = _LISTS, **more: Any) -> Parameter:
     return {
         "name": name,
         "in": "query",
         "required": False,
         "description": description,
-        # An empty value counts as absent (decision H6).
-        **({"allowEmptyValue": True} if "enum" in schema else {}),
+        **_MAY_BE_EMPTY,
         "schema": schema,
         **more,
         "x-provenance": "specified",
@@ -185,7 +189,7 @@ def _list_parameters(listing: Listing, tag: str) -> list[Parameter]:
     parameters = [
         _query("page", {**whole, "default": 1}, "Which page; one beyond the last is empty."),
         _query("size", {**size, "default": 20}, "Records on a page."),
-        _query("limit", size, "An alias of size, which wins when both are sent."),
+        _query("limit", size, "An alias of size. Where both are sent, size counts and limit is not looked at."),
     ]
     own = {filter_.name for filter_ in listing.filters}
     if listing.common:
@@ -244,7 +248,8 @@ def _guessed(constraint: str, basis: str) -> Schema:
 def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> Parameter:
     default = {"default": defaults[filter_.name]} if filter_.name in defaults else {}
     if isinstance(filter_, Bound):
-        schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$"}
+        # Text as it stands in the address; whoever sets it gives a number.
+        schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$", "x-parsed-as": "number"}
         return _query(filter_.name, schema, filter_.description, tag)
     if filter_.choices is None:
         return _query(filter_.name, {"type": "string"}, filter_.description, tag)

@@ -19,7 +19,7 @@ from pydantic_core import core_schema
 Fields: TypeAlias = "Mapping[type[Any], Mapping[str, dict[str, Any]]]"
 """By model what its fields are narrowed to in the contract; what derives from the model has the same."""
 
-_STAYS = ("description", "default", "x-provenance", "x-basis", "x-assumed", "x-assumed-basis")
+_STAYS = ("description", "default", "x-provenance", "x-basis")
 """What is said of a field rather than of its values."""
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from contracts.generator.requests.values import STABLE, some
+from contracts.generator.requests.values import STABLE
 from contracts.generator.schemas import Schema
 from simulator.resources import reference
 from simulator.resources.auth.bodies import TokenBody
@@ -16,38 +16,41 @@ from simulator.resources.balance.bodies import BuyQuoteBody, EstimateBody, SwapS
 from simulator.resources.beneficiaries.bodies import AnyBeneficiary, BankAccount, PhoneNumber, WalletAddress
 from simulator.resources.recurring.bodies import NewRecurring, Source
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
-from simulator.wire.events import EVENT_TYPES
+from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.fields import Body
 from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS
 
 
 def _one_of(meanings: Mapping[str, str]) -> Schema:
-    return {**some(meanings), "x-enum-descriptions": dict(meanings)}
+    return {"type": "string", "enum": list(meanings), "x-enum-descriptions": dict(meanings)}
 
 
-_ASSET, _FIAT, _CURRENCY = _one_of(ASSET_CODES), _one_of(FIAT_CODES), _one_of(CURRENCY_CODES)
+def _known(meanings: Mapping[str, str]) -> Schema:
+    values = list(meanings)
+    return {"type": "string", "examples": values[:2], "x-known-values": values, "x-enum-descriptions": dict(meanings)}
+
+
+_FIAT = _one_of(FIAT_CODES)
 _NETWORK = _one_of(WALLET_NETWORKS)
+_HELD = {"symbol": _one_of(ASSET_CODES), "network": _NETWORK}
 _STABLE = {code: ASSET_CODES[code] for code in STABLE}
-_HELD = {"symbol": _ASSET, "network": _NETWORK}
-_PHONE = {
-    "type": "string",
-    "pattern": r"^\+[1-9][0-9]{6,14}$",
-    "examples": ["+254712345678"],
-}
+_PHONE = {"type": "string", "pattern": r"^\+[1-9][0-9]{6,14}$", "examples": ["+254712345678"]}
 _EVENTS = {
     "type": "array",
-    "items": _one_of({"*": "Every event.", **{name: f"When {row.sent_when}." for name, row in EVENT_TYPES.items()}}),
+    "items": _one_of({"*": "Every event.", **EVENT_MEANINGS}),
     "minItems": 1,
     "examples": [["*"], ["transaction.completed", "transaction.failed"]],
 }
 
 
-def _known(values: Mapping[str, object]) -> Schema:
-    return {"type": "string", "examples": list(values)[:2], "x-known-values": list(values)}
+def _banks() -> dict[str, str]:
+    """By code the bank that has it, or the banks: each country has its own codes."""
+    found: dict[str, list[str]] = {}
+    for banks in reference.BANKS.values():
+        for code, bank in banks.items():
+            found.setdefault(code, []).append(f"{bank.name} ({bank.country})")
+    return {code: f"{', '.join(names)}." for code, names in found.items()}
 
-
-_BANKS = {code: bank for banks in reference.BANKS.values() for code, bank in banks.items()}
-_PROVIDERS = dict.fromkeys(provider for providers in reference.PROVIDERS.values() for provider in providers)
 
 FIELDS: Mapping[type[Body], Mapping[str, Schema]] = {
     TokenBody: {
@@ -64,11 +67,11 @@ FIELDS: Mapping[type[Body], Mapping[str, Schema]] = {
         "amount_currency": _one_of({**FIAT_CODES, **_STABLE}),
     },
     Source: _HELD,
-    NewRecurring: {"amount_currency": _CURRENCY},
+    NewRecurring: {"amount_currency": _one_of(CURRENCY_CODES)},
     AnyBeneficiary: {"fiat_currency": _FIAT},
-    BankAccount: {"bank_code": _known(_BANKS)},
-    PhoneNumber: {"phone_number": _PHONE, "provider": _known(_PROVIDERS)},
-    WalletAddress: {"asset": _known(dict.fromkeys([*ASSET_CODES, "cUSD"]))},
+    BankAccount: {"bank_code": _known(_banks())},
+    PhoneNumber: {"phone_number": _PHONE, "provider": _known(reference.PROVIDER_CODES)},
+    WalletAddress: {"asset": _known({**ASSET_CODES, "cUSD": "Another spelling of CUSD."})},
     NewWebhook: {"events": _EVENTS},
     WebhookChange: {"events": _EVENTS},
 }

@@ -8,7 +8,6 @@ from contracts.generator.schemas import Schema
 from simulator.resources import reference
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.shapes import CURRENCY_CODES, WALLET_NETWORKS
-from simulator.wire.spelling import upper
 
 ADDRESSES = {
     "stellar": r"^G[A-Z2-7]{55}$",
@@ -32,10 +31,6 @@ PHONES = {
     "ZM": r"^\+260(5[5-8]|7[5-9]|9[5-8])[0-9]{7}$",
 }
 """The mobile numbers of each country, as its numbering plan has them."""
-
-
-NETWORKS = tuple(upper(network) for network in reference.NETWORK_ASSETS)
-"""As wallet operations spell them."""
 
 
 STABLE = ("USDC", "USDT", "CUSD")
