@@ -13,11 +13,13 @@ from typing import Any
 from contracts.generator.assumptions import all_assumptions
 from contracts.generator.coverage_page import SCENARIOS_NAMED, Coverage
 from contracts.generator.evidence import Evidence
+from simulator.contract.fields import Reader
+from simulator.contract.files import operations_of
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject, Shown
 
-_LONGEST = 90
+_LONGEST = 80
 """An assumption is told in so many letters; assumptions.md has the rest."""
 
 
@@ -25,10 +27,18 @@ def build(document: Shown, found: Iterable[Evidence]) -> JsonObject:
     coverage = Coverage(found)
     texts = {entry.id: entry.text for entry in all_assumptions()}
     used = set(_bases(document))
+    reader = Reader(document)
+    codes = {
+        operation["operationId"]: [
+            code for answer in operation["responses"].values() for code in reader.follow(answer).get("x-codes", {})
+        ]
+        for _, _, operation in operations_of(document)
+    }
     return {
         "refusals": {
-            row.name: {code: name for code in row.errors if (name := _first(coverage.refusal(row, code)))}
+            row.name: {code: name for code in codes[row.name] if (name := _first(coverage.refusal(row, code)))}
             for row in coverage.operations
+            if row.name in codes
         },
         "codes": {code: _scenarios(coverage.code(code))[:SCENARIOS_NAMED] for code in CATALOGUE},
         "events": {name: _first(coverage.event(name)) for name in EVENT_TYPES},

@@ -53,9 +53,11 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [states/](states/README.md) | every state table as a diagram |
 | [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
 | [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
+| [reference.json](reference.json) | what the reference page says beside the contract: what shows each code and event |
 
 A running simulator serves them too: `/_simulator/openapi.yaml`, `/_simulator/openapi.json`, `/_simulator/control.yaml`,
-and for people `/_simulator/reference.html`.
+and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the scenario that shows each
+code, in less than 300 kB.
 
 ## Provenance
 
