@@ -62,6 +62,7 @@ async def fuzz_control(report: Report, origin: str) -> None:
     settings = report.settings
     config = (
         f"seed = {settings.seed}\ncontinue-on-failure = true\nrequest-timeout = 30\n"
+        f'suppress-health-check = ["all"]\n'
         f'[cache]\nenabled = false\n[generation]\nmax-examples = {CONTROL_EXAMPLES}\ndatabase = "none"\n'
         # What is refused depends on what there is in the world, which a schema does not know.
         "[checks.positive_data_acceptance]\nenabled = false\n[checks.negative_data_rejection]\nenabled = false\n"

@@ -45,6 +45,12 @@ CHECKS = {
 }  # fmt: skip
 """The checks of schemathesis as rules of the report."""
 
+ASSUMED_INVALID = Rule(
+    "request.assumed_invalid_accepted", "What the contract forbids is refused, as far as assumed.", "assumptions.md",
+    promise=False,
+)  # fmt: skip
+"""An invalid request that may break nothing but an assumption."""
+
 BY_PLACE = (
     "status_code_conformance", "content_type_conformance", "response_headers_conformance",
     "response_schema_conformance",
@@ -67,7 +73,8 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
             (report.notes if explanation else report.troubles).append(words)
     known = set(operation_ids())
     tally.knows(list(CHECKS.values()))
-    for operation, call, checks in _recorded(calls):
+    tally.knows([ASSUMED_INVALID])
+    for operation, call, checks, at in _recorded(calls):
         answer = _answer_of(operation, call)
         report.calls += 1
         counted = operation if operation in known else UNKNOWN_METHODS
@@ -80,12 +87,18 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
             if check["name"] in BY_PLACE:
                 continue
             rule = CHECKS.get(check["name"]) or _promise(f"check.{check['name']}", check["name"], "")
-            if check["status"] == "failure":
-                failure = check["failure_info"]["failure"]
-                words = f"{failure['title']}. {failure['message']}".strip()
-                tally.breaks(rule, finding(rule, answer, "", words))
-            else:
+            if check["status"] != "failure":
                 tally.kept(rule)
+                continue
+            failure = check["failure_info"]["failure"]
+            words = f"{failure['title']}. {failure['message']}".strip()
+            basis = rule.basis
+            if check["name"] == "negative_data_rejection":
+                promise, basis = shapes.request_mark(operation, *at)
+                rule = rule if promise else ASSUMED_INVALID
+            found = finding(rule, answer, ".".join(filter(None, at)), words)
+            found.basis = basis or rule.basis
+            tally.breaks(rule, found)
 
 
 CONTROL_CLAUSE = "contracts/control.yaml"
@@ -96,7 +109,7 @@ def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
     failing = _promise("control.server_error", "No control call makes the simulator fail.", CONTROL_CLAUSE)
     rules = {word: _promise(f"control.{word}", title, CONTROL_CLAUSE) for word, title in TITLES.items()}
     report.tally.knows([failing, *rules.values()])
-    for operation, call, _ in _recorded(calls):
+    for operation, call, *_ in _recorded(calls):
         answer = _answer_of(operation, call)
         if answer is None:
             continue
@@ -112,8 +125,8 @@ def read_control(report: Report, calls: Path, shapes: ShapeJudge) -> None:
             report.tally.breaks(rule, finding(rule, answer, fault.place, fault.message))
 
 
-def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown]]]:
-    """Every call: its operation, what went there and back, the checks of it."""
+def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown], tuple[str, str]]]:
+    """Every call: its operation, what went there and back, its checks, and what of it was made invalid, if known."""
     with calls.open(encoding="utf-8") as lines:
         for line in lines:
             if '"ScenarioFinished"' not in line[:40]:
@@ -123,7 +136,9 @@ def _recorded(calls: Path) -> Iterator[tuple[str, Shown, list[Shown]]]:
                 case = recorder["cases"].get(name)
                 if case is not None:
                     value = case["value"]
-                    yield f"{value['method']} {value['path']}", call, recorder.get("checks", {}).get(name, [])
+                    made = ((value.get("meta") or {}).get("phase") or {}).get("data") or {}
+                    at = (made.get("parameter_location") or "", made.get("parameter") or "")
+                    yield f"{value['method']} {value['path']}", call, recorder.get("checks", {}).get(name, []), at
 
 
 def _answer_of(operation: str, call: Shown) -> Answer | None:

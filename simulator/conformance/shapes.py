@@ -109,6 +109,20 @@ class ShapeJudge:
         for error in self._validator(where).iter_errors(body):
             yield from self._of(error, media["schema"])
 
+    def request_mark(self, operation: str, location: str, name: str) -> tuple[bool, str]:
+        """Whether all that the contract asks of a parameter or a member of the body is promised, and its basis."""
+        method, _, path = operation.partition(" ")
+        entry = self._document["paths"].get(path, {}).get(method.lower(), {})
+        if location == "body":
+            content = self._resolved(entry.get("requestBody", {})).get("content", {})
+            node = self._resolved(content.get(_JSON, {}).get("schema", {})).get("properties", {}).get(name)
+        else:
+            rows = [self._resolved(row) for row in entry.get("parameters", ())]
+            node = next((row for row in rows if (row["in"], row["name"]) == (location, name)), None)
+        if node is None or node.get("x-assumed"):
+            return False, str((node or {}).get("x-basis", "the strict contract"))
+        return _mark(node)
+
     def event_faults(self, kind: str, raw: str) -> Iterator[ShapeFault]:
         """What is wrong with the envelope of an event of this type."""
         entry = self._document.get("webhooks", {}).get(kind)
