@@ -21,9 +21,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any
 
-import orjson
-
-from simulator.contract.files import contract_file, strict_document
+from simulator.contract.files import strict_document
 from simulator.resources.reference import checksummed, encode_segwit, encode_stellar, is_phone
 
 try:
@@ -108,11 +106,9 @@ def bodies(operation_id: str) -> SearchStrategy[dict[str, Any]]:
 @cache
 def events(event_type: str) -> SearchStrategy[dict[str, Any]]:
     """Envelopes of an event as a receiver gets them, parsed; KeyError for an unknown type."""
-    try:
-        schema = orjson.loads(contract_file(f"events/{event_type}.schema.json"))
-    except FileNotFoundError:
-        raise KeyError(event_type) from None
-    return _Maker(schema).make(schema)
+    document = strict_document()
+    media = document["webhooks"][event_type]["post"]["requestBody"]["content"]["application/json"]
+    return _Maker(document).make(media["schema"])
 
 
 def _with_acceptable_amount(body: dict[str, Any]) -> dict[str, Any]:
