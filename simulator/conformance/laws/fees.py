@@ -168,6 +168,14 @@ def rate_echo(bench: Bench) -> None:
                         bench.equal(answer, name, value)
 
 
+@law("rate.unsupported_pair", clause="GET /rates: 422 unsupported_pair")
+def rate_of_no_pair(bench: Bench) -> None:
+    """A rate of an asset that its network has not is refused with 422 unsupported_pair."""
+    asked = {"type": "onramp", "network": "celo", "asset": "CELO", "fiat_currency": "KES"}
+    bench.done("GET /rates", query=asked)
+    bench.refused(bench.call("GET /rates", query={**asked, "network": "stellar"}), 422, "unsupported_pair")
+
+
 @law("network.stats", clause="GET /network/stats")
 def network_stats(bench: Bench) -> None:
     """Network stats tell of stellar and celo, or of the one that was asked for, with the assets of each."""

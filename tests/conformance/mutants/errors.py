@@ -179,3 +179,75 @@ async def unknown_sort_taken(call: Call, ask: Service) -> Answer:
     if code_of(found) == "invalid_parameter" and found.body["error"].get("param") == "sort_by":
         return await ask(call.but(query={name: value for name, value in call.query.items() if name != "sort_by"}))
     return found
+
+
+@service("Phone numbers that are none are taken.", "POST /beneficiaries", found_by="errors.invalid_phone_number")  # fmt: skip
+async def any_phone_taken(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("invalid_phone_number",))
+
+
+@service("Banks that there are not are taken.", "POST /beneficiaries", found_by="errors.invalid_bank_account")  # fmt: skip
+async def any_bank_taken(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("invalid_bank_account",))
+
+
+@service("A beneficiary's address need not be one of its network.", "POST /beneficiaries",
+         found_by="beneficiary.address")  # fmt: skip
+async def beneficiary_of_any_address(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("invalid_wallet_address", "unsupported_asset"))
+
+
+@service("The fee calculator calculates beyond the limits of a product.", "POST /fees/calculate", found_by="fee.limits")
+async def fees_beyond_limits(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("amount_too_low", "amount_too_high"))
+
+
+@service("Rates are told of pairs that there are not.", "GET /rates", found_by="rate.unsupported_pair")  # fmt: skip
+async def rates_of_any_pair(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("unsupported_pair",))
+
+
+@service("A limit of the account can be gone beyond.", "POST /wallet/withdraw/quote", "POST /wallet/withdraw",
+         "POST /quotes", found_by="limits.enforced")  # fmt: skip
+async def account_limits_ignored(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("amount_too_high",))
+
+
+@service("A swap is carried out at any rate.", "POST /wallet/swap", found_by="swap.slippage")
+async def slippage_ignored(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("slippage_exceeded",))
+
+
+@service("An invoice needs no amount.", "POST /wallets/{id}/lightning", found_by="invoice.required")
+async def invoice_without_amount(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("missing_parameter", "invalid_parameter"))
+
+
+@service("A payer need not be named.", "POST /quotes/{id}/confirm", found_by="confirm.missing")
+async def payer_not_needed(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("missing_parameter",))
+
+
+@service("A deleted beneficiary can still be paid.", "POST /quotes/{id}/confirm", "POST /wallet/withdraw/quote",
+         "POST /recurring-payments", found_by="beneficiary.deleted_unused")  # fmt: skip
+async def deleted_beneficiary_paid(call: Call, ask: Service) -> Answer:
+    return await last_good(call, ask, ("not_found",))
+
+
+@service("A revoked pair's tokens go on.", found_by="token.rotation")
+async def revoked_tokens_go_on(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    bearer = call.headers.get("authorization")
+    if found.status < 300 and bearer:
+        call.memory[bearer] = True
+        call.memory.setdefault("bearer", bearer)
+    elif found.status == 401 and bearer in call.memory:
+        return await ask(call.but(headers={**call.headers, "authorization": call.memory["bearer"]}))
+    return found
+
+
+@service("Nobody is told how long to wait after too many calls.", found_by="errors.rate_limited")
+async def no_retry_after(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    found.headers.pop("retry-after", None)
+    return found

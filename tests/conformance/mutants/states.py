@@ -282,3 +282,49 @@ def account_number_cut(body: Any, call: Call) -> None:
     for row in body.get("data", [body]):
         if row["type"] == "bank_account":
             row["details"]["account_number"] = row["details"]["account_number"][:-2]
+
+
+@service("A deleted recurring payment is only hidden, and goes on.", "DELETE /recurring-payments/{id}",
+         "GET /recurring-payments/{id}", found_by="recurring.deleted")  # fmt: skip
+async def deleted_payment_goes_on(call: Call, ask: Service) -> Answer:
+    if call.method == "DELETE":
+        found = await ask(call.but(method="GET"))
+        call.memory[call.id] = True
+        return Answer(204, None, {"x-request-id": found.headers["x-request-id"]}) if found.status == 200 else found
+    found = await ask(call)
+    return refusal(404, "not_found", found) if call.id in call.memory else found
+
+
+@service("`network` of the network stats is ignored.", "GET /network/stats", found_by="network.stats")
+async def stats_of_all_networks(call: Call, ask: Service) -> Answer:
+    return await ask(call.but(query={}))
+
+
+@service("A changed subscription is shown, and not kept.", "PATCH /webhooks/{id}", found_by="webhook.patched")
+async def subscription_not_kept(call: Call, ask: Service) -> Answer:
+    before = await ask(call.but(method="GET", body=None))
+    found = await ask(call)
+    if found.status == 200 and "events" in call.body:
+        await ask(call.but(body={"events": before.body["events"]}))
+    return found
+
+
+@answer("A review says that the balance covers what it does not.", "GET /recurring-payments/{id}/review",
+        found_by="recurring.review_warns")  # fmt: skip
+def review_warns_of_nothing(body: Any, call: Call) -> None:
+    body["warnings"] = []
+    body["balance_check"]["covers_next_run"] = True
+
+
+@answer("An invoice is not for the sats that were asked for.", "POST /wallets/{id}/lightning",
+        "GET /wallets/{id}/lightning", found_by="lightning.entry")  # fmt: skip
+def invoice_of_other_amount(body: Any, call: Call) -> None:
+    for entry in body.get("data", [body]):
+        if entry["type"] == "invoice":
+            entry["amount_sats"] += 1
+
+
+@answer("A swap receives another asset than was asked for.", "POST /wallet/swap/quote",
+        found_by="swap.locked")  # fmt: skip
+def swap_into_another_asset(body: Any, call: Call) -> None:
+    body["to"]["symbol"] = "CELO"
