@@ -34,8 +34,14 @@ async def every_quote_refused(call: Call, ask: Service) -> Answer:
     return refusal(422, "unsupported_pair", await ask(call))
 
 
-@service("Invalid bodies are accepted.", "POST /quotes", "POST /beneficiaries", "POST /wallets", "POST /wallet/send",
-         found_by="errors.missing")  # fmt: skip
+@service(
+    "Invalid bodies are accepted.",
+    "POST /quotes",
+    "POST /beneficiaries",
+    "POST /wallets",
+    "POST /wallet/send",
+    found_by="errors.missing",
+)
 async def invalid_bodies_accepted(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("missing_parameter", "invalid_parameter", "invalid_request"))
 
@@ -147,20 +153,28 @@ async def any_pair_quoted(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("unsupported_pair",))
 
 
-@service("Money goes to addresses that are none.", "POST /quotes/{id}/confirm", "POST /wallet/send",
-         found_by="errors.invalid_wallet_address")  # fmt: skip
+@service(
+    "Money goes to addresses that are none.",
+    "POST /quotes/{id}/confirm",
+    "POST /wallet/send",
+    found_by="errors.invalid_wallet_address",
+)
 async def bad_addresses_taken(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("invalid_wallet_address",))
 
 
-@service("An offramp pays out to a beneficiary of another currency.", "POST /quotes/{id}/confirm",
-         found_by="errors.beneficiary_mismatch")  # fmt: skip
+@service(
+    "An offramp pays out to a beneficiary of another currency.",
+    "POST /quotes/{id}/confirm",
+    found_by="errors.beneficiary_mismatch",
+)
 async def beneficiary_mismatch_unseen(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("beneficiary_mismatch",))
 
 
-@service("Webhooks can be subscribed to events that do not exist.", "POST /webhooks",
-         found_by="errors.unsupported_event")  # fmt: skip
+@service(
+    "Webhooks can be subscribed to events that do not exist.", "POST /webhooks", found_by="errors.unsupported_event"
+)
 async def unknown_events_taken(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("unsupported_event",))
 
@@ -181,18 +195,19 @@ async def unknown_sort_taken(call: Call, ask: Service) -> Answer:
     return found
 
 
-@service("Phone numbers that are none are taken.", "POST /beneficiaries", found_by="errors.invalid_phone_number")  # fmt: skip
+@service("Phone numbers that are none are taken.", "POST /beneficiaries", found_by="errors.invalid_phone_number")
 async def any_phone_taken(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("invalid_phone_number",))
 
 
-@service("Banks that there are not are taken.", "POST /beneficiaries", found_by="errors.invalid_bank_account")  # fmt: skip
+@service("Banks that there are not are taken.", "POST /beneficiaries", found_by="errors.invalid_bank_account")
 async def any_bank_taken(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("invalid_bank_account",))
 
 
-@service("A beneficiary's address need not be one of its network.", "POST /beneficiaries",
-         found_by="beneficiary.address")  # fmt: skip
+@service(
+    "A beneficiary's address need not be one of its network.", "POST /beneficiaries", found_by="beneficiary.address"
+)
 async def beneficiary_of_any_address(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("invalid_wallet_address", "unsupported_asset"))
 
@@ -202,13 +217,18 @@ async def fees_beyond_limits(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("amount_too_low", "amount_too_high"))
 
 
-@service("Rates are told of pairs that there are not.", "GET /rates", found_by="rate.unsupported_pair")  # fmt: skip
+@service("Rates are told of pairs that there are not.", "GET /rates", found_by="rate.unsupported_pair")
 async def rates_of_any_pair(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("unsupported_pair",))
 
 
-@service("A limit of the account can be gone beyond.", "POST /wallet/withdraw/quote", "POST /wallet/withdraw",
-         "POST /quotes", found_by="limits.enforced")  # fmt: skip
+@service(
+    "A limit of the account can be gone beyond.",
+    "POST /wallet/withdraw/quote",
+    "POST /wallet/withdraw",
+    "POST /quotes",
+    found_by="limits.enforced",
+)
 async def account_limits_ignored(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("amount_too_high",))
 
@@ -228,8 +248,13 @@ async def payer_not_needed(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("missing_parameter",))
 
 
-@service("A deleted beneficiary can still be paid.", "POST /quotes/{id}/confirm", "POST /wallet/withdraw/quote",
-         "POST /recurring-payments", found_by="beneficiary.deleted_unused")  # fmt: skip
+@service(
+    "A deleted beneficiary can still be paid.",
+    "POST /quotes/{id}/confirm",
+    "POST /wallet/withdraw/quote",
+    "POST /recurring-payments",
+    found_by="beneficiary.deleted_unused",
+)
 async def deleted_beneficiary_paid(call: Call, ask: Service) -> Answer:
     return await last_good(call, ask, ("not_found",))
 

@@ -157,7 +157,7 @@ async def failure_counts_as_taken(post: Post, send: Sender) -> Outcome:
     return replace(outcome, status=200) if post.event["type"] != "webhook.test" else outcome
 
 
-@delivery("Events tell the moment of sending as that of their making.", found_by="event.created_at")  # fmt: skip
+@delivery("Events tell the moment of sending as that of their making.", found_by="event.created_at")
 async def created_when_sent(post: Post, send: Sender) -> Outcome:
     return await send(post.carrying({**post.event, "created_at": "2031-01-01T00:00:00.000Z"}))
 
@@ -181,7 +181,7 @@ async def expiry_not_told(post: Post, send: Sender) -> Outcome:
     return Outcome(200) if post.event["type"].endswith(".expired") else await send(post)
 
 
-@delivery("Every event is told twice, the second time under another id.", found_by="event.once")  # fmt: skip
+@delivery("Every event is told twice, the second time under another id.", found_by="event.once")
 async def told_twice(post: Post, send: Sender) -> Outcome:
     outcome = await send(post)
     if post.event["type"] != "webhook.test":
