@@ -49,6 +49,7 @@ contract: $(VENV)/.judges  ## Everything that judges the contract: own tests, co
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m "judges or not judges" \
 	  tests/contract tests/conformance tests/compare tests/testing tests/judges $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.conformance.mutants --show
+	@$(MAKE) --no-print-directory conform
 
 conform: $(VENV)/.dev  ## Hold the simulator against its contract with one fixed seed and that of the day; SEEDS="3 4" for others
 	@for seed in $(SEEDS); do echo "conform --seed $$seed"; $(BIN)/python -m simulator conform --strict --seed $$seed || exit 1; done

@@ -46,7 +46,7 @@ class Sent:
     def method(self) -> str:
         return self.operation.partition(" ")[0]
 
-    def curl(self, key: str = "$(uuidgen)") -> str:
+    def curl(self, key: str = "$(date +%s)-$RANDOM") -> str:
         """The line that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key."""
         parts = ["curl", "-sS", "-i", *(["-X", self.method] if self.method != "GET" else []), shlex.quote(self.url)]
         for name, value in self.headers.items():

@@ -245,7 +245,7 @@ def finding(rule: Rule, answer: Answer, place: str, message: str, after: tuple[A
     text = answer.raw.decode(errors="replace")[:SHOWN_CHARACTERS]
     lines = [answer.sent.curl()]
     if after:
-        lines = ["KEY=$(uuidgen)", *(one.sent.curl("$KEY") for one in after), answer.sent.curl("$KEY")]
+        lines = ["KEY=$(date +%s)-$RANDOM", *(one.sent.curl("$KEY") for one in after), answer.sent.curl("$KEY")]
     return Finding(
         rule.name, answer.operation, place, rule.basis, message, "\n".join(lines), answer.status, text
     )  # fmt: skip

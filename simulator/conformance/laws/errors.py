@@ -53,6 +53,12 @@ def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield "error.request_id", None if same else f"request_id is {told}, the header says another"
 
 
+@always("answer.internal_error", clause="Errors: internal_error")
+def internal_error(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """No call of this run makes the service fail."""
+    yield "status", f"answers {answer.short}" if answer.status == 500 else None
+
+
 UNKNOWN = (
     ("GET /quotes/{id}", "quote_not_found"), ("GET /transactions/{id}", "not_found"),
     ("GET /orders/{order_id}", "order_not_found"), ("GET /beneficiaries/{id}", "not_found"),
