@@ -19,7 +19,7 @@ from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject, Shown
 
-_LONGEST = 80
+_LONGEST = 60
 """An assumption is told in so many letters; assumptions.md has the rest."""
 
 

@@ -16,7 +16,7 @@ _LIMITS: tuple[tuple[str, str, str], ...] = (
     ("minItems", "maxItems", "{} of them"),
 )
 _FORMATS: Mapping[str, str] = {"date-time": "time", "date": "date", "uri": "address", "uuid": "UUID", "email": "e-mail"}
-_LONGEST_PATTERN = 60
+_LONGEST_PATTERN = 40
 """A longer one helps nobody who reads; what it says stands in the text."""
 _TOLD_AS: Mapping[str, str] = dict.fromkeys(("minLength", "maxLength"), "length") | dict.fromkeys(
     ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), "range"

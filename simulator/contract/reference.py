@@ -140,7 +140,11 @@ class Page:
         return [self._operation(*row) for row in operations_of(self.document)]
 
     def events(self) -> list[Event]:
-        return [self._event(name, item["post"]) for name, item in self.document["webhooks"].items()]
+        """All events. What the text of each ends with is told once, before them."""
+        found = [self._event(name, item["post"]) for name, item in self.document["webhooks"].items()]
+        if len({one.text.rpartition(". ")[2] for one in found}) == 1:
+            return [replace(one, text=one.text.rpartition(". ")[0] + ".") for one in found]
+        return found
 
     def envelope(self) -> tuple[Field, ...]:
         """The fields that all events have, but what differs: their object."""
