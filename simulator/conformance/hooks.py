@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 from urllib.parse import urlsplit
 from uuid import uuid4
@@ -79,10 +80,12 @@ def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
     if case.headers.get("Idempotency-Key") is not None:
         case.headers["Idempotency-Key"] = str(uuid4())
     name = f"{case.method} {case.path}"
-    if isinstance(case.body, dict) and "amount" in case.body and _memory.every_second(f"{name} amount"):
-        _with_a_usual_amount(case)
-    if name in _MATCHED and _memory.every_second(name):
-        _MATCHED[name](case)
+    with suppress(LookupError, TypeError, AttributeError):
+        # A body with members of its own choice, or of another form than is known here, stays as it is.
+        if isinstance(case.body, dict) and "amount" in case.body and _memory.every_second(f"{name} amount"):
+            _with_a_usual_amount(case)
+        if name in _MATCHED and _memory.every_second(name):
+            _MATCHED[name](case)
 
 
 @schemathesis.hook

@@ -182,6 +182,8 @@ def _explanation(settings: ConformanceSettings, kind: str, operations: list[Show
     if kind == "missing_auth" and set(operations) <= {"POST /auth/token"}:
         return "Only made-up key pairs were sent here; all other calls carry a token of the real one."
     if kind == "missing_test_data":
+        if settings.plays_laws:
+            return "Whether an operation can be reached at all is told by the floor of the whole run."
         if settings.mode == "read-only":
             return "The account has nothing of this kind, and a read-only run makes nothing."
         if settings.max_examples < ENOUGH_EXAMPLES or settings.operations or settings.phases != PHASES:

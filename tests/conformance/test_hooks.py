@@ -113,6 +113,12 @@ def test_every_second_amount_lies_within_the_limits(body: dict[str, Any], amount
     assert amounts == [amount, "0"]
 
 
+@pytest.mark.parametrize("body", [{"amount": "0", "currency": ["KES"]}, {"amount": "0", "amount_side": {}}])
+def test_a_body_of_a_form_that_is_not_known_stays_as_it_is(body: dict[str, Any]) -> None:
+    assert call("POST", "/anything", dict(body)).body == body
+    assert call("POST", "/wallet/withdraw/quote", dict(body)).body == body
+
+
 def test_a_withdrawal_goes_to_a_live_beneficiary_of_its_currency() -> None:
     body = {"fiat_currency": "KES", "beneficiary_id": "ben_none"}
     path = "/wallet/withdraw/quote"
