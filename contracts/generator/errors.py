@@ -182,6 +182,14 @@ def _about(operation: Operation, code: str, status: int) -> Schema:
     return {"cause": row.cause, **marks}
 
 
+def _reads(operation: Operation) -> bool:
+    """Whether a value of the request can be refused as an invalid parameter, without the setting strict."""
+    if operation.refuses_with:
+        return False
+    bodies = (*operation.bodies, operation.body) if operation.takes_body else ()
+    return operation.query is not None or any(model.model_fields for model in bodies)
+
+
 def _guess(operation: Operation, code: str) -> str:
     """The decision by which an operation answers a code, "" where the specification says so."""
     if code in operation.guessed:
@@ -189,6 +197,8 @@ def _guess(operation: Operation, code: str) -> str:
     row = CATALOGUE[code]
     if row.basis != "specified":
         return row.basis
+    if code == "invalid_parameter" and not _reads(operation):
+        return "H6"
     return _GATES.get(code, "") if code not in operation.errors else ""
 
 
@@ -211,10 +221,10 @@ def error_responses(
         shared = {} if status == 405 else {code: anywhere[code] for code in codes if code in anywhere}
         about = {code: _about(operation, code, status) for code in codes}
         response = _response(status, about, _refused(components, codes), stored, own or shared)
-        if own or operation.guessed.keys() & set(codes):
+        name = f"{name}Stored" if stored else name
+        if own or responses.get(name, response) != response:
             shown[str(status)] = response
         else:
-            name = f"{name}Stored" if stored else name
             responses[name] = response
             shown[str(status)] = {"$ref": REFERENCE + name}
     return shown

@@ -1,6 +1,7 @@
 """The two looser forms of the strict contract: the open one, and the one of promises alone.
 
-Both only take something away, so whatever the strict contract accepts they accept. The strict one is closed and narrow,
+Both only take constraints away, so whatever the strict contract accepts they accept; but the promised one does not let
+a caller send null, of which nothing is promised. The strict one is closed and narrow,
 for judges and fuzzers. The open one is for people and generators of clients: an answer may bring new members and new
 values, and a body is one flat object, without the conditions between its fields. The promised one is the open one
 without what is assumed.
@@ -14,12 +15,22 @@ from typing import Any
 
 from contracts.generator.schemas import REF, Schema, references
 
-_AS_THEY_ARE = frozenset({"example", "examples", "x-codes", "x-enum-descriptions", "mapping", "links"})
+_AS_THEY_ARE = frozenset(
+    {"example", "examples", "x-codes", "x-enum-descriptions", "x-assumed-basis", "mapping", "links"}
+)
+
+STRICT = "A response carries the fields written here and no others."
+_OPEN = "A response may bring fields and values that are not written here: be ready for both."
+_PROMISED = """\
+The interface of a stablecoin ramp and wallet service, as far as its specification promises it: nothing is in here \
+that the simulator assumes, and `x-basis` names the clause. A constraint that is missing is not promised. Amounts are \
+decimal strings, times are ISO 8601 in UTC. A response may bring fields and values that are not written here."""
 
 
 def opened(document: Schema) -> Schema:
     """The open form of the strict contract."""
     shown = copy.deepcopy(document)
+    shown["info"]["description"] = shown["info"]["description"].replace(STRICT, _OPEN)
     schemas = shown["components"]["schemas"]
     answered = _answered(shown)
     told = _told_apart_by(shown)
@@ -42,6 +53,7 @@ def opened(document: Schema) -> Schema:
 def promised(document: Schema) -> Schema:
     """What of the open form is specified: no operation, status, code, field or constraint that is assumed."""
     shown = copy.deepcopy(document)
+    shown["info"]["description"] = _PROMISED
     parts = shown["components"]
     for kind in ("parameters", "headers"):
         parts[kind] = {name: part for name, part in parts[kind].items() if not _assumed(part)}
@@ -54,6 +66,11 @@ def promised(document: Schema) -> Schema:
             }
         shown[kind] = {name: item for name, item in shown[kind].items() if item}
     parts["responses"] = {}
+    answered = _answered(shown)
+    for name, schema in parts["schemas"].items():
+        if name not in answered:
+            members = schema.get("properties", {})
+            schema |= {"properties": {word: _never_null(part) for word, part in members.items()}} if members else {}
     for place in (shown["paths"], shown["webhooks"], *(parts[kind] for kind in ("schemas", "parameters", "headers"))):
         for name, part in place.items():
             place[name] = _promise(part)
@@ -81,6 +98,21 @@ def _untell(document: Schema) -> None:
             "propertyName": word,
             "mapping": {value: target for value, target in mapping.items() if target not in gone},
         }
+
+
+def _never_null(member: Schema) -> Schema:
+    """A field of a body, without the null that nothing promises it may be; what is answered may be it all the same."""
+    if "nullable" not in member.get("x-assumed", ()):
+        return member
+    shown = _without(member, "nullable")
+    if isinstance(shown.get("type"), list):
+        shown["type"] = next(one for one in shown["type"] if one != "null")
+    if "enum" in shown:
+        shown["enum"] = [value for value in shown["enum"] if value is not None]
+    if "anyOf" in shown:
+        kept = [one for one in shown.pop("anyOf") if one != {"type": "null"}]
+        shown |= kept[0] if len(kept) == 1 else {"anyOf": kept}
+    return shown
 
 
 def _promised_operation(operation: Schema, document: Schema) -> Schema:
@@ -165,7 +197,7 @@ def _open(value: Any, *, request: bool) -> Any:
         shown["additionalProperties"] = True
     if "x-parsed-as" in shown:
         shown["type"] = shown.pop("x-parsed-as")
-        del shown["pattern"]
+        shown = _without(shown, "pattern")
     if not request:
         _open_values(shown, "x-extensible-enum")
         if isinstance(shown.get("pattern"), str) and _guessed(shown, "pattern"):

@@ -9,7 +9,7 @@ from contracts.generator.errors import error_responses, success_headers
 from contracts.generator.events import SHAPES, SIGNATURE_HEADERS, webhooks
 from contracts.generator.evidence import ObservedCall
 from contracts.generator.examples import Examples, named
-from contracts.generator.forms import prune
+from contracts.generator.forms import STRICT, prune
 from contracts.generator.links import links_of
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
@@ -27,8 +27,8 @@ _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \
 error code carries `x-provenance`: `specified` is what the service's specification promises (`x-basis` names the \
 clause), `assumed` is what the simulator fills in (`x-basis` names the entry in assumptions.md). Amounts are decimal \
-strings, times are ISO 8601 in UTC. A response carries the fields written here and no others. Any POST but the token \
-exchange may carry an Idempotency-Key. A path outside this contract answers 404, a method it does not know 405."""
+strings, times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path \
+outside this contract answers 404, a method it does not know 405."""
 
 
 def operations() -> tuple[Operation, ...]:
@@ -71,7 +71,7 @@ def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Sche
             "title": "Stablecoin ramp and wallet service",
             "version": "1",
             "summary": "Ramps, a wallet balance, deposit wallets, beneficiaries, recurring payments, webhooks.",
-            "description": _DESCRIPTION,
+            "description": _DESCRIPTION.format(form=STRICT),
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [

@@ -125,12 +125,10 @@ def header_parameters(operation: Operation) -> list[Parameter]:
 
 def query_parameters(operation: Operation, components: Components) -> list[Parameter]:
     if isinstance(operation.query, Listing):
-        own = {filter_.name for filter_ in operation.query.filters}
         parameters = _list_parameters(operation.query, operation.tag)
-        if operation.basis != "specified":
+        if operation.query.basis != "specified":
             for parameter in parameters:
-                if parameter["name"] in own:
-                    parameter |= {"x-provenance": "assumed", "x-basis": operation.basis}
+                parameter |= {"x-provenance": "assumed", "x-basis": operation.query.basis}
         return parameters
     if operation.query is None:
         return []
@@ -249,7 +247,12 @@ def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> P
     default = {"default": defaults[filter_.name]} if filter_.name in defaults else {}
     if isinstance(filter_, Bound):
         # Text as it stands in the address; whoever sets it gives a number.
-        schema: Schema = {"type": "string", "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$", "x-parsed-as": "number"}
+        schema: Schema = {
+            "type": "string",
+            "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$",
+            "x-parsed-as": "number",
+            **_guessed("pattern", "H7"),
+        }
         return _query(filter_.name, schema, filter_.description, tag)
     if filter_.choices is None:
         return _query(filter_.name, {"type": "string"}, filter_.description, tag)

@@ -173,7 +173,7 @@ def _null_is_absent(body: Schema) -> Schema:
     for name, member in body.get("properties", {}).items():
         types = member.get("type")
         nullable = "null" in types if isinstance(types, list) else {"type": "null"} in member.get("anyOf", ())
-        if nullable and name not in body.get("required", ()) and member.get("x-provenance") == "specified":
+        if nullable and name not in body.get("required", ()):
             guesses = {"nullable": "H4", **member.get("x-assumed-basis", {})}
             member |= {"x-assumed": sorted(guesses), "x-assumed-basis": guesses}
     return body

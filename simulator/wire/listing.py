@@ -127,7 +127,7 @@ class Listing(Generic[R]):
     fields; `statuses` the valid values of `status`, which rest on the decision `assumed_statuses` where the
     specification does not give them all. `common` is False where a list has only page, size, limit and its own filters
     (fees); its order is then `newest_first` or that of the table. `defaults` are the parameters' values where none is
-    sent.
+    sent. `basis` is the decision that all parameters rest on, where the specification shows none of the list's.
     """
 
     filters: tuple[Filter[R] | Bound[R], ...] = ()
@@ -139,6 +139,7 @@ class Listing(Generic[R]):
     common: bool = True
     newest_first: bool = True
     defaults: Mapping[str, str] = field(default_factory=dict)
+    basis: str = "specified"
 
     @property
     def sortable(self) -> Mapping[str, Callable[[R], SortKey]]:

@@ -79,4 +79,18 @@ def test_promises_hold_no_form_that_was_guessed(promised: dict[str, Any]) -> Non
     assert schemas["RampQuote"]["properties"]["id"]["pattern"].startswith("^qt_")
     assert "failure_code" not in schemas["OnrampTransaction"]["properties"]
     assert "properties" not in schemas["OrderItem"] or schemas["OrderItem"]["properties"] == {}
-    assert "/currencies" not in promised["paths"]
+    listing = promised["paths"]["/currencies"]["get"]
+    assert listing.get("parameters", []) == []
+    assert promised["components"]["schemas"]["CurrencyList"]["properties"] == {}
+    assert "get" not in promised["paths"].get("/recurring-payments/{id}", {})
+
+
+def test_a_code_that_only_a_setting_brings_is_a_guess(strict: dict[str, Any]) -> None:
+    method = {"/wallets/{id}": "get", "/profile/limits": "get", "/rates": "get", "/wallets": "get"}
+    codes = {path: strict["paths"][path][method[path]]["responses"]["400"] for path in method}
+    found = {path: _followed(strict, one)["x-codes"]["invalid_parameter"]["x-basis"] for path, one in codes.items()}
+    assert found == {"/wallets/{id}": "H6", "/profile/limits": "H6", "/rates": "H6", "/wallets": "Errors"}
+
+
+def _followed(document: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    return document["components"]["responses"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part

@@ -82,8 +82,11 @@ def _field(components: Components, forms: Sequence[Schema], name: str) -> Schema
         else:
             _several(components, models, named)
         whole: Schema = {"$ref": REF + named}
-        nullable = any("anyOf" in form for form in forms)
-        return {"anyOf": [whole, {"type": "null"}], **marks} if nullable else {**whole, **marks}
+        nullable = next((form for form in forms if "anyOf" in form), None)
+        if nullable is None:
+            return {**whole, **marks}
+        guesses: Schema = {key: nullable[key] for key in ("x-assumed", "x-assumed-basis") if key in nullable}
+        return {"anyOf": [whole, {"type": "null"}], **marks, **guesses}
     nullable_form = next((form for form in forms if isinstance(form.get("type"), list)), loosest)
     return {**nullable_form, **marks}
 

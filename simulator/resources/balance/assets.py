@@ -37,6 +37,7 @@ ASSET_LIST = Listing(
     search=lambda row: (row.symbol, upper(row.network), row.address, row.memo),
     searched="symbol, network, address and memo",
     sorts={**DATES, "amount": lambda row: row.amount},
+    basis="L2",
 )
 
 

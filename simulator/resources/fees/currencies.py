@@ -195,6 +195,7 @@ CURRENCIES = Listing[CurrencyRow](
     ),
     search=lambda row: (row.symbol, row.listing.name, row.network),
     searched="symbol, name and network",
+    basis="R7",
 )
 
 CURRENCY_CLAUSES: Clauses = {
@@ -211,7 +212,6 @@ LIST_CURRENCIES = Operation(
     list_currencies,
     CurrencyList,
     query=CURRENCIES,
-    basis="R7",
     description=(
         "Lists every asset on every network: whether wallet operations can use it now, how much may be sent, "
         "and what moving it costs. The figures are those of the fee products in force; the status follows "
