@@ -238,7 +238,7 @@ def test_the_forms_are_made_of_the_strict_one(strict: Document, document: Docume
 
 def _beyond(strict: Document, wide: Document, place: str) -> Iterator[str]:
     """What a schema asks for that a narrower one does not, but for null where that is a guess."""
-    if "nullable" in strict.get("x-assumed", ()):
+    if "nullable" in strict.get("x-assumed", ()) and "nullable" not in wide.get("x-assumed", ()):
         strict = _never_null(strict)
     narrowed = [part for part in strict.get("allOf", ()) if "$ref" in part]
     if "$ref" in wide and wide["$ref"] not in (strict.get("$ref"), *(part["$ref"] for part in narrowed)):
