@@ -156,7 +156,7 @@ def test_an_event_that_is_not_as_written_is_found(judge: ContractJudge, events: 
 
 def test_a_named_schema_can_be_used_by_itself(judge: ContractJudge, quote: ObservedCall) -> None:
     assert judge.named("RampQuote", quote.answer) == []
-    assert judge.named("PhoneBeneficiary", quote.answer)
+    assert judge.named("PhoneNumberBeneficiary", quote.answer)
 
 
 def test_with_a_broken_contract_the_calls_do_not_pass(strict: dict[str, Any], calls: Calls, events: Events) -> None:

@@ -30,6 +30,8 @@ from ramp_client.models import (
     BeneficiaryRecipient,
     ConfirmQuoteRequest,
     ConfirmQuoteRequestPayer,
+    CreatePhoneNumberBeneficiary,
+    CreatePhoneNumberBeneficiaryFiatCurrency,
     CreateQuoteRequest,
     CreateQuoteRequestAmountCurrency,
     CreateQuoteRequestAsset,
@@ -45,10 +47,8 @@ from ramp_client.models import (
     EndType,
     OfframpTransaction,
     OnrampTransaction,
-    PhoneBeneficiary,
     PhoneNumber,
     PhoneNumberBeneficiary,
-    PhoneNumberBeneficiaryFiatCurrency,
     QuoteSwapRequest,
     QuoteSwapRequestAmountSide,
     RampQuote,
@@ -113,18 +113,20 @@ def onramp(client: AuthenticatedClient, control: ControlClient) -> OnrampTransac
     return expect(OnrampTransaction, get_transaction.sync(made.id, client=client))
 
 
-def payee(client: AuthenticatedClient) -> PhoneBeneficiary:
-    body = PhoneNumberBeneficiary(
+def payee(client: AuthenticatedClient) -> PhoneNumberBeneficiary:
+    body = CreatePhoneNumberBeneficiary(
         type_="phone_number",
         name="Wanjiru Otieno",
         country="KE",
-        fiat_currency=PhoneNumberBeneficiaryFiatCurrency.KES,
+        fiat_currency=CreatePhoneNumberBeneficiaryFiatCurrency.KES,
         phone_number=PhoneNumber(phone_number=PHONE, provider="mpesa"),
     )
-    return expect(PhoneBeneficiary, create_beneficiary.sync(client=client, body=body))
+    return expect(PhoneNumberBeneficiary, create_beneficiary.sync(client=client, body=body))
 
 
-def offramp(client: AuthenticatedClient, control: ControlClient, beneficiary: PhoneBeneficiary) -> OfframpTransaction:
+def offramp(
+    client: AuthenticatedClient, control: ControlClient, beneficiary: PhoneNumberBeneficiary
+) -> OfframpTransaction:
     wanted = quote_request(CreateQuoteRequestType.OFFRAMP, CreateQuoteRequestNetwork.CELO, "30", "USDC")
     quote = expect(RampQuote, create_quote.sync(client=client, body=wanted))
     confirmation = ConfirmQuoteRequest(beneficiary_id=beneficiary.id, refund_address=CELO, reference="payout-1")
@@ -148,7 +150,7 @@ def swapped(client: AuthenticatedClient, control: ControlClient) -> SwapTransact
 
 
 def recurring(
-    client: AuthenticatedClient, control: ControlClient, beneficiary: PhoneBeneficiary
+    client: AuthenticatedClient, control: ControlClient, beneficiary: PhoneNumberBeneficiary
 ) -> RecurringWithdrawal:
     wanted = CreateRecurringWithdraw(
         name="Rent",

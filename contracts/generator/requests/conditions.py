@@ -189,9 +189,9 @@ CONDITIONS: Mapping[str, list[Schema]] = {
         fits({"wallet_address": _EXTERNAL, "refund_address": _EXTERNAL, "beneficiary_id": identifier("ben_")})
     ],
     "ConfirmQuoteRequestPayer": _PAYER,
-    "BankAccountBeneficiary": [any_of(_bank_accounts())],
-    "PhoneNumberBeneficiary": [any_of(_phone_numbers())],
-    "WalletAddressBeneficiary": [any_of(_wallet_addresses())],
+    "CreateBankAccountBeneficiary": [any_of(_bank_accounts())],
+    "CreatePhoneNumberBeneficiary": [any_of(_phone_numbers())],
+    "CreateWalletAddressBeneficiary": [any_of(_wallet_addresses())],
     "CalculateFeeRequest": [any_of(_priced())],
     "CreateWalletRequest": [
         any_of(

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 from simulator.resources.beneficiaries.bodies import (
     AnyBeneficiary,
-    BankAccountBeneficiary,
-    PhoneNumberBeneficiary,
+    CreateBankAccountBeneficiary,
+    CreatePhoneNumberBeneficiary,
+    CreateWalletAddressBeneficiary,
     WalletAddress,
-    WalletAddressBeneficiary,
 )
 from simulator.resources.beneficiaries.records import (
     BankAccountDetails,
@@ -45,14 +45,14 @@ _ASSET_SPELLINGS = {"cUSD": "CUSD"}
 def check_account_number(call: Call[AnyBeneficiary, None, None]) -> None:
     """400 for an account number that has not the shape of its country (decision R3)."""
     body = call.body
-    if isinstance(body, BankAccountBeneficiary):
+    if isinstance(body, CreateBankAccountBeneficiary):
         require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
 def save_beneficiary(call: Call[AnyBeneficiary, None, None]) -> BeneficiaryShape:
     """POST /beneficiaries."""
     body = call.body
-    fiat = body if isinstance(body, BankAccountBeneficiary | PhoneNumberBeneficiary) else None
+    fiat = body if isinstance(body, CreateBankAccountBeneficiary | CreatePhoneNumberBeneficiary) else None
     record = Beneficiary(
         **new_fields(call.world, call.environment, "ben_", "ids.beneficiary"),
         type=body.type,
@@ -64,7 +64,7 @@ def save_beneficiary(call: Call[AnyBeneficiary, None, None]) -> BeneficiaryShape
     return render_beneficiary(call.world, create(call.world, record, "create"))
 
 
-def _fiat_of(body: BankAccountBeneficiary | PhoneNumberBeneficiary) -> FiatCode:
+def _fiat_of(body: CreateBankAccountBeneficiary | CreatePhoneNumberBeneficiary) -> FiatCode:
     fiat = COUNTRIES[body.country]
     if body.fiat_currency != fiat:
         raise ApiError(
@@ -74,15 +74,15 @@ def _fiat_of(body: BankAccountBeneficiary | PhoneNumberBeneficiary) -> FiatCode:
 
 
 def _details(body: AnyBeneficiary, environment: str) -> Details:
-    if isinstance(body, BankAccountBeneficiary):
+    if isinstance(body, CreateBankAccountBeneficiary):
         return _bank_account(body)
-    if isinstance(body, PhoneNumberBeneficiary):
+    if isinstance(body, CreatePhoneNumberBeneficiary):
         return _phone_number(body)
-    assert isinstance(body, WalletAddressBeneficiary)  # `body_for` knows no fourth
+    assert isinstance(body, CreateWalletAddressBeneficiary)  # `body_for` knows no fourth
     return _wallet_address(body.wallet_address, environment)
 
 
-def _bank_account(body: BankAccountBeneficiary) -> BankAccountDetails:
+def _bank_account(body: CreateBankAccountBeneficiary) -> BankAccountDetails:
     given = body.bank_account
     found = require_bank(body.country, given.bank_code, "bank_account.bank_code")
     return {
@@ -93,7 +93,7 @@ def _bank_account(body: BankAccountBeneficiary) -> BankAccountDetails:
     }
 
 
-def _phone_number(body: PhoneNumberBeneficiary) -> PhoneNumberDetails:
+def _phone_number(body: CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
     given = body.phone_number
     if not is_phone(given.phone_number, body.country):
         raise ApiError(

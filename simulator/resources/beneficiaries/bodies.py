@@ -61,7 +61,7 @@ class AnyBeneficiary(Body):
     """The address; required with the type `wallet_address`."""
 
 
-class BankAccountBeneficiary(AnyBeneficiary):
+class CreateBankAccountBeneficiary(AnyBeneficiary):
     """A bank account to be saved."""
 
     type: Literal["bank_account"]
@@ -73,7 +73,7 @@ class BankAccountBeneficiary(AnyBeneficiary):
     """The account."""
 
 
-class PhoneNumberBeneficiary(AnyBeneficiary):
+class CreatePhoneNumberBeneficiary(AnyBeneficiary):
     """A mobile money number to be saved."""
 
     type: Literal["phone_number"]
@@ -85,7 +85,7 @@ class PhoneNumberBeneficiary(AnyBeneficiary):
     """The number and its provider."""
 
 
-class WalletAddressBeneficiary(AnyBeneficiary):
+class CreateWalletAddressBeneficiary(AnyBeneficiary):
     """A crypto address to be saved."""
 
     type: Literal["wallet_address"]
@@ -94,7 +94,7 @@ class WalletAddressBeneficiary(AnyBeneficiary):
 
 
 BY_TYPE: dict[str, type[AnyBeneficiary]] = {
-    "bank_account": BankAccountBeneficiary,
-    "phone_number": PhoneNumberBeneficiary,
-    "wallet_address": WalletAddressBeneficiary,
+    "bank_account": CreateBankAccountBeneficiary,
+    "phone_number": CreatePhoneNumberBeneficiary,
+    "wallet_address": CreateWalletAddressBeneficiary,
 }

@@ -34,7 +34,7 @@ class _Fiat(_Saved):
     """The currency it is paid in."""
 
 
-class BankBeneficiary(_Fiat):
+class BankAccountBeneficiary(_Fiat):
     """A bank account that fiat can be paid to."""
 
     type: Literal["bank_account"]
@@ -43,7 +43,7 @@ class BankBeneficiary(_Fiat):
     """The account."""
 
 
-class PhoneBeneficiary(_Fiat):
+class PhoneNumberBeneficiary(_Fiat):
     """A mobile money number that fiat can be paid to."""
 
     type: Literal["phone_number"]
@@ -52,7 +52,7 @@ class PhoneBeneficiary(_Fiat):
     """The number and its provider."""
 
 
-class AddressBeneficiary(_Saved):
+class WalletAddressBeneficiary(_Saved):
     """A crypto address outside of the service."""
 
     type: Literal["wallet_address"]
@@ -65,7 +65,7 @@ class AddressBeneficiary(_Saved):
     """The address, its network and its asset."""
 
 
-BeneficiaryShape: TypeAlias = BankBeneficiary | PhoneBeneficiary | AddressBeneficiary
+BeneficiaryShape: TypeAlias = BankAccountBeneficiary | PhoneNumberBeneficiary | WalletAddressBeneficiary
 
 
 class BeneficiaryPage(TypedDict):
@@ -81,7 +81,7 @@ def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
     """The beneficiary in the shape of its type."""
     details, created_at = record.details, format_timestamp(record.created_at_ms)
     if "network" in details:
-        address: AddressBeneficiary = {
+        address: WalletAddressBeneficiary = {
             "id": record.id,
             "type": "wallet_address",
             "name": record.name,
@@ -92,7 +92,7 @@ def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
         }
         return address
     if "provider" in details:
-        phone: PhoneBeneficiary = {
+        phone: PhoneNumberBeneficiary = {
             "id": record.id,
             "type": "phone_number",
             "name": record.name,
@@ -102,7 +102,7 @@ def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
             "created_at": created_at,
         }
         return phone
-    bank: BankBeneficiary = {
+    bank: BankAccountBeneficiary = {
         "id": record.id,
         "type": "bank_account",
         "name": record.name,
@@ -116,9 +116,9 @@ def render_beneficiary(world: World, record: Beneficiary) -> BeneficiaryShape:
 
 CLAUSES: Clauses = {
     "Beneficiary": (
-        BankBeneficiary,
-        PhoneBeneficiary,
-        AddressBeneficiary,
+        BankAccountBeneficiary,
+        PhoneNumberBeneficiary,
+        WalletAddressBeneficiary,
         BankAccountDetails,
         PhoneNumberDetails,
         WalletAddressDetails,

@@ -61,7 +61,7 @@ class EntryBody(Body):
     """What is to be made; it decides which other members there are."""
 
 
-class AddressBody(EntryBody):
+class CreateLightningAddress(EntryBody):
     """A Lightning address that is to be made."""
 
     type: Literal["lightning_address"]
@@ -69,7 +69,7 @@ class AddressBody(EntryBody):
     """What stands before the @; one that is free is made up when it is left out."""
 
 
-class InvoiceBody(EntryBody):
+class CreateInvoice(EntryBody):
     """An invoice that is to be made."""
 
     type: Literal["invoice"]

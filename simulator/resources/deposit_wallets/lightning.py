@@ -13,9 +13,9 @@ from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
 from simulator.resources.deposit_wallets.bodies import (
     DEFAULT_EXPIRY_SECONDS,
-    AddressBody,
+    CreateInvoice,
+    CreateLightningAddress,
     EntryBody,
-    InvoiceBody,
     LightningPaymentParameters,
 )
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
@@ -62,9 +62,9 @@ def add_entry(call: Call[EntryBody, None, Wallet]) -> LightningEntryShape:
         raise ApiError("unsupported_network", f"Lightning is not available on {wallet.network} wallets.")
     if wallet.status == "disabled":
         raise ApiError("wallet_disabled", "The wallet is disabled and cannot receive funds.")
-    if isinstance(body, AddressBody):
+    if isinstance(body, CreateLightningAddress):
         return render_entry(world, open_address(world, wallet, body.username))
-    assert isinstance(body, InvoiceBody)  # `body_for` knows no third
+    assert isinstance(body, CreateInvoice)  # `body_for` knows no third
     expires_in = DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
     return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
 

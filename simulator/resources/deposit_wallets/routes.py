@@ -7,11 +7,11 @@ from decimal import Decimal
 
 from simulator.resources.deposit_wallets import actions, lightning
 from simulator.resources.deposit_wallets.bodies import (
-    AddressBody,
     ConfirmationParameters,
+    CreateInvoice,
+    CreateLightningAddress,
     DepositParameters,
     EntryBody,
-    InvoiceBody,
     LightningPaymentParameters,
     ReasonParameters,
     WalletBody,
@@ -163,8 +163,8 @@ OPERATIONS = (
         LightningEntryShape,
         status=201,
         body=EntryBody,
-        bodies=(AddressBody, InvoiceBody),
-        body_for=body_by("type", {"lightning_address": AddressBody, "invoice": InvoiceBody}, EntryBody),
+        bodies=(CreateLightningAddress, CreateInvoice),
+        body_for=body_by("type", {"lightning_address": CreateLightningAddress, "invoice": CreateInvoice}, EntryBody),
         load=_FIND,
         group="wallets",
         errors=("not_found", "unsupported_network", "wallet_disabled"),

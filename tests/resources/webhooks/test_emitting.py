@@ -15,7 +15,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.resources.beneficiaries.shapes import PhoneBeneficiary
+from simulator.resources.beneficiaries.shapes import PhoneNumberBeneficiary
 from simulator.resources.deposit_wallets.shapes import CeloWallet, InvoiceObject, OnChainDeposit
 from simulator.resources.profile.shapes import KycDetail
 from simulator.resources.ramps.shapes import OfframpTransaction, OnrampTransaction, RampQuoteShape
@@ -36,7 +36,7 @@ SHAPES: dict[str, Any] = {
     "deposit": OnChainDeposit,
     "lightning_entry": InvoiceObject,
     "quote": RampQuoteShape,
-    "beneficiary": PhoneBeneficiary,
+    "beneficiary": PhoneNumberBeneficiary,
     "kyc": KycDetail,
     "network": NetworkObject,
     "webhook": WebhookEndpoint,
