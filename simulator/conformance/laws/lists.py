@@ -169,6 +169,16 @@ def total_pages(answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield "pagination.total_pages", None if told == wanted else f"total_pages is {told}, not {wanted}"
 
 
+@always("page.rows", clause="Pagination envelope")
+def page_rows(answer: Answer) -> Iterator[tuple[str, str | None]]:
+    """A page has as many rows as its total leaves for it, and its size allows."""
+    if answer.ok and "pagination" in answer.body:
+        number, size, total = (int(answer.number(f"pagination.{name}")) for name in ("page", "size", "total"))
+        due = max(0, min(size, total - (number - 1) * size))
+        got = len(answer.items)
+        yield "data", None if got == due else f"{got} rows on page {number} of size {size}; of {total} it has {due}"
+
+
 @law("page.partition", clause=COMMON)
 def partition(bench: Bench) -> None:
     """Pages have the size asked for, and together each row once."""
@@ -240,6 +250,10 @@ def _order_key(name: str) -> Callable[[Shown], object]:
 def order(bench: Bench) -> None:
     """Rows come newest first, and in the order that sort_by and sort_order ask for."""
     _stocked(bench)
+    if bench.writes:
+        # Amounts that text and numbers put in another order.
+        for amount in ("3", "20"):
+            bench.done("POST /wallet/send", {**stock.SEND, "amount": amount})
     for one in LISTS:
         for name in one.sorts:
             for query in ({"sort_by": name, "sort_order": "asc"}, {"sort_by": name, "sort_order": "desc"}, {}):
@@ -368,27 +382,48 @@ def malformed_date(bench: Bench) -> None:
                 bench.refused(answer, 400, "invalid_parameter", param=name)
 
 
+SEARCHED = {
+    "GET /transactions": ("reference", "id", "order_id", "tx_hash"),
+    "GET /beneficiaries": ("name", "details.phone_number", "details.account_number", "details.bank_name",
+                           "details.wallet_address"),
+    "GET /wallets": ("reference",),
+    "GET /recurring-payments": ("reference",),
+}  # fmt: skip
+"""The lists that are searched, and where a row bears the texts that find it."""
+
+
 @law("search.holds", clause=COMMON)
 def search(bench: Bench) -> None:
     """search finds what bears the text, without regard to case, and nothing else."""
     _stocked(bench)
     for one in LISTS:
-        if one.operation not in ("GET /transactions", "GET /beneficiaries", "GET /wallets", "GET /recurring-payments"):
+        if one.operation not in SEARCHED:
             continue
         rows = _whole(bench, one)
-        field = "name" if one.operation == "GET /beneficiaries" else "reference"
-        text = next((str(row[field]) for row in rows if row.get(field)), None)
-        if text is None:
-            continue
-        for asked in (text, text.upper()):
-            page = bench.done(one.operation, query={"search": asked, "size": 100})
-            due = sum(1 for row in rows if text.lower() in str(row.get(field) or "").lower())
-            found = sum(1 for row in page.items if text.lower() in str(row).lower())
-            held = found == len(page.items) and page.number("pagination.total") >= due
-            words = f"search={asked} gives {len(page.items)} rows, {found} bear it, {due} are due"
-            bench.holds(held, page, words, "query.search")
+        for field in SEARCHED[one.operation]:
+            text = next((found for row in rows if (found := _member(row, field))), None)
+            if text is not None:
+                _judge_search(bench, one, rows, field, text)
         nothing = bench.done(one.operation, query={"search": "zz-nothing-bears-this"})
         bench.holds(nothing.items == [], nothing, "rows are found that do not bear the text", "query.search")
+
+
+def _judge_search(bench: Bench, one: Listed, rows: list[Shown], field: str, text: str) -> None:
+    for asked in (text, text.upper()):
+        page = bench.done(one.operation, query={"search": asked, "size": 100})
+        due = sum(1 for row in rows if text.lower() in _member(row, field).lower())
+        found = sum(1 for row in page.items if text.lower() in str(row).lower())
+        held = found == len(page.items) and page.number("pagination.total") >= due
+        words = f"search={asked}, the {field} of a row, gives {len(page.items)} rows; {found} bear it, {due} are due"
+        bench.holds(held, page, words, "query.search")
+
+
+def _member(row: Shown, place: str) -> str:
+    """The text at a dotted place of a row; empty where there is none."""
+    value: object = row
+    for name in place.split("."):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return str(value or "")
 
 
 @law("search.too_short", clause=COMMON)

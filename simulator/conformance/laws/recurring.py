@@ -107,7 +107,7 @@ def next_run(bench: Bench) -> None:
 
 @law("recurring.review", "writes", clause="Review object")
 def review(bench: Bench) -> None:
-    """A review tells the figures of a run, whether the balance covers it, and the next three runs."""
+    """A review tells the figures of a run, whether the balance covers it, the next three runs, and a masked account."""
     name = _scheduled(bench)
     answer = bench.done(f"GET {PATH}/review", id=name)
     runs = [instant(text) for text in answer.body["next_runs"]]
@@ -117,6 +117,9 @@ def review(bench: Bench) -> None:
     covers = answer.number("balance_check.available") >= total
     bench.equal(answer, "balance_check.covers_next_run", covers)
     bench.holds(answer.number("per_run.amount") == 20, answer, "another amount", "per_run.amount")
+    account = answer.text("recipient.account")
+    held = stock.PHONES["KES"].lstrip("+") not in account
+    bench.holds(held, answer, f"account is {account}, which is not masked", "recipient.account")
 
 
 @law("recurring.review_warns", "writes", "control", clause="Review object: warnings")

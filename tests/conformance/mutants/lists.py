@@ -151,3 +151,30 @@ async def offramps_left_out(call: Call, ask: Service) -> Answer:
         total = found.body["pagination"]["total"] - left
         found.body |= {"data": rows, "pagination": {**found.body["pagination"], "total": total}}
     return found
+
+
+@service("`end_date` leaves out what was made at that very moment.", *LISTS, found_by="page.rows")
+async def end_date_is_exclusive(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status == 200 and "T" in call.query.get("end_date", ""):
+        found.body["data"] = [row for row in found.body["data"] if row["created_at"] != call.query["end_date"]]
+    return found
+
+
+@service("Amounts are sorted as texts.", "GET /transactions", found_by="sort.order")
+async def amounts_sorted_as_text(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status == 200 and call.query.get("sort_by") == "amount":
+        falling = call.query.get("sort_order") != "asc"
+        found.body["data"].sort(key=lambda row: str(row.get("source_amount") or row.get("amount")), reverse=falling)
+    return found
+
+
+@service("Beneficiaries are found by their names alone.", "GET /beneficiaries", found_by="search.holds")
+async def names_alone_searched(call: Call, ask: Service) -> Answer:
+    found = await ask(call)
+    if found.status == 200 and "search" in call.query:
+        rows = [row for row in found.body["data"] if call.query["search"].lower() in row["name"].lower()]
+        found.body["data"] = rows
+        found.body["pagination"] |= {"total": len(rows), "total_pages": min(1, len(rows))}
+    return found

@@ -328,3 +328,9 @@ def invoice_of_other_amount(body: Any, call: Call) -> None:
         found_by="swap.locked")  # fmt: skip
 def swap_into_another_asset(body: Any, call: Call) -> None:
     body["to"]["symbol"] = "CELO"
+
+
+@answer("A review shows the account of the recipient in full.", "GET /recurring-payments/{id}/review",
+        found_by="recurring.review")  # fmt: skip
+def account_not_masked(body: Any, call: Call) -> None:
+    body["recipient"]["account"] = "+254712345678"
