@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
+from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, is_address
 
 if TYPE_CHECKING:
     from simulator.conformance.report import Report
@@ -69,10 +69,11 @@ def conform(
     from simulator.conformance.fuzzing import Unusable
     from simulator.conformance.running import NoServer, TokenRefused
     from simulator.conformance.settings import PHASES, ConformanceSettings
+    from simulator.contract.files import ContractError
 
     if target is not None and not (public_key and secret_key):
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
-    if target is not None and not target.startswith(("http://", "https://")):
+    if target is not None and not is_address(target):
         fail([f"--target: {target!r} is no http or https address"], EXIT_USAGE)
     settings = ConformanceSettings(
         base_url=(target or "").rstrip("/"),
@@ -90,9 +91,15 @@ def conform(
         control_url=None if control == "none" else control or _own_control(target),
         control_token=control_token,
     )
+    if only == "behaviour" and settings.narrowed:
+        fail(["--operation and --phase narrow schemathesis, which --only behaviour leaves out"], EXIT_USAGE)
+    if only == "control" and (target is not None or settings.narrowed):
+        fail(
+            ["--only control judges a simulator of its own, whole: without --target, --operation, --phase"], EXIT_USAGE
+        )
     try:
         outcome = asyncio.run(_run(settings, contract))
-    except Unusable as error:
+    except (Unusable, ContractError) as error:
         fail([str(error)], EXIT_USAGE)
     except NoServer as error:
         fail([str(error)], EXIT_UNREACHABLE)

@@ -45,7 +45,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         given = {"url": url, "world": world, "environment": environment, "control_token": control_token}
         given |= _of_groups(click.get_current_context())
         address = given["url"] or server_url(os.environ)
-        if not _is_address(address):
+        if not is_address(address):
             fail([f"{address!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
         client = ControlClient(
             address,
@@ -87,7 +87,8 @@ def server_url(variables: Mapping[str, str]) -> str:
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
 
 
-def _is_address(url: str) -> bool:
+def is_address(url: str) -> bool:
+    """Whether this is an address of http or https with a host."""
     try:
         parts = urlsplit(url)
         named = bool(parts.hostname) and (parts.port is None or parts.port >= 0)

@@ -87,15 +87,25 @@ def _unreached(report: Report) -> Iterator[Unreached]:
         counts = report.answers.get(operation, Counter())
         if any(answer.startswith("2") for answer in counts):
             continue
-        # Refusals that were asked for, with a wrong token or body, are no reason.
-        telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
-        if telling or (counts and report.settings.mode == "full"):
-            often = ", ".join(f"{answer} ({times} times)" for answer, times in (telling or counts).most_common(3))
-            yield Unreached(operation, f"it answered {often}")
-        elif report.settings.mode == "read-only":
-            yield Unreached(operation, "the account has nothing of this kind, and a run that only reads makes nothing")
-        else:
-            yield Unreached(operation, "nothing in this run came to call it")
+        yield Unreached(operation, _why(counts, reads=report.settings.mode == "read-only"))
+
+
+def _why(counts: Counter[str], *, reads: bool) -> str:
+    """Why an operation did not succeed once, by what it answered."""
+    # Refusals that were asked for, with a wrong token or body, are no reason.
+    telling = Counter({answer: times for answer, times in counts.items() if answer[:3] not in ("400", "401")})
+    if not counts:
+        return "nothing in this run came to call it"
+    often = ", ".join(f"{answer} ({_times(count)})" for answer, count in (telling or counts).most_common(3))
+    if not telling and all(answer.startswith("401") for answer in counts):
+        return f"only calls without a valid token came to it, or it takes none: {often}"
+    if reads and all(answer.startswith("404") for answer in telling):
+        return f"it answered {often}; a run that only reads needs an account that has something of this kind"
+    return f"it answered {often}"
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def ask_token(settings: ConformanceSettings) -> None:
@@ -110,7 +120,7 @@ def ask_token(settings: ConformanceSettings) -> None:
     try:
         with urlopen(request, timeout=30) as response:
             answer = json.load(response)
-        if not (isinstance(answer, dict) and {"token_type", "expires_in"} <= answer.keys()):
+        if not (isinstance(answer, dict) and isinstance(answer.get("access_token"), str)):
             raise ValueError
     except HTTPError as error:
         with error:

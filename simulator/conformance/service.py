@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
 from simulator.wire.json import JsonObject, Shown
@@ -17,6 +18,9 @@ from simulator.wire.json import JsonObject, Shown
 TIMEOUT_SECONDS = 30
 MOST_WAITS = 5
 """How often a 429 is waited for before it counts as the answer."""
+
+FRESH_KEY = "$(date +%s)-$RANDOM"
+"""An Idempotency-Key that nothing was sent under: of what every shell has."""
 
 _FOLD = re.compile(r"\{([a-z_]+)\}")
 
@@ -46,19 +50,33 @@ class Sent:
     def method(self) -> str:
         return self.operation.partition(" ")[0]
 
-    def curl(self, key: str = "$(date +%s)-$RANDOM") -> str:
-        """The line that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key."""
-        parts = ["curl", "-sS", "-i", *(["-X", self.method] if self.method != "GET" else []), shlex.quote(self.url)]
+    def curl(self, variables: Mapping[str, str] = MappingProxyType({})) -> str:
+        """The line that repeats the call, with a token in $TOKEN and a fresh Idempotency-Key.
+
+        `variables`: ids and keys, each with the variable of the shell that stands in its place.
+        """
+        url = _filled(shlex.quote(self.url), variables)
+        parts = ["curl", "-sS", "-i", *(["-X", self.method] if self.method != "GET" else []), url]
         for name, value in self.headers.items():
             shown = f"{name}: {value}"
             if name == "Authorization" and value != "Bearer made-up":
                 shown = "Authorization: Bearer $TOKEN"
             elif name == "Idempotency-Key" and value:
-                shown = f"Idempotency-Key: {key}"
+                shown = f"Idempotency-Key: {f'${variables[value]}' if value in variables else FRESH_KEY}"
             parts += ["-H", f'"{shown}"' if "$" in shown else shlex.quote(shown)]
         if self.body is not None:
-            parts += ["-d", shlex.quote(self.body.decode(errors="replace"))]
+            parts += ["-d", _filled(shlex.quote(self.body.decode(errors="replace")), variables)]
         return " ".join(parts)
+
+    def names(self, value: str) -> bool:
+        return value in self.url or (self.body is not None and value.encode() in self.body)
+
+
+def _filled(word: str, variables: Mapping[str, str]) -> str:
+    """A quoted word of the shell with variables in it, which single quotes would hide."""
+    for value, variable in variables.items():
+        word = word.replace(value, f"'\"${variable}\"'" if word.startswith("'") else f'"${variable}"')
+    return word
 
 
 @dataclass(frozen=True)
@@ -212,9 +230,10 @@ class Service:
                 raw = response.read()
                 break
             except (OSError, HTTPException) as error:
-                # A kept connection may have been closed by the other side since its last use: one more try.
+                # A kept connection may have been closed by the other side since its last use: one more try. What came
+                # to no answer in time may have been done.
                 self._connection.close()
-                if not first:
+                if not first or isinstance(error, TimeoutError):
                     raise NoAnswer(f"{sent.operation}: {error or type(error).__name__}") from None
         headers = {name.lower(): value for name, value in response.getheaders()}
         return Answer(sent, response.status, headers, raw, parsed(raw))

@@ -87,6 +87,7 @@ def test_a_read_only_run_writes_nothing_but_asks_for_tokens(origin: str) -> None
     assert result.exit_code == 1, result.output
     assert "read-only" in result.output
     assert "- GET /quotes/{id}: it answered 404 quote_not_found" in result.output
+    assert "; a run that only reads needs an account that has something of this kind" in result.output
     calls = {(row["method"], row["path"]) for row in control(origin, "GET", "requests")["data"]}
     assert len(calls) > 20
     assert {method for method, _ in calls} == {"GET", "POST"}
@@ -227,7 +228,11 @@ def test_429_is_waited_for(origin: str) -> None:
         (("--target", "http://127.0.0.1:9/v1"), 2, "needs a key pair"),
         (("--target", "nowhere", *KEYS), 2, "no http or https address"),
         (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
+        (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "no http or https address"),
         (("--max-examples", "0"), 2, "--max-examples"),
+        (("--only", "behaviour", "--operation", "create_quote"), 2, "narrow schemathesis"),
+        (("--only", "control", "--phase", "fuzzing"), 2, "judges a simulator of its own"),
+        (("--only", "behaviour", "--contract", __file__), 2, "neither YAML nor JSON"),
     ],
 )
 def test_what_cannot_be_run_ends_with_the_documented_code(arguments: tuple[str, ...], code: int, words: str) -> None:

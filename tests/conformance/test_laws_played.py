@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import shlex
+import subprocess
 from collections.abc import Callable
 
 import pytest
@@ -85,6 +88,8 @@ def test_secrets_and_tokens_are_masked_and_the_call_can_be_repeated() -> None:
     tally.breaks(RULE, finding(RULE, Answer(sent, 200, {}, b'{"access_token": "tok_9"}'), "", "wrong"))
     (found,) = tally.findings.values()
     assert SECRET not in found.curl
+    words = shlex.split(found.curl.replace('"$RAMPSIM_SECRET_KEY"', "given"))
+    assert json.loads(words[-1]) == {"secret_key": "given"}
     assert "tok_9" not in found.answer
     key = {"Authorization": "Bearer tok_1", "Idempotency-Key": "k"}
     line = Sent("POST /quotes", "http://h/v1/quotes", key, b"{}").curl()
@@ -94,10 +99,22 @@ def test_secrets_and_tokens_are_masked_and_the_call_can_be_repeated() -> None:
     )
 
 
-def test_calls_that_belong_together_are_shown_under_one_key() -> None:
-    lines = finding(RULE, answer(), "", "wrong", (answer(),)).curl.splitlines()
-    assert lines[0] == "KEY=$(date +%s)-$RANDOM"
-    assert len(lines) == 3
+def test_calls_that_belong_together_share_their_key_and_hand_their_ids_on() -> None:
+    headers = {"Authorization": "Bearer tok_1", "Idempotency-Key": "k-1"}
+    raw = b'{"id": "thing_123456"}'
+    first = Answer(Sent("POST /things", "http://h/things", headers, b"{}"), 201, {}, raw, parsed(raw))
+    body = b'{"thing": "thing_123456"}'
+    second = Answer(Sent("POST /uses", "http://h/uses/thing_123456", headers, body), 201, {}, b"{}")
+    lines = finding(RULE, second, "", "wrong", (first,)).curl
+    # What curl is given in the last line, with an id of this run in the place of the one of that.
+    curl = (
+        """curl() { if [ "$4" = http://h/things ]; then echo '{"id": "thing_new"}'; else printf '%s\\n' "$@"; fi; }\n"""
+    )
+    shell = subprocess.run(["bash", "-c", f"{curl}{lines}"], capture_output=True, text=True, check=True)
+    assert "http://h/uses/thing_new" in shell.stdout
+    assert '{"thing": "thing_new"}' in shell.stdout
+    assert lines.count("$KEY1") == 2
+    assert "k-1" not in lines
 
 
 def test_every_rule_has_a_name_a_sentence_and_a_basis_of_its_own() -> None:

@@ -15,7 +15,7 @@ from uuid import uuid4
 
 from simulator.client import CallRefused
 from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
-from simulator.conformance.service import Answer, NoAnswer, Service, Unread
+from simulator.conformance.service import FRESH_KEY, Answer, NoAnswer, Service, Unread
 from simulator.conformance.world import ControlledWorld
 from simulator.wire.json import JsonObject, Shown
 
@@ -243,12 +243,31 @@ def shown(value: object) -> str:
 
 def finding(rule: Rule, answer: Answer, place: str, message: str, after: tuple[Answer, ...] = ()) -> Finding:
     text = answer.raw.decode(errors="replace")[:SHOWN_CHARACTERS]
-    lines = [answer.sent.curl()]
-    if after:
-        lines = ["KEY=$(date +%s)-$RANDOM", *(one.sent.curl("$KEY") for one in after), answer.sent.curl("$KEY")]
-    return Finding(
-        rule.name, answer.operation, place, rule.basis, message, "\n".join(lines), answer.status, text
-    )  # fmt: skip
+    lines = "\n".join(_lines([*after, answer]))
+    return Finding(rule.name, answer.operation, place, rule.basis, message, lines, answer.status, text)
+
+
+LEAST_ID = 8
+"""A shorter id may stand by chance in what is no id."""
+
+
+def _lines(calls: Sequence[Answer]) -> Iterator[str]:
+    """The lines of a shell that repeat calls which belong together: the keys they share, and the ids they hand on."""
+    variables: dict[str, str] = {}
+    keys = [key for one in calls if (key := one.sent.headers.get("Idempotency-Key"))]
+    for key in dict.fromkeys(keys) if len(calls) > 1 else ():
+        variables[key] = f"KEY{len(variables) + 1}"
+        yield f"{variables[key]}={FRESH_KEY}-{len(variables)}"
+    for number, one in enumerate(calls, 1):
+        line, made = one.sent.curl(variables), str(one.body.get("id", ""))
+        new = one.sent.method == "POST" and len(made) >= LEAST_ID and made not in variables
+        if new and any(later.sent.names(made) for later in calls[number:]):
+            variables[made] = f"ID{number}"
+            line = f"{variables[made]}=$({line.replace(' -i ', ' ', 1)} | {_READ_ID})"
+        yield line
+
+
+_READ_ID = """python3 -c 'import json, sys; print(json.load(sys.stdin)["id"])'"""
 
 
 def play(bench: Bench, laws: Sequence[Law]) -> None:
