@@ -21,7 +21,6 @@ Constraint = Literal[
     "type",
     "pattern",
     "enum",
-    "const",
     "format",
     "minimum",
     "exclusiveMinimum",
@@ -36,7 +35,7 @@ Constraint = Literal[
     "nullable",
 ]
 """What can be a guess about a field that is itself specified: keywords of JSON Schema, and that it is always there, or
-can be null."""
+can be null. `enum` is the list of its values, also where that is a single one."""
 
 
 class Assumed:

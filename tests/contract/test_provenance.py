@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,31 @@ def test_a_code_says_whether_the_operation_is_promised_to_answer_it(
     assert _codes(strict, path, status)[code] == basis
     responses = promised["paths"][path]["post"]["responses"]
     assert (status in responses and code in responses[status]["x-codes"]) == (basis == "Errors")
+
+
+@pytest.mark.parametrize(("shape", "member"), [("LightningDeposit", "status"), ("StellarWallet", "memo_type")])
+def test_a_single_value_that_was_guessed_is_no_promise(
+    shape: str, member: str, strict: dict[str, Any], promised: dict[str, Any]
+) -> None:
+    assert strict["components"]["schemas"][shape]["properties"][member]["x-assumed"] == ["enum"]
+    said = promised["components"]["schemas"][shape]["properties"][member].keys()
+    assert said & {"const", "enum", "x-extensible-enum", "x-enum-descriptions"} == set()
+
+
+def test_every_basis_of_a_guess_is_one_name(strict: dict[str, Any]) -> None:
+    opened = _read("openapi.yaml")
+    bases = [basis for document in (strict, opened) for about in _guesses(document) for basis in about.values()]
+    assert bases
+    assert [basis for basis in bases if not isinstance(basis, str)] == []
+
+
+def _guesses(part: Any) -> Iterator[dict[str, Any]]:
+    if isinstance(part, dict):
+        if "x-assumed-basis" in part:
+            yield part["x-assumed-basis"]
+        part = list(part.values())
+    for member in part if isinstance(part, list) else ():
+        yield from _guesses(member)
 
 
 def test_promises_hold_no_form_that_was_guessed(promised: dict[str, Any]) -> None:

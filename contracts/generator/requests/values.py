@@ -78,10 +78,6 @@ def methods(mobile: str = "mobile_money", bank: str = "bank_transfer") -> list[t
     return [(mobile, MOBILE), (bank, FIATS)]
 
 
-def method_of(code: str) -> Schema:
-    return some([method for method, codes in methods() if code in codes])
-
-
 def address(*networks: str) -> Schema:
     patterns = "|".join(ADDRESSES[network].strip("^$") for network in networks)
     return {

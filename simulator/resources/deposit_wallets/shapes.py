@@ -135,7 +135,7 @@ class StellarWallet(_Labels):
     """Where to deposit; the address is shared, so that only the memo says whose deposit it is."""
     memo: Annotated[str, Format(pattern="^[0-9]+$"), Assumed("wallet-memo", "pattern")]
     """Must go with every deposit: without it, or with another one, nothing is credited."""
-    memo_type: Annotated[Literal["id"], Assumed("wallet-memo", "const")]
+    memo_type: Annotated[Literal["id"], Assumed("wallet-memo", "enum")]
     """Which of stellar's types of memo this is."""
 
 
@@ -208,7 +208,7 @@ class LightningDeposit(_Arrived):
     """Always `lightning`."""
     tx_hash: None
     """Always null: there is no transaction on the chain."""
-    status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "const")]
+    status: Annotated[str, OneOf({"confirmed": DEPOSIT_MEANINGS["confirmed"]}), Assumed("S13", "enum")]
     """Always `confirmed`: a payment over Lightning is credited at once."""
 
 
