@@ -81,8 +81,8 @@ def read_outcome(report: Report, summary: Shown, calls: Path, shapes: ShapeJudge
         report.answers.setdefault(counted, Counter())[answer.short if answer else "no answer"] += 1
         if answer is None:
             continue
-        observe(tally, answer)
         judge_shape(tally, shapes, answer)
+        observe(tally, answer)
         for check in checks:
             if check["name"] in BY_PLACE:
                 continue

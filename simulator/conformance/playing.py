@@ -20,8 +20,8 @@ def play_laws(report: Report, shapes: ShapeJudge, laws: Sequence[Law] = LAWS) ->
 
     def heard(answer: Answer) -> None:
         bench.heard(answer)
-        observe(tally, answer)
         judge_shape(tally, shapes, answer)
+        observe(tally, answer)
         answers[answer.operation][answer.short] += 1
 
     def event_faults(kind: str, raw: str) -> Iterator[tuple[str, str, bool]]:

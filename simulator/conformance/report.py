@@ -13,8 +13,8 @@ from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
 from simulator.wire.json import JsonObject
 
-SHOWN_RULES = 12
-"""So many rules of one reason are named in the text; the JSON has all."""
+SHOWN_NAMES = 12
+"""So many rules of one reason, or operations of one fault, are named in the text; the JSON has all."""
 
 
 @dataclass(frozen=True)
@@ -165,8 +165,7 @@ class Report:
             return []
         lines = ["", "## Not judged"]
         for why, names in sorted(reasons.items()):
-            more = f" and {len(names) - SHOWN_RULES} more" if len(names) > SHOWN_RULES else ""
-            lines += ["", f"{len(names)}, because {why}: {', '.join(names[:SHOWN_RULES])}{more}"]
+            lines += ["", f"{len(names)}, because {why}: {_some(names)}"]
         return lines
 
     def junit(self) -> str:
@@ -210,17 +209,24 @@ def _count(rows: Sequence[object], name: str) -> str:
 
 
 def _findings(title: str, findings: list[Finding]) -> list[str]:
+    """What is wrong in the same way at many operations is shown once, with the names of the others."""
     if not findings:
         return []
-    lines = ["", f"## {title}"]
+    alike: dict[tuple[str, str, str], list[Finding]] = {}
     for found in findings:
-        lines += [
-            "",
-            f"### {found.rule}: {found.operation}{f', {found.place}' if found.place else ''}",
-            "",
-            _words(found),
-        ]
+        alike.setdefault((found.rule, found.place, found.message), []).append(found)
+    lines = ["", f"## {title}"]
+    for found, *others in alike.values():
+        place = f", {found.place}" if found.place else ""
+        lines += ["", f"### {found.rule}: {found.operation}{place}", "", _words(found)]
+        if others:
+            lines += ["", f"The same at {_some([one.operation for one in others])}."]
     return lines
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN_NAMES} more" if len(names) > SHOWN_NAMES else ""
+    return f"{', '.join(names[:SHOWN_NAMES])}{more}"
 
 
 def _words(found: Finding) -> str:

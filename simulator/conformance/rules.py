@@ -66,6 +66,13 @@ class Tally:
         if known is not finding:
             known.count += finding.count
 
+    def has_shape(self, operation: str, place: str) -> bool:
+        """Whether a place has been found to be of another shape: then what a law reads there is no second fault."""
+        return any(
+            found.operation == operation and found.place == place and found.rule.startswith("shape.")
+            for found in self.findings.values()
+        )
+
     def _masked(self, text: str, shown: str) -> str:
         hidden = text.replace(self.secret, shown) if self.secret else text
         return _TOKEN.sub(r"\1***", hidden)

@@ -99,6 +99,17 @@ def test_secrets_and_tokens_are_masked_and_the_call_can_be_repeated() -> None:
     )
 
 
+def test_a_law_that_cannot_read_what_is_known_to_be_of_another_shape_finds_no_second_fault() -> None:
+    def work(bench: Bench) -> None:
+        bench.tally.breaks(shape, finding(shape, answer(), "name", "it is not there"))
+        answer().text("name")
+
+    shape = Rule("shape.required", "What has to be there is there.", "Things", promise=True)
+    tally = played(work)
+    assert [found.rule for found in tally.findings.values()] == ["shape.required"]
+    assert tally.unjudged == {"thing.made": "the answer has no name (GET /things/{id})"}
+
+
 def test_calls_that_belong_together_share_their_key_and_hand_their_ids_on() -> None:
     headers = {"Authorization": "Bearer tok_1", "Idempotency-Key": "k-1"}
     raw = b'{"id": "thing_123456"}'

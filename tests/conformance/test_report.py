@@ -87,3 +87,17 @@ def test_a_run_that_is_not_whole_fails() -> None:
     made.troubles.append("schemathesis did not come to the end")
     assert not made.passed
     assert "the run is not whole" in made.verdict
+
+
+def test_the_same_fault_at_many_operations_is_shown_once_and_counted_as_often() -> None:
+    made = report()
+    words = "the header X-Page is missing"
+    for number in range(20):
+        found = Finding(PROMISE.name, f"GET /things/{number}", "X-Page", "Lists", words, "curl -sS", 200, "")
+        made.tally.breaks(PROMISE, found)
+    text = made.readable()
+    assert text.count(words) == 1
+    assert "The same at GET /things/1, GET /things/2, " in text
+    assert " and 7 more." in text
+    assert "20 promises broken" in text
+    assert len(json.loads(made.json())["promises"]["broken"]) == 20

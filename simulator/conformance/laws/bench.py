@@ -291,7 +291,10 @@ def play(bench: Bench, laws: Sequence[Law]) -> None:
         except Lacking as lacking_data:
             bench.tally.unjudged[row.rule.name] = str(lacking_data)
         except Unread as unread:
-            bench.tally.breaks(row.rule, finding(row.rule, unread.answer, unread.place, str(unread)))
+            if bench.tally.has_shape(unread.answer.operation, unread.place):
+                bench.tally.unjudged[row.rule.name] = f"{unread} ({unread.answer.operation})"
+            else:
+                bench.tally.breaks(row.rule, finding(row.rule, unread.answer, unread.place, str(unread)))
         except NoAnswer as silent:
             bench.tally.breaks(row.rule, Finding(
                 row.rule.name, str(silent).partition(":")[0], "connection", row.rule.basis, str(silent), "", None, ""
@@ -324,7 +327,8 @@ def observe(tally: Tally, answer: Answer) -> None:
                 else:
                     tally.breaks(row.rule, finding(row.rule, answer, place, fault))
         except Unread as unread:
-            tally.breaks(row.rule, finding(row.rule, unread.answer, unread.place, str(unread)))
+            if not tally.has_shape(answer.operation, unread.place):
+                tally.breaks(row.rule, finding(row.rule, unread.answer, unread.place, str(unread)))
         except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError):
             # The shape is wrong, which is for the schema to say.
             continue

@@ -25,10 +25,8 @@ def _made(bench: Bench) -> list[tuple[Answer, str, str]]:
         (bench.done("GET /wallets/{id}", id=invoice_home), "GET /wallets/{id}", "GET /wallets"),
     ]
     made += [(stock.wallet(bench, network), "GET /wallets/{id}", "GET /wallets") for network in ("stellar", "celo")]
-    for body in (stock.SWAP_QUOTE,):
-        quote = bench.done("POST /wallet/swap/quote", body)
-        done = bench.done("POST /wallet/swap", {"quote_id": quote.text("id")})
-        made.append((done, "GET /transactions/{id}", "GET /transactions"))
+    swapped = bench.done("POST /wallet/swap", {"quote_id": stock.swap_quote(bench).text("id")})
+    made.append((swapped, "GET /transactions/{id}", "GET /transactions"))
     bought = bench.done("POST /wallet/buy", stock.buy_details(stock.buy_quote(bench)))
     made.append((bought, "GET /transactions/{id}", "GET /transactions"))
     drawn = bench.done("POST /wallet/withdraw", {"quote_id": stock.withdraw_quote(bench).text("id")})

@@ -38,12 +38,6 @@ def known_code(answer: Answer) -> Iterator[tuple[str, str | None]]:
         yield "error.code", None if answer.code in CATALOGUE else f"{answer.code} is no code of the catalogue"
 
 
-@always("request_id.header", guess="H11")
-def request_id_header(answer: Answer) -> Iterator[tuple[str, str | None]]:
-    """Every answer carries X-Request-Id."""
-    yield "X-Request-Id", None if answer.headers.get("x-request-id") else "the header X-Request-Id is missing"
-
-
 @always("request_id.same", guess="H11")
 def request_id_same(answer: Answer) -> Iterator[tuple[str, str | None]]:
     """The request_id of an error is that of its header."""

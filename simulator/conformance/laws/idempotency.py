@@ -52,10 +52,6 @@ def _makings(bench: Bench) -> list[Callable[[], Making]]:
     ]
 
 
-def _count(bench: Bench, rows: str) -> int:
-    return bench.total(rows) if rows else 0
-
-
 @law("idempotency.replay", "writes", clause=COMMON)
 def replay(bench: Bench) -> None:
     """A POST sent again under its Idempotency-Key gives the answer of the first."""
@@ -78,10 +74,10 @@ def nothing_new(bench: Bench) -> None:
             continue
         key = bench.fresh("key")
         first = bench.done(operation, body, key=key, path=ids)
-        before = _count(bench, rows)
+        before = bench.total(rows)
         second = bench.call(operation, body, key=key, path=ids)
         bench.call(operation, {**body, "reference": bench.fresh()}, key=key, path=ids)
-        after = _count(bench, rows)
+        after = bench.total(rows)
         message = f"{rows} counted {before} after the first call and {after} after retries"
         bench.holds(after == before, second, message, rows, after=(first,))
 

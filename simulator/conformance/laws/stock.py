@@ -12,7 +12,6 @@ ADDRESSES = {
     "bitcoin": "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
 }
 PHONES = {"KES": "+254712345678", "NGN": "+2348031234567"}
-ADDRESSES_OF_NOBODY = {"stellar": "not-an-address", "celo": "not-an-address"}
 
 ONRAMP: JsonObject = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",

@@ -99,7 +99,7 @@ async def created_with_200(call: Call, ask: Service) -> Answer:
     return found
 
 
-@service("Answers have no X-Request-Id.", found_by="request_id.header")
+@service("Answers have no X-Request-Id.", found_by="shape.assumed_header")
 async def no_request_id(call: Call, ask: Service) -> Answer:
     found = await ask(call)
     found.headers.pop("x-request-id", None)
