@@ -23,9 +23,10 @@ def section() -> str:
     return f"""
 ## Generated clients
 
-Each generator makes a client of [openapi.yaml](openapi.yaml) in its default configuration; the client is compiled
-with an integration (`tests/judges/clients/`), which takes an onramp to its end and reads the signed webhook that tells
-of it. It has to survive the service of later as well, in which each object has a member more and some values are new.
+This shows that common generators make working clients of [openapi.yaml](openapi.yaml), in their default configuration.
+Each client is compiled with an integration (`tests/judges/clients/`), which takes an onramp to its end and reads the
+signed webhook that tells of it. *Survived*: it also works with the service of later, whose objects have a member more
+and some values that are new.
 `make contract` does it anew; `make clients` also renews this table.
 
 {table(rows)}

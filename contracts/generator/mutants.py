@@ -1,4 +1,4 @@
-"""The section of contracts/README.md on wrong services: which rule of `rampsim conform` finds each.
+"""The sections of contracts/README.md on what tries `rampsim conform`: wrong services that it has to find, and seeds.
 
 The rows are what `python -m tests.conformance.mutants --write` found when it judged them last.
 """
@@ -6,6 +6,8 @@ The rows are what `python -m tests.conformance.mutants --write` found when it ju
 from __future__ import annotations
 
 import json
+from collections import Counter
+from itertools import groupby
 from pathlib import Path
 from typing import TypedDict
 
@@ -14,10 +16,21 @@ RECORD = Path(__file__).with_name("mutants.json")
 _INTRODUCTION = """
 ## Wrong services and what finds them
 
-Whether `rampsim conform` sees behaviour is judged by services that are wrong in one thing each: the simulator with one
-answer, call or delivery changed on its way. The rule named is the one that is to find it; a promise broken fails a run,
-a guess that differs does so with `--strict`. `python -m tests.conformance.mutants` judges them anew.
+This shows that `rampsim conform` sees behaviour, not only shapes. Each wrong service is the simulator with one answer,
+call or delivery changed on its way, and counts as found when the rule that is named for it finds it. A broken promise
+fails a run; a guess that differs does so with `--strict`. `python -m tests.conformance.mutants` judges them anew.
 
+"""
+_SEEDS = """
+## Seeds
+
+This shows that the simulator conforms whatever schemathesis happens to send: a run has to pass with any seed. CI runs a
+fixed seed and that of the day (`make conform`; `SEEDS="3 4"` chooses others).
+
+| what was run | seeds | findings |
+| - | - | - |
+| whole runs | 1, 4, 20261122 | none |
+| the fuzzing alone | 1, 2, 5 to 12 | none |
 """
 
 
@@ -31,14 +44,31 @@ class Row(TypedDict):
 
 
 def section() -> str:
-    """Markdown, with the score above the table."""
+    """Markdown: the score, a line for each area of rules, and every wrong service in a table that unfolds."""
     rows: list[Row] = json.loads(RECORD.read_text())
-    lines = [score(rows), "", "| wrong service | what is wrong | found by | what that is |", "| - | - | - | - |"]
+    return _INTRODUCTION + score(rows) + "\n\n" + _areas(rows) + _each(rows) + _SEEDS
+
+
+def _areas(rows: list[Row]) -> str:
+    """How many wrong services the rules of each area found, and which rules these are."""
+    lines = ["| area | found | by the rules |", "| - | - | - |"]
+    rules = Counter(row["rule"] for row in rows if row["rule"])
+    for area, names in groupby(sorted(rules), lambda rule: rule.partition(".")[0]):
+        of_area = list(names)
+        told = ", ".join(rule.partition(".")[2] or rule for rule in of_area)
+        lines.append(f"| {area} | {sum(rules[rule] for rule in of_area)} | {told} |")
+    missed = [row["name"] for row in rows if not row["rule"]]
+    return "\n".join([*lines, *([f"| not found | {len(missed)} | {', '.join(missed)} |"] if missed else [])]) + "\n"
+
+
+def _each(rows: list[Row]) -> str:
+    lines = ["| wrong service | what is wrong | found by | what that is |", "| - | - | - | - |"]
     for row in rows:
         found = f"`{row['rule']}`" if row["rule"] else "nothing"
         what = "" if not row["rule"] else "a broken promise" if row["promise"] else "a guess that differs"
         lines.append(f"| {row['name']} | {row['wrong']} | {found} | {what} |")
-    return _INTRODUCTION + "\n".join(lines) + "\n"
+    table = "\n".join(lines)
+    return f"\n<details>\n<summary>All {len(rows)}, each with its rule</summary>\n\n{table}\n\n</details>\n"
 
 
 def score(rows: list[Row]) -> str:

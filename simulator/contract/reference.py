@@ -370,7 +370,7 @@ def page(document: Shown, evidence: Shown) -> str:
         assumptions=evidence["assumptions"],
     )
     head, script, tail = text.partition("<script>")
-    return small(head) + script + tail
+    return small(head) + script + re.sub(r"^\s*//.*\n", "", tail, flags=re.MULTILINE)
 
 
 def small(html: str) -> str:
