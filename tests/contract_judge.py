@@ -55,8 +55,9 @@ class ContractJudge:
         if found is None:
             return [Finding(where, "the contract has no such operation")]
         template, operation = found
-        place = f"/paths/{_escaped(template)}/{'get' if method == 'HEAD' else method.lower()}/responses/{status}"
-        response = operation["responses"].get(str(status))
+        declared = str(status) if str(status) in operation["responses"] else f"{status // 100}XX"
+        place = f"/paths/{_escaped(template)}/{'get' if method == 'HEAD' else method.lower()}/responses/{declared}"
+        response = operation["responses"].get(declared)
         if response is None:
             return [Finding(where, "this status is not declared")]
         place, response = self._followed(place, response)

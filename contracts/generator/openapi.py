@@ -26,9 +26,10 @@ from simulator.wire.operation import Operation
 _DESCRIPTION = """\
 The interface of a stablecoin ramp and wallet service, as the simulator serves it. Every operation, field, status and \
 error code carries `x-provenance`: `specified` is what the service's specification promises (`x-basis` names the \
-clause), `assumed` is what the simulator fills in (`x-basis` names the entry in assumptions.md). Amounts are decimal \
-strings, times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path \
-outside this contract answers 404, a method it does not know 405."""
+clause), `assumed` is what the simulator fills in (`x-basis` names the entry in assumptions.md). `x-assumed` lists the \
+constraints of a specified field that are guesses, `x-assumed-basis` the entry of each. Amounts are decimal strings, \
+times are ISO 8601 in UTC. {form} Any POST but the token exchange may carry an Idempotency-Key. A path outside this \
+contract answers 404, a method it does not know 405."""
 
 
 def operations() -> tuple[Operation, ...]:
@@ -139,6 +140,7 @@ def _body(row: Operation, components: Components, calls: list[ObservedCall]) -> 
         return None
     name = "".join(part.capitalize() for part in row.name.split("_")) + "Request"
     flat(components, [components.body(model)["$ref"].removeprefix(REF) for model in models], name)
+    components.schemas[name].setdefault("description", f"The body of {row.method} {row.path}.")
     media: Schema = {"schema": {"$ref": REF + name}}
     for part in components.reached(media):
         for member in components.schemas[part].get("properties", {}).values():

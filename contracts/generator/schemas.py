@@ -125,7 +125,15 @@ class Components:
             return {"anyOf": references}
         word, groups = found
         mapping = {value: REF + names[0] for values, names in groups for value in values}
-        return {"oneOf": references, "discriminator": {"propertyName": word, "mapping": mapping}}
+        return {
+            "description": told_apart(word),
+            "oneOf": references,
+            "discriminator": {"propertyName": word, "mapping": mapping},
+        }
+
+
+def told_apart(word: str) -> str:
+    return f"One of several objects; `{word}` says which."
 
 
 def discriminated(shapes: Mapping[str, Schema]) -> tuple[str, list[tuple[list[str], list[str]]]] | None:

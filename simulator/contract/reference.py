@@ -79,7 +79,7 @@ class Described:
     is_assumed: bool
     basis: str
     places: tuple[tuple[str, tuple[Field, ...]], ...]
-    is_list: bool
+    as_in_lists: Field | None
     body: Content
     body_is_optional: bool
     answers: tuple[Answer, ...]
@@ -208,8 +208,8 @@ class Page:
             for place in ("path", "query", "header")
         }
         places["header"] = tuple(one for one in places["header"] if one.name not in _COMMON_HEADERS)
-        is_list = not self.of_lists.keys().isdisjoint(places["query"])
-        places["query"] = tuple(one for one in places["query"] if one not in self.of_lists)
+        as_in_lists = [one for one in places["query"] if _in_words(one) in self.of_lists]
+        places["query"] = tuple(one for one in places["query"] if one not in as_in_lists)
         body = operation.get("requestBody", {})
         refusals = tuple(self._refusals(name, operation))
         return Described(
@@ -222,7 +222,7 @@ class Page:
             operation["x-provenance"] == "assumed",
             operation.get("x-basis", ""),
             tuple((place, fields) for place, fields in places.items() if fields),
-            is_list,
+            as_in_lists[0] if as_in_lists else None,
             self._content(body.get("content", {})),
             not body.get("required", True),
             tuple(self._answers(operation)),
@@ -290,7 +290,7 @@ class Page:
     def _parameters_of_lists(self) -> dict[Field, None]:
         """The query parameters that many operations have in the same words, in their order."""
         counts = Counter(
-            self._parameter(parameter)
+            _in_words(self._parameter(parameter))
             for _, _, operation in operations_of(self.document)
             for parameter in map(self.reader.follow, operation.get("parameters", ()))
             if parameter["in"] == "query"
@@ -339,6 +339,11 @@ class Page:
             parse_timestamp(envelope["created_at"]),
             like,
         )
+
+
+def _in_words(parameter: Field) -> Field:
+    """A parameter whatever it rests on: of a list of which nothing is shown it is assumed, and reads like all others."""
+    return replace(parameter, is_assumed=False, basis="")
 
 
 def page(document: Shown, evidence: Shown) -> str:

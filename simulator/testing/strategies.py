@@ -253,7 +253,9 @@ def _string(schema: Schema, name: str) -> SearchStrategy[str]:
         return formats[schema["format"]]
     least, most = schema.get("minLength", 0), schema.get("maxLength", 60)
     if pattern is not None:
-        found = st.from_regex(re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii"))
+        found = st.from_regex(
+            re.compile(pattern, re.ASCII), alphabet=st.characters(codec="ascii", exclude_characters="\0")
+        )
         # `$` matches before a last line feed in Python and not in JSON Schema.
         return found.filter(lambda text: not text.endswith("\n") and least <= len(text) <= most)
     return (

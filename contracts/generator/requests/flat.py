@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from contracts.generator.schemas import REF, Components, Schema, discriminated
+from contracts.generator.schemas import REF, Components, Schema, discriminated, told_apart
 
+_ALL_FIELDS = "All fields that it may have; which of them are needed depends on what the request is about."
 _MARKS = ("x-provenance", "x-basis", "description", "examples")
 
 
@@ -41,6 +42,7 @@ def _several(components: Components, models: Sequence[str], name: str) -> None:
         mapping |= dict.fromkeys(values, REF + member)
     components.schemas[name] = {
         "title": name,
+        "description": told_apart(word),
         "oneOf": [{"$ref": reference} for reference in dict.fromkeys(mapping.values())],
         "discriminator": {"propertyName": word, "mapping": mapping},
     }
@@ -58,7 +60,13 @@ def _merged(components: Components, shapes: Sequence[Schema], name: str) -> Sche
     properties = {field: _field(components, forms, name + _pascal(field)) for field, forms in fields.items()}
     needed = [set(shape.get("required", ())) for shape in shapes]
     common = [field for field in fields if all(field in one for one in needed)]
-    merged: Schema = {"title": name, "type": "object", "properties": properties, "required": common}
+    merged: Schema = {
+        "title": name,
+        "description": _ALL_FIELDS,
+        "type": "object",
+        "properties": properties,
+        "required": common,
+    }
     if not common:
         del merged["required"]
     alternatives = [_alternative(shape, properties, common) for shape in shapes]
