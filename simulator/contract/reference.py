@@ -342,7 +342,7 @@ class Page:
 
 
 def _in_words(parameter: Field) -> Field:
-    """A parameter whatever it rests on: of a list of which nothing is shown it is assumed, and reads like all others."""
+    """A parameter whatever it rests on: that of a list whose parameters are assumed reads like all others."""
     return replace(parameter, is_assumed=False, basis="")
 
 
