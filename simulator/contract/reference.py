@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias, TypeVar
 
 import jinja2
 from markupsafe import Markup
@@ -28,9 +28,11 @@ _MANY_LISTS = 8
 """A query parameter that so many operations have in the same words is told once for all of them."""
 _OF_ENVELOPES = {"type": "What happened: one of the types below.", "created_at": "When it happened."}
 """What fields of all events mean where the contract tells it of each event alone."""
-_WORTH_IT = 3
-"""So many fields of two schemas that are the same are told once."""
+_WORTH_IT = 2
+"""So many fields of two schemas, or values of two lists, that are the same are told once."""
 _COMMON_HEADERS = ("Idempotency-Key",)
+_Member = TypeVar("_Member", Field, tuple[str, str])
+_Split: TypeAlias = "tuple[tuple[Shared, ...], tuple[_Member, ...]]"
 
 
 @dataclass(frozen=True)
@@ -90,7 +92,10 @@ class Described:
 
 @dataclass(frozen=True)
 class Event:
-    """An event: when it is sent, what its object is, an example of it or the event whose example is `like` it."""
+    """An event: when it is sent, what its object is, an example of it, or the event whose example is `like` it.
+
+    Alike are two whose objects differ in one member at most; what that means stands among the fields.
+    """
 
     name: str
     summary: str
@@ -103,19 +108,24 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where the meanings of a list of values stand: here, or where this id is ("": they have no meanings told)."""
+class Shared:
+    """Fields or values that stand in the same words where they were told before: at `home`, by their names."""
 
-    stands_here: bool
-    id: str
+    home: str
+    names: tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Shared:
-    """Fields that a schema told before has in the same words."""
+class Place:
+    """Where the meanings of a list of values stand: here, or where this id is ("": they have no meanings told).
 
-    schema: str = ""
-    names: tuple[str, ...] = ()
+    Of those that stand here some may be `shared`; `values` are the rest.
+    """
+
+    stands_here: bool
+    id: str
+    shared: tuple[Shared, ...] = ()
+    values: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass
@@ -132,7 +142,7 @@ class Page:
         self._codes = self._all_codes()
         self._values: dict[tuple[tuple[str, str], ...], str] = {}
         self._told: dict[tuple[str, bool], frozenset[Field]] = {}
-        self._exampled: dict[tuple[str, ...], str] = {}
+        self._exampled: dict[str, frozenset[str]] = {}
         self.everywhere = self._codes_everywhere()
         self.of_lists = self._parameters_of_lists()
 
@@ -152,21 +162,22 @@ class Page:
         members = (member for member in self.reader.members(schema) if member.name != "data")
         return tuple(replace(one, text=one.text or _OF_ENVELOPES[one.name], values=()) for one in members)
 
-    def shared(self, name: str, fields: tuple[Field, ...], sent: bool) -> Shared:
-        """Which fields of a schema need not be told again, as another schema has most of them."""
+    def shared(self, name: str, fields: tuple[Field, ...], sent: bool) -> _Split[Field]:
+        """The fields of a schema that need not be told again, as other schemas have them, and those left."""
         told = {schema: known for (schema, way), known in self._told.items() if way == sent and schema != name}
         if name:
             self._told[name, sent] = frozenset(fields)
-        best = max(told, key=lambda schema: len(told[schema].intersection(fields)), default="")
-        same = tuple(one.name for one in fields if name and one in told.get(best, ()))
-        return Shared(best, same) if len(same) >= _WORTH_IT else Shared()
+        return _told_before({one: one.name for one in fields}, told if name else {})
 
     def values(self, values: tuple[tuple[str, str], ...]) -> Place:
         """Values with their meanings stand where they come first."""
         if not any(meaning for _, meaning in values):
             return Place(stands_here=False, id="")
-        is_new = values not in self._values
-        return Place(is_new, self._values.setdefault(values, f"values-{len(self._values) + 1}"))
+        if values in self._values:
+            return Place(stands_here=False, id=self._values[values])
+        told = {place: frozenset(known) for known, place in self._values.items()}
+        self._values[values] = own = f"v-{len(self._values) + 1}"
+        return Place(True, own, *_told_before({one: one[0] for one in values}, told))
 
     def page_fields(self) -> tuple[Field, ...]:
         """The fields of every list."""
@@ -328,7 +339,9 @@ class Page:
             part = self.document["components"]["schemas"][members["data"].parts[0].name]
             data = {member.name: member for member in self.reader.members(part)}
         envelope = first_example(operation["requestBody"]["content"])
-        like = self._exampled.setdefault(tuple(envelope["data"]["object"]), name)
+        shown = frozenset(envelope["data"]["object"])
+        like = next((one for one, known in self._exampled.items() if len(known ^ shown) <= 1), name)
+        self._exampled.setdefault(like, shown)
         return Event(
             name,
             operation["summary"],
@@ -400,6 +413,18 @@ def _shortened(example: Any) -> Any:
     if isinstance(example, dict):
         return {name: _shortened(member) for name, member in example.items()}
     return [_shortened(member) for member in example[:1]] if isinstance(example, list) else example
+
+
+def _told_before(members: Mapping[_Member, str], told: Mapping[str, frozenset[_Member]]) -> _Split[_Member]:
+    """Where these members, given with their names, stand in the same words, most of them first; and those left."""
+    found, left = [], dict(members)
+    while told:
+        home = max(told, key=lambda place: len(told[place] & left.keys()))
+        same = [member for member in left if member in told[home]]
+        if len(same) < _WORTH_IT:
+            break
+        found.append(Shared(home, tuple(left.pop(member) for member in same)))
+    return tuple(found), tuple(left)
 
 
 def _most_frequent(names: Iterable[str]) -> str:

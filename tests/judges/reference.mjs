@@ -50,7 +50,8 @@ console.log("no id stands twice afterwards");
 // What a schema shares with another is put in.
 assert.deepEqual(all(".same"), []);
 assert.ok(names($("schema-OfframpTransaction")).includes("quote_id"));
-console.log("shared fields stand wherever they belong");
+assert.ok(all('ul[id^="v-"]').every((list) => all(":scope > li > code", list).length > 0));
+console.log("shared fields and values stand wherever they belong");
 
 // Codes with their causes, and the way back.
 assert.match(text($("confirm_quote").querySelector(".c")), /quote_expired the quote is older than 30 minutes/);

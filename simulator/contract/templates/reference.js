@@ -12,7 +12,7 @@ const text = (value) => JSON.stringify(value);
 const indented = (raw) => JSON.stringify(JSON.parse(raw), null, 2);
 
 // What stands once on the page, the fields of a schema or the meanings of values: a copy is shown where it is asked for.
-const PARTS = 'main a[href^="#schema-"]:not(.home), main a[href^="#values-"]';
+const PARTS = 'main a[href^="#schema-"]:not(.home), main a[href^="#v-"]';
 const homeOf = (link) => document.getElementById(link.hash.slice(1));
 function copyOf(part) {
   const copy = part.cloneNode(true);
@@ -34,13 +34,13 @@ function unfoldable(link) {
   }, { once: true });
   link.replaceWith(details);
 }
-// Fields that another schema has in the same words stand there alone: they are put in here.
+// Fields and values that stand elsewhere in the same words stand there alone: they are put in here.
 function complete(within) {
   for (const same of all(".same", within)) {
     const home = homeOf(same.querySelector("a"));
     complete(home);
     const names = same.querySelector("samp").textContent.split(" ");
-    same.replaceWith(...all(":scope > .f > li", home).filter((row) => names.includes(row.firstChild.textContent)).map(copyOf));
+    same.replaceWith(...all(home.matches("ul") ? ":scope > li" : ":scope > .f > li", home).filter((row) => names.includes(row.firstChild.textContent)).map(copyOf));
   }
 }
 
