@@ -63,7 +63,7 @@ async def reference_page(call: ControlCall) -> Raw[str]:
 
 @cache
 def _page() -> HtmlPage:
-    from simulator.contract.reference import page
+    from simulator.contract.rendering import page
 
     evidence: JsonObject = loads(contract_file("reference.json"))
     return apart(page(contract_document(), evidence), "reference")

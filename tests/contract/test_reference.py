@@ -16,7 +16,7 @@ import pytest
 
 from simulator.contract.fields import Reader
 from simulator.contract.files import contract_document, contract_file, operations_of
-from simulator.contract.reference import page
+from simulator.contract.rendering import page
 from tests.remote import Remote
 
 MOST_BYTES = 300_000
