@@ -29,7 +29,7 @@ fixed seed and that of the day (`make conform`; `SEEDS="3 4"` chooses others).
 
 | what was run | seeds | findings |
 | - | - | - |
-| whole runs | 1, 4, 20261122 | none |
+| whole runs | 1, 4, 20, 21, 20261122 | none |
 | the fuzzing alone | 1, 2, 5 to 12 | none |
 """
 
