@@ -64,8 +64,8 @@ code, in less than 300 kB.
 Every operation, field, status and error code carries `x-provenance`. `specified` is promised by the service's
 specification, and `x-basis` names the clause. `assumed` is filled in by the simulator, and `x-basis` names the entry of
 [assumptions.md](assumptions.md). Where a field is promised and something about it is not, `x-assumed` lists what is
-guessed (`pattern`, `enum`, `required`, `nullable`, …) and `x-assumed-basis` the entry for each. An integration that uses
-only what is specified depends on no guess.
+guessed (`pattern`, `enum`, `required`, `nullable` and others) and `x-assumed-basis` the entry for each. An integration
+that uses only what is specified depends on no guess.
 
 ## Reading it strictly
 
