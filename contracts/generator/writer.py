@@ -55,9 +55,17 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
 | [reference.json](reference.json) | what the reference page says beside the contract: what shows each code and event |
 
-A running simulator serves them too: `/_simulator/openapi.yaml`, `/_simulator/openapi.json`, `/_simulator/control.yaml`,
-and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the scenario that shows each
-code, in less than 300 kB.
+A running simulator serves the four OpenAPI files and `control.yaml` below `/_simulator/`, with its own address in
+`servers`, and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the scenario that
+shows each code, in less than 300 kB.
+
+Against a simulator at its default address the collection and the flows run as they stand, as often as one likes (for
+another: `--env-var origin=URL`, and `--input origin=URL --server interface=URL/v1 --server control=URL`):
+
+```bash
+npx newman run contracts/collection/every-operation.postman_collection.json
+npx @redocly/cli respect contracts/flows.arazzo.yaml
+```
 
 ## Provenance
 
