@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -120,3 +121,15 @@ def test_a_code_that_only_a_setting_brings_is_a_guess(strict: dict[str, Any]) ->
 
 def _followed(document: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
     return document["components"]["responses"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
+
+
+def test_what_is_specified_rests_on_no_decision(strict: dict[str, Any]) -> None:
+    fields = [
+        (name, field, member)
+        for name, schema in strict["components"]["schemas"].items()
+        for field, member in schema.get("properties", {}).items()
+        if member["x-provenance"] == "specified"
+    ]
+    assert len(fields) > 500
+    decision = re.compile(r"[A-Z][0-9]+|[a-z]+(-[a-z]+)+")
+    assert [place for *place, member in fields if decision.fullmatch(member["x-basis"])] == []

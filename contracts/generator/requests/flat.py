@@ -96,7 +96,7 @@ def _field(components: Components, forms: Sequence[Schema], name: str) -> Schema
         guesses: Schema = {key: nullable[key] for key in ("x-assumed", "x-assumed-basis") if key in nullable}
         return {"anyOf": [whole, {"type": "null"}], **marks, **guesses}
     nullable_form = next((form for form in forms if isinstance(form.get("type"), list)), loosest)
-    return {**nullable_form, **marks}
+    return {**{key: part for key, part in nullable_form.items() if key != "x-basis"}, **marks}
 
 
 def _refs(form: Schema) -> list[str]:
