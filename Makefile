@@ -29,7 +29,7 @@ quick: $(VENV)/.dev  ## The tests that take less than a quarter of a second each
 long: $(VENV)/.dev  ## The campaigns in their whole length that `make test` runs in a short form; see also hostile
 	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
-check: lint types imports judges wheel-check test  ## All that CI runs
+check: lint types imports judges conform wheel-check test  ## All that CI runs
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -57,8 +57,9 @@ conform: $(VENV)/.dev  ## Hold the simulator against its contract with one fixed
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
 	$(BIN)/python -m tests.hostile $(ARGS)
 
-judges: $(VENV)/.judges  ## What judges the contract from outside: linters, a proxy, generated clients
-	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges $(PYTEST_ARGS)
+judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
+	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges tests/conformance $(PYTEST_ARGS)
+	@$(BIN)/python -m tests.conformance.mutants --show
 
 wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
 	rm -rf dist

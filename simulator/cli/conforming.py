@@ -75,6 +75,9 @@ def conform(
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     if target is not None and not is_address(target):
         fail([f"--target: {target!r} is no http or https address"], EXIT_USAGE)
+    for file in filter(None, (report, as_json, junit)):
+        if not file.absolute().parent.is_dir():
+            fail([f"{file}: there is no such directory"], EXIT_USAGE)
     settings = ConformanceSettings(
         base_url=(target or "").rstrip("/"),
         public_key=(public_key or "") if target else "pk_test_simulator",
@@ -91,12 +94,7 @@ def conform(
         control_url=None if control == "none" else control or _own_control(target),
         control_token=control_token,
     )
-    if only == "behaviour" and settings.narrowed:
-        fail(["--operation and --phase narrow schemathesis, which --only behaviour leaves out"], EXIT_USAGE)
-    if only == "control" and (target is not None or settings.narrowed):
-        fail(
-            ["--only control judges a simulator of its own, whole: without --target, --operation, --phase"], EXIT_USAGE
-        )
+    _refuse_nothing_to_judge(settings, target)
     try:
         outcome = asyncio.run(_run(settings, contract))
     except (Unusable, ContractError) as error:
@@ -112,6 +110,14 @@ def conform(
     click.echo(text, nl=False)
     if not outcome.passed:
         raise SystemExit(EXIT_REFUSED)
+
+
+def _refuse_nothing_to_judge(settings: ConformanceSettings, target: str | None) -> None:
+    if settings.only == "behaviour" and settings.narrowed:
+        fail(["--operation and --phase narrow schemathesis, which --only behaviour leaves out"], EXIT_USAGE)
+    if settings.only == "control" and (target is not None or settings.narrowed):
+        words = "--only control judges a simulator of its own, whole: without --target, --operation, --phase"
+        fail([words], EXIT_USAGE)
 
 
 def _own_control(target: str | None) -> str | None:

@@ -230,6 +230,7 @@ def test_429_is_waited_for(origin: str) -> None:
         (("--target", "http://127.0.0.1:9/v1", *KEYS), 3, "no server answers"),
         (("--target", "http://127.0.0.1:port/v1", *KEYS), 2, "no http or https address"),
         (("--max-examples", "0"), 2, "--max-examples"),
+        (("--json", "nowhere/report.json"), 2, "no such directory"),
         (("--only", "behaviour", "--operation", "create_quote"), 2, "narrow schemathesis"),
         (("--only", "control", "--phase", "fuzzing"), 2, "judges a simulator of its own"),
         (("--only", "behaviour", "--contract", __file__), 2, "neither YAML nor JSON"),
