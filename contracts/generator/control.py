@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from contracts.generator.forms import prune
+from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema, any_of
 from simulator.client import CONTROL_BASE
 from simulator.control.operation import LIMIT, TAGS, ControlOperation
@@ -182,7 +183,7 @@ def _actions(components: Components, table: ActionTable) -> dict[str, Schema]:
 
 
 def _action_name(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_")) + "Action"
+    return pascal(name) + "Action"
 
 
 def _does(components: Components, action: str) -> str:

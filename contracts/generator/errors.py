@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from contracts.generator.examples import Examples
+from contracts.generator.provenance import pascal
 from contracts.generator.schemas import Components, Schema
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.fields import Body
 from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
+from simulator.wire.shapes import guesses
 
 REFERENCE = "#/components/responses/"
 
@@ -150,7 +152,8 @@ ERROR: Schema = {
                 "param": _field("The parameter it is about, as a dotted path."),
                 "request_id": _field(
                     "Names the call, as X-Request-Id does; quote it to support.",
-                    **{"pattern": "^req_[0-9a-z]+$", "x-assumed": ["pattern"], "x-assumed-basis": {"pattern": "H11"}},
+                    pattern="^req_[0-9a-z]+$",
+                    **guesses({"pattern": "H11"}),
                 ),
             },
             "x-provenance": "specified",
@@ -214,7 +217,7 @@ def error_responses(
     shown: dict[str, Schema] = {}
     for status, codes in codes_of(operation).items():
         stored = replays(operation) and status in _REPLAYED
-        name = "".join(_pascal(code) for code in codes) if len(codes) <= 3 else f"{_pascal(operation.name)}{status}"
+        name = "".join(pascal(code) for code in codes) if len(codes) <= 3 else f"{pascal(operation.name)}{status}"
         if status == 405:
             name = "MethodNotAllowed"
         own = {} if status == 405 else {code: seen[code] for code in codes if code in seen}
@@ -240,7 +243,3 @@ def _response(status: int, about: Mapping[str, Schema], schema: Schema, stored: 
         "x-codes": dict(about),
         **next((mark for mark in marks if mark["x-provenance"] == "specified"), marks[0]),
     }
-
-
-def _pascal(name: str) -> str:
-    return "".join(part.capitalize() for part in name.split("_"))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from contracts.generator.events import DIALECT, envelope
-from contracts.generator.schemas import REF, Components, Schema, references
+from contracts.generator.schemas import REF, Components, Schema, reached
 from simulator.wire.events import EventType
 
 ID = "urn:rampsim:event:"
@@ -32,21 +32,9 @@ def standalone(components: Components, event: EventType, schemas: Mapping[str, S
     the event is sent, and what is there then, is said as strictly as it is promised.
     """
     schema = envelope(components, event)
-    names = _reached(schema, schemas)
+    names = reached(schema, schemas)
     definitions = {name: _plain(schemas[name]) for name in sorted(names)}
     return {"$schema": DIALECT, "$id": ID + event.name, **_plain(schema), "$defs": definitions}
-
-
-def _reached(schema: Schema, schemas: Mapping[str, Schema]) -> set[str]:
-    """The names of all that a schema is made of."""
-    found: set[str] = set()
-    waiting = references(schema)
-    while waiting:
-        name = waiting.pop().removeprefix(REF)
-        if name not in found:
-            found.add(name)
-            waiting += references(schemas[name])
-    return found
 
 
 def _plain(schema: Schema) -> Schema:

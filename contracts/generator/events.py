@@ -6,9 +6,11 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
+from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema
 from simulator.scenario.objects import shapes_of, subjects
 from simulator.wire.events import EVENT_TYPES, EventType
+from simulator.wire.shapes import guesses
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -39,7 +41,7 @@ SHAPES: tuple[Any, ...] = tuple(dict.fromkeys(shape for event in EVENT_TYPES for
 
 def component(event_type: str) -> str:
     """The name of an event's schema in the contract: `transaction.created` is TransactionCreatedEvent."""
-    return "".join(part.capitalize() for part in event_type.replace(".", "_").split("_")) + "Event"
+    return pascal(event_type) + "Event"
 
 
 def envelope(components: Components, event: EventType) -> Schema:
@@ -54,7 +56,7 @@ def envelope(components: Components, event: EventType) -> Schema:
     subject |= {"x-provenance": "specified", "x-basis": clause}
     if not promised:
         # That there is an object is promised, what it is of is not.
-        subject |= {"type": "object", "x-assumed": ["schema"], "x-assumed-basis": {"schema": "W8"}}
+        subject |= {"type": "object", **guesses({"schema": "W8"})}
 
     def field(schema: Schema) -> Schema:
         return {**schema, "x-provenance": "specified", "x-basis": clause}
@@ -80,8 +82,7 @@ def envelope(components: Components, event: EventType) -> Schema:
                     "format": "date-time",
                     "pattern": r"^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3}Z$",
                     "description": "When it happened.",
-                    "x-assumed": ["pattern"],
-                    "x-assumed-basis": {"pattern": "H10"},
+                    **guesses({"pattern": "H10"}),
                 }
             ),
             "livemode": field(

@@ -13,7 +13,8 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from contracts.generator.schemas import REF, Schema, references
+from contracts.generator.schemas import REF, Schema, reached, references, without_guesses
+from simulator.contract.files import followed
 
 _AS_THEY_ARE = frozenset(
     {"example", "examples", "x-codes", "x-enum-descriptions", "x-assumed-basis", "mapping", "links"}
@@ -118,12 +119,12 @@ def _never_null(member: Schema) -> Schema:
 def _promised_operation(operation: Schema, document: Schema) -> Schema:
     shown = dict(operation)
     if "parameters" in shown:
-        shown["parameters"] = [one for one in shown["parameters"] if not _assumed(_followed(document, one))]
+        shown["parameters"] = [one for one in shown["parameters"] if not _assumed(followed(document, one))]
     responses: Schema = {}
     for status, named in operation["responses"].items():
-        response = copy.deepcopy(_followed(document, named))
+        response = dict(copy.deepcopy(followed(document, named)))
         headers = response.pop("headers", {})
-        kept = {name: one for name, one in headers.items() if not _assumed(_followed(document, one))}
+        kept = {name: one for name, one in headers.items() if not _assumed(followed(document, one))}
         if kept:
             response["headers"] = kept
         if "x-codes" in response:
@@ -213,11 +214,8 @@ def _guessed(schema: Schema, word: str) -> bool:
 
 def _without(schema: Schema, word: str) -> Schema:
     """The schema without one of its constraints and what is said of it: no client may fail by a guess."""
-    shown = {name: part for name, part in schema.items() if name != word}
-    if word in schema.get("x-assumed", ()):
-        shown["x-assumed"] = [name for name in schema["x-assumed"] if name != word]
-        shown["x-assumed-basis"] = {name: basis for name, basis in schema["x-assumed-basis"].items() if name != word}
-    return {name: part for name, part in shown.items() if name not in ("x-assumed", "x-assumed-basis") or part}
+    shown = without_guesses(schema, word)
+    return {name: shown[name] for name in schema if name in shown and name != word}
 
 
 def _open_values(schema: Schema, word: str) -> None:
@@ -234,19 +232,7 @@ def _answered(document: Schema) -> set[str]:
     """The schemas that answers and events are made of."""
     roots = [document["components"]["responses"], document["components"]["headers"], document["webhooks"]]
     roots += [operation["responses"] for item in document["paths"].values() for operation in item.values()]
-    return _reached(roots, document["components"]["schemas"])
-
-
-def _reached(roots: list[Any], schemas: Mapping[str, Schema]) -> set[str]:
-    found: set[str] = set()
-    waiting = list(roots)
-    while waiting:
-        for reference in references(waiting.pop()):
-            name = reference.removeprefix(REF)
-            if reference.startswith(REF) and name not in found:
-                found.add(name)
-                waiting.append(schemas[name])
-    return found
+    return set(reached(roots, document["components"]["schemas"]))
 
 
 def _told_apart_by(document: Schema) -> dict[str, set[str]]:
@@ -273,17 +259,8 @@ def _unions(value: Any) -> Iterator[Schema]:
             yield from _unions(part)
 
 
-def _assumed(part: Schema) -> bool:
-    return part.get("x-provenance") == "assumed"
-
-
-def _followed(document: Schema, part: Schema) -> Schema:
-    while "$ref" in part:
-        found: Schema = document
-        for name in part["$ref"].removeprefix("#/").split("/"):
-            found = found[name]
-        part = found
-    return part
+def _assumed(part: Mapping[str, Any]) -> bool:
+    return bool(part.get("x-provenance") == "assumed")
 
 
 _KINDS = ("schemas", "responses", "parameters", "headers")
@@ -298,7 +275,7 @@ def prune(document: Schema) -> None:
         name = waiting.pop()
         if name not in used:
             used.add(name)
-            waiting += references(_followed(document, {"$ref": name}))
+            waiting += references(followed(document, {"$ref": name}))
     for kind in _KINDS:
         if kind in parts:
             kept = {name: part for name, part in parts[kind].items() if f"#/components/{kind}/{name}" in used}

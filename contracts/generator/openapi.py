@@ -13,11 +13,11 @@ from contracts.generator.forms import STRICT, prune
 from contracts.generator.links import links_of
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
-from contracts.generator.provenance import TAGS, basis_of_status, clauses_of, unions_of
+from contracts.generator.provenance import TAGS, basis_of_status, clauses_of, pascal, unions_of
 from contracts.generator.requests.conditions import CONDITIONS
 from contracts.generator.requests.fields import FIELDS
 from contracts.generator.requests.flat import flat
-from contracts.generator.schemas import REF, Components, Schema, mark
+from contracts.generator.schemas import REF, Components, Schema, mark, reached
 from simulator.assembly import ROOMS
 from simulator.resources import reference
 from simulator.wire.fields import Body, Nothing
@@ -138,11 +138,11 @@ def _body(row: Operation, components: Components, calls: list[ObservedCall]) -> 
     models = bodies_of(row)
     if not models or models == (Nothing,):
         return None
-    name = "".join(part.capitalize() for part in row.name.split("_")) + "Request"
+    name = pascal(row.name) + "Request"
     flat(components, [components.body(model)["$ref"].removeprefix(REF) for model in models], name)
     components.schemas[name].setdefault("description", f"The body of {row.method} {row.path}.")
     media: Schema = {"schema": {"$ref": REF + name}}
-    for part in components.reached(media):
+    for part in reached(media, components.schemas):
         for member in components.schemas[part].get("properties", {}).values():
             if mark(member, row.tag)["x-provenance"] == "specified":
                 member.setdefault("x-basis", row.tag)

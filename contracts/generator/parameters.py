@@ -10,11 +10,11 @@ from typing import Annotated, Any, get_args, get_origin
 
 from contracts.generator.provenance import clauses_of, component_name
 from contracts.generator.requests.values import DAY
-from contracts.generator.schemas import Components, Schema
+from contracts.generator.schemas import Components, Schema, without_guesses
 from simulator.assembly import ROOMS
 from simulator.wire.listing import Bound, Filter, Listing
 from simulator.wire.operation import Operation
-from simulator.wire.shapes import Choices
+from simulator.wire.shapes import Choices, guesses
 
 Parameter = dict[str, Any]
 
@@ -91,8 +91,7 @@ HEADERS: Mapping[str, Parameter] = {
             "minLength": 1,
             "maxLength": 255,
             "pattern": "^[!-~]([ -~]*[!-~])?$",
-            "x-assumed": ["maxLength", "minLength", "pattern"],
-            "x-assumed-basis": {"maxLength": "H14", "minLength": "H14", "pattern": "H14"},
+            **guesses(dict.fromkeys(("maxLength", "minLength", "pattern"), "H14")),
         },
         "x-provenance": "specified",
         "x-basis": "Endpoints",
@@ -110,7 +109,7 @@ def path_parameters(path: str) -> list[Parameter]:
                 "in": "path",
                 "required": True,
                 "description": named.text,
-                "schema": {"type": "string", "pattern": named.pattern, **_guessed("pattern", named.guess)},
+                "schema": {"type": "string", "pattern": named.pattern, **guesses({"pattern": named.guess})},
                 "x-provenance": "specified",
                 "x-basis": named.clause,
             }
@@ -158,9 +157,7 @@ def _without_null(member: Schema) -> Schema:
     member["type"] = member["type"][0]
     if "enum" in member:
         member["enum"] = [value for value in member["enum"] if value is not None]
-    guesses = {word: basis for word, basis in member.pop("x-assumed-basis", {}).items() if word != "nullable"}
-    member.pop("x-assumed", None)
-    return {**member, **({"x-assumed": sorted(guesses), "x-assumed-basis": guesses} if guesses else {})}
+    return without_guesses(member, "nullable")
 
 
 _MAY_BE_EMPTY = {"allowEmptyValue": True}
@@ -236,11 +233,7 @@ def _several(name: str, choice: Schema, description: str, clause: str) -> Parame
 def _one_of(choices: Choices, assumed: str = "") -> Schema:
     """One of these values, which rest on a decision where `assumed` names one."""
     texts = {"x-enum-descriptions": dict(choices)} if isinstance(choices, Mapping) else {}
-    return {"type": "string", "enum": list(choices), **texts, **_guessed("enum", assumed)}
-
-
-def _guessed(constraint: str, basis: str) -> Schema:
-    return {"x-assumed": [constraint], "x-assumed-basis": {constraint: basis}} if basis else {}
+    return {"type": "string", "enum": list(choices), **texts, **guesses({"enum": assumed} if assumed else {})}
 
 
 def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> Parameter:
@@ -251,7 +244,7 @@ def _filter(filter_: Filter | Bound, tag: str, defaults: Mapping[str, str]) -> P
             "type": "string",
             "pattern": r"^([0-9]{1,18}(\.[0-9]{1,18})?)?$",
             "x-parsed-as": "number",
-            **_guessed("pattern", "H7"),
+            **guesses({"pattern": "H7"}),
         }
         return _query(filter_.name, schema, filter_.description, tag)
     if filter_.choices is None:

@@ -34,6 +34,11 @@ def component_name(model: str) -> str:
     return model.removesuffix("Shape")
 
 
+def pascal(name: str) -> str:
+    """`list_fees` or `fee.changed` as a name in the contract: ListFees, FeeChanged."""
+    return "".join(part.capitalize() for part in name.replace(".", "_").split("_"))
+
+
 def clauses_of(rooms: Iterable[Room]) -> dict[str, Origin]:
     """The clause of the specification behind each named schema, or the decision, as the rooms say of their shapes."""
     rows: list[tuple[Origin, tuple[type[object], ...]]] = [row for room in rooms for row in room.clauses.items()]

@@ -15,7 +15,7 @@ from pydantic.json_schema import JsonSchemaMode
 
 from contracts.generator.provenance import component_name
 from contracts.generator.texts import explained
-from simulator.wire.shapes import Assumed, Origin
+from simulator.wire.shapes import Assumed, Origin, guesses
 
 Schema: TypeAlias = dict[str, Any]
 REF = "#/components/schemas/"
@@ -44,8 +44,9 @@ class Components:
         found, definitions = TypeAdapter.json_schemas(
             inputs, ref_template=REF + "{model}", schema_generator=explained(fields or {})
         )
-        closed = _reachable(found, definitions, "serialization")
-        for name, schema in definitions.get("$defs", {}).items():
+        defined = definitions.get("$defs", {})
+        closed = reached([schema for (_, mode), schema in found.items() if mode == "serialization"], defined)
+        for name, schema in defined.items():
             finished = self._finish(name, schema, closed=name in closed)
             self.add(component_name(name), finished if name in closed or clauses is None else _null_is_absent(finished))
         for key, schema in found.items():
@@ -67,17 +68,6 @@ class Components:
         if self.schemas.setdefault(name, schema) != schema:
             raise ValueError(f"two different schemas are named {name}")
         return {"$ref": REF + name}
-
-    def reached(self, schema: Any) -> list[str]:
-        """The names of all schemas that this one is made of."""
-        found: list[str] = []
-        waiting = references(schema)
-        while waiting:
-            name = waiting.pop(0).removeprefix(REF)
-            if name not in found:
-                found.append(name)
-                waiting += references(self.schemas[name])
-        return found
 
     def _finish(self, name: str, schema: Schema, *, closed: bool) -> Schema:
         closed = closed and schema.get("additionalProperties") is not True  # it says itself that it has more
@@ -182,8 +172,7 @@ def _null_is_absent(body: Schema) -> Schema:
         types = member.get("type")
         nullable = "null" in types if isinstance(types, list) else {"type": "null"} in member.get("anyOf", ())
         if nullable and name not in body.get("required", ()):
-            guesses = {"nullable": "H4", **member.get("x-assumed-basis", {})}
-            member |= {"x-assumed": sorted(guesses), "x-assumed-basis": guesses}
+            member |= guesses({"nullable": "H4", **member.get("x-assumed-basis", {})})
     return body
 
 
@@ -198,17 +187,17 @@ def mark(schema: Schema, clause: Origin) -> Schema:
     return schema
 
 
-def _reachable(found: Mapping[Any, Schema], definitions: Schema, mode: str) -> set[str]:
-    """The names of all definitions that answers are made of."""
-    names: set[str] = set()
-    waiting = [schema for (_, its_mode), schema in found.items() if its_mode == mode]
+def reached(value: Any, schemas: Mapping[str, Schema]) -> list[str]:
+    """The names of all schemas that something is made of."""
+    found: dict[str, None] = {}
+    waiting = references(value)
     while waiting:
-        for reference in references(waiting.pop()):
-            name = reference.removeprefix(REF)
-            if name not in names:
-                names.add(name)
-                waiting.append(definitions["$defs"][name])
-    return names
+        reference = waiting.pop(0)
+        name = reference.removeprefix(REF)
+        if reference.startswith(REF) and name not in found:
+            found[name] = None
+            waiting += references(schemas[name])
+    return list(found)
 
 
 def references(value: Any) -> list[str]:
@@ -259,9 +248,14 @@ def _tidy_one(schema: Schema) -> Schema:
 def _chosen(schema: Schema) -> Schema:
     """What is one of several values needs no bounds of text besides."""
     schema = {name: value for name, value in schema.items() if name not in _OF_TEXT}
-    guesses = {word: basis for word, basis in schema.pop("x-assumed-basis", {}).items() if word not in _OF_TEXT}
-    schema.pop("x-assumed", None)
-    return {**schema, "x-assumed": sorted(guesses), "x-assumed-basis": guesses} if guesses else schema
+    return without_guesses(schema, *_OF_TEXT)
+
+
+def without_guesses(schema: Schema, *words: str) -> Schema:
+    """The schema without saying that these constraints of it are guesses."""
+    bases = {word: basis for word, basis in schema.get("x-assumed-basis", {}).items() if word not in words}
+    rest = {name: member for name, member in schema.items() if name not in ("x-assumed", "x-assumed-basis")}
+    return {**rest, **guesses(bases)}
 
 
 _OF_TEXT = frozenset({"pattern", "minLength", "maxLength"})
@@ -281,11 +275,8 @@ def _nullable(schema: Schema) -> Schema:
     elif "enum" in merged:
         merged["enum"] = [*merged["enum"], None]
     rest = {name: member for name, member in schema.items() if name != "anyOf"}
-    guesses = {**merged.get("x-assumed-basis", {}), **rest.get("x-assumed-basis", {})}
-    merged |= rest
-    if guesses:
-        merged |= {"x-assumed": sorted(guesses), "x-assumed-basis": guesses}
-    return merged
+    bases = {**merged.get("x-assumed-basis", {}), **rest.get("x-assumed-basis", {})}
+    return {**merged, **rest, **guesses(bases)}
 
 
 def any_of(options: list[Schema]) -> Schema:

@@ -14,7 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
-from simulator.contract.files import operations_of
+from simulator.contract.files import followed, operations_of
 
 Schema: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = Literal["request", "answer"]
@@ -97,13 +97,7 @@ class _Reader:
             self.facts[fact.key] = fact
 
     def followed(self, part: Schema) -> Schema:
-        """What a reference leads to, under what stands beside the reference."""
-        while isinstance(part.get("$ref"), str):
-            target: Any = self.document
-            for name in part["$ref"].removeprefix("#/").split("/"):
-                target = target[name.replace("~1", "/").replace("~0", "~")]
-            part = {**target, **{name: member for name, member in part.items() if name != "$ref"}}
-        return part
+        return followed(self.document, part)
 
     def operation(self, name: str, operation: Schema) -> None:
         marks = _Marks().of(operation)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from simulator.contract.files import followed
 from simulator.wire.json import Shown, dumps
 
 _SCHEMAS = "#/components/schemas/"
@@ -64,13 +65,7 @@ class Reader:
 
     def follow(self, part: Shown) -> Shown:
         """What a reference leads to, with what stands beside the reference in front."""
-        while "$ref" in part:
-            place = part["$ref"].removeprefix("#/").split("/")
-            target: Any = self._document
-            for name in place:
-                target = target[name]
-            part = {**target, **{name: value for name, value in part.items() if name != "$ref"}}
-        return part
+        return followed(self._document, part)
 
     def members(self, schema: Shown) -> tuple[Field, ...]:
         """The fields of an object, those of what it is joined from included."""

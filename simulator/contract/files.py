@@ -62,10 +62,18 @@ def operations_of(document: Mapping[str, Any]) -> Iterator[tuple[str, str, Mappi
                 yield method.upper(), path, item[method]
 
 
+def followed(document: Mapping[str, Any], part: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What a reference in a document leads to, under what stands beside it; KeyError where it leads nowhere."""
+    while isinstance(part.get("$ref"), str):
+        target: Any = document
+        for name in part["$ref"].removeprefix("#/").split("/"):
+            target = target[name.replace("~1", "/").replace("~0", "~")]
+        part = {**target, **{name: member for name, member in part.items() if name != "$ref"}}
+    return part
+
+
 def operation_ids() -> dict[str, str]:
     """The operationId of each operation, by its method and path."""
     return {
-        f"{method.upper()} {path}": operation["operationId"]
-        for path, item in contract_document()["paths"].items()
-        for method, operation in item.items()
+        f"{method} {path}": operation["operationId"] for method, path, operation in operations_of(contract_document())
     }

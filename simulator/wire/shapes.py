@@ -38,6 +38,11 @@ Constraint = Literal[
 can be null. `enum` is the list of its values, also where that is a single one."""
 
 
+def guesses(bases: Mapping[str, str]) -> JsonSchemaValue:
+    """The marks of constraints that are guesses, given by what they rest on; none where there are none."""
+    return {"x-assumed": sorted(bases), "x-assumed-basis": dict(bases)} if bases else {}
+
+
 class Assumed:
     """Marks a field or a type as assumed, with the decision it rests on; with `constraints`, only these of it."""
 
@@ -49,8 +54,10 @@ class Assumed:
         schema = handler(core)
         if not self.constraints:
             return {**schema, "x-provenance": "assumed", "x-basis": self.basis}
-        guesses = {**schema.get("x-assumed-basis", {}), **dict.fromkeys(self.constraints, self.basis)}
-        return {**schema, "x-assumed": sorted(guesses), "x-assumed-basis": guesses}
+        return {
+            **schema,
+            **guesses({**schema.get("x-assumed-basis", {}), **dict.fromkeys(self.constraints, self.basis)}),
+        }
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from contracts.generator.links import LINKS
 from contracts.generator.openapi import make_components, operations
 from contracts.generator.provenance import clauses_of
 from simulator.assembly import ROOMS
-from simulator.contract.files import operations_of
+from simulator.contract.files import followed, operations_of
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from tests.contract_judge import ContractJudge
@@ -52,7 +52,7 @@ def test_an_operation_declares_exactly_the_statuses_and_codes_it_can_answer(name
     responses = strict["paths"][row.path][row.method.lower()]["responses"]
     declared = {}
     for status, response in responses.items():
-        response = _follow(strict, response)
+        response = followed(strict, response)
         assert "X-Request-Id" in response["headers"]
         if int(status) >= 400:
             envelope, narrowed = response["content"]["application/json"]["schema"]["allOf"]
@@ -112,7 +112,7 @@ def test_links_lead_to_operations_and_parameters_that_exist() -> None:
 def test_no_reference_leads_nowhere_and_no_schema_is_left_over(document: dict[str, Any]) -> None:
     references = set(_references(document))
     for reference in references:
-        _follow(document, {"$ref": reference})
+        followed(document, {"$ref": reference})
     for kind, named in document["components"].items():
         if kind != "securitySchemes":
             assert {f"#/components/{kind}/{name}" for name in named} <= references
@@ -144,14 +144,6 @@ def test_request_bodies_that_do_not_go_together_do_not_fit(
     assert judge.request("POST", path, {**good, **body})
 
 
-def _follow(document: Any, part: Any) -> Any:
-    while "$ref" in part:
-        place, part = part["$ref"].removeprefix("#/").split("/"), document
-        for name in place:
-            part = part[name]
-    return part
-
-
 def _references(value: Any) -> Iterator[str]:
     if isinstance(value, dict):
         if isinstance(value.get("$ref"), str):
@@ -171,12 +163,12 @@ def _parts(document: dict[str, Any]) -> Iterator[tuple[str, Any]]:
     for method, path, operation in operations_of(document):
         yield f"{method} {path}", operation
         for parameter in operation.get("parameters", ()):
-            yield f"{method} {path} {parameter}", _follow(document, parameter)
+            yield f"{method} {path} {parameter}", followed(document, parameter)
         for status, response in operation["responses"].items():
-            response = _follow(document, response)
+            response = followed(document, response)
             yield f"{method} {path} {status}", response
             for name, header in response.get("headers", {}).items():
-                yield f"{method} {path} {status} {name}", _follow(document, header)
+                yield f"{method} {path} {status} {name}", followed(document, header)
     for name, item in document["webhooks"].items():
         yield name, item["post"]
     yield from _fields(document["components"]["schemas"], "schemas")

@@ -18,7 +18,7 @@ from simulator.resources.recurring.bodies import NewRecurring, Source
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.fields import Body
-from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS
+from simulator.wire.shapes import ASSET_CODES, CURRENCY_CODES, FIAT_CODES, WALLET_NETWORKS, guesses
 
 
 def _one_of(meanings: Mapping[str, str]) -> Schema:
@@ -30,10 +30,6 @@ def _known(meanings: Mapping[str, str]) -> Schema:
     return {"type": "string", "examples": values[:2], "x-known-values": values, "x-enum-descriptions": dict(meanings)}
 
 
-def _guessed(word: str, basis: str) -> Schema:
-    return {"x-assumed": [word], "x-assumed-basis": {word: basis}}
-
-
 _FIAT = _one_of(FIAT_CODES)
 _NETWORK = _one_of(WALLET_NETWORKS)
 _HELD = {"symbol": _one_of(ASSET_CODES), "network": _NETWORK}
@@ -43,7 +39,7 @@ _EVENTS = {
     "type": "array",
     "items": _one_of({"*": "Every event.", **EVENT_MEANINGS}),
     "minItems": 1,
-    **_guessed("minItems", "H5"),
+    **guesses({"minItems": "H5"}),
     "examples": [["*"], ["transaction.completed", "transaction.failed"]],
 }
 
@@ -66,10 +62,10 @@ FIELDS: Mapping[type[Body], Mapping[str, Schema]] = {
     SwapSide: _HELD,
     BuyQuoteBody: {**_HELD, "fiat_currency": _FIAT},
     WithdrawQuoteBody: {
-        "symbol": {**_one_of(_STABLE), **_guessed("enum", "M6")},
+        "symbol": {**_one_of(_STABLE), **guesses({"enum": "M6"})},
         "network": _NETWORK,
         "fiat_currency": _FIAT,
-        "amount_currency": {**_one_of({**FIAT_CODES, **_STABLE}), **_guessed("enum", "M6")},
+        "amount_currency": {**_one_of({**FIAT_CODES, **_STABLE}), **guesses({"enum": "M6"})},
     },
     Source: _HELD,
     NewRecurring: {"amount_currency": _one_of(CURRENCY_CODES)},

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema, discriminated, told_apart
 
 _ALL_FIELDS = "All fields that it may have; which of them are needed depends on what the request is about."
@@ -57,7 +58,7 @@ def _merged(components: Components, shapes: Sequence[Schema], name: str) -> Sche
     for shape in shapes:
         for field, form in shape["properties"].items():
             fields.setdefault(field, []).append(form)
-    properties = {field: _field(components, forms, name + _pascal(field)) for field, forms in fields.items()}
+    properties = {field: _field(components, forms, name + pascal(field)) for field, forms in fields.items()}
     needed = [set(shape.get("required", ())) for shape in shapes]
     common = [field for field in fields if all(field in one for one in needed)]
     merged: Schema = {
@@ -127,7 +128,3 @@ def _common(names: Sequence[str]) -> str:
     first = names[0]
     ends = [n for n in range(len(first), 0, -1) if n == len(first) or first[n].isupper()]
     return next(first[:end] for end in ends if all(name.startswith(first[:end]) for name in names))
-
-
-def _pascal(field: str) -> str:
-    return "".join(word.capitalize() for word in field.split("_"))
