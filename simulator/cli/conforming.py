@@ -75,9 +75,9 @@ def conform(
         fail(["--target needs a key pair: --public-key and --secret-key"], EXIT_USAGE)
     if target is not None and not is_address(target):
         fail([f"--target: {target!r} is no http or https address"], EXIT_USAGE)
-    for file in filter(None, (report, as_json, junit)):
-        if not file.absolute().parent.is_dir():
-            fail([f"{file}: there is no such directory"], EXIT_USAGE)
+    for wanted in (report, as_json, junit):
+        if wanted is not None and not wanted.absolute().parent.is_dir():
+            fail([f"{wanted}: there is no such directory"], EXIT_USAGE)
     settings = ConformanceSettings(
         base_url=(target or "").rstrip("/"),
         public_key=(public_key or "") if target else "pk_test_simulator",
