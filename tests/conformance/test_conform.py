@@ -145,17 +145,17 @@ def _protect_what_is_open(document: dict[str, Any]) -> None:
 
 
 def _narrow_a_query(document: dict[str, Any]) -> None:
-    for parameter in document["paths"]["/currencies"]["get"]["parameters"]:
+    for parameter in document["paths"]["/webhooks"]["get"]["parameters"]:
         if parameter["name"] == "size":
             parameter["schema"]["maximum"] = 50
 
 
 def _widen_a_query(document: dict[str, Any]) -> None:
-    for parameter in document["paths"]["/currencies"]["get"]["parameters"]:
+    for parameter in document["paths"]["/webhooks"]["get"]["parameters"]:
         if parameter["name"] == "sort_order":
             parameter["schema"] = {"type": "string", "enum": ["sideways"]}
-    entry = document["paths"]["/currencies"]["get"]
-    entry["operationId"] = "list_currencies_strictly"
+    entry = document["paths"]["/webhooks"]["get"]
+    entry["operationId"] = "list_webhooks_strictly"
 
 
 @pytest.mark.slow
@@ -172,8 +172,8 @@ def _widen_a_query(document: dict[str, Any]) -> None:
         (_forget_a_method, "get_profile", "request.method"),
         (_forget_a_method, "get_profile", "request.allow"),
         (_protect_what_is_open, "create_token", "auth.required"),
-        (_narrow_a_query, "list_currencies", "request.invalid_accepted"),
-        (_widen_a_query, "list_currencies_strictly", "request.valid_refused"),
+        (_narrow_a_query, "list_webhooks", "request.invalid_accepted"),
+        (_widen_a_query, "list_webhooks_strictly", "request.valid_refused"),
     ],
     ids=lambda value: value if isinstance(value, str) else value.__name__.strip("_"),
 )
