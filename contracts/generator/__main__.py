@@ -1,6 +1,6 @@
 """`python -m contracts.generator write [DIRECTORY]` makes the contract files anew; `check` says what differs.
 
-`coverage` runs the scenarios that ship and writes what they show.
+`coverage` runs the scenarios that ship and writes what they show. `release` makes the contract the released one.
 """
 
 from __future__ import annotations
@@ -9,9 +9,10 @@ from pathlib import Path
 
 import click
 
-from contracts.generator import coverage_page, scenarios_page, writer
+from contracts.generator import coverage_page, releases, scenarios_page, writer
 from contracts.generator.evidence import collect
-from simulator.contract.files import contracts_directory
+from simulator.contract.changes import readable
+from simulator.contract.files import contracts_directory, read_document
 from simulator.scenario.loader import shipped_directory
 
 _DIRECTORY = click.argument("directory", type=click.Path(path_type=Path, file_okay=False), required=False)
@@ -37,6 +38,20 @@ def check(directory: Path | None) -> None:
     lines = writer.differences(directory or contracts_directory(), writer.generate())
     click.echo("\n".join(lines) or "up to date")
     raise SystemExit(1 if lines else 0)
+
+
+@main.command()
+def release() -> None:
+    """Make the present contract the released one, or say why it cannot be."""
+    directory = contracts_directory()
+    strict = read_document(directory / "openapi.strict.yaml")
+    if (directory / releases.RELEASED).exists():
+        found, wrong = releases.problems(releases.released(directory), strict, releases.changelog())
+        click.echo(readable(found))
+        if wrong:
+            raise click.ClickException("\n".join(wrong))
+    releases.release(directory, strict)
+    click.echo(f"released: {strict['info']['version']}")
 
 
 @main.command()

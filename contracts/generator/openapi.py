@@ -14,6 +14,7 @@ from contracts.generator.links import links_of
 from contracts.generator.parameters import HEADERS as REQUEST_HEADERS
 from contracts.generator.parameters import header_parameters, path_parameters, query_parameters
 from contracts.generator.provenance import TAGS, basis_of_status, clauses_of, pascal, unions_of
+from contracts.generator.releases import version
 from contracts.generator.requests.conditions import CONDITIONS
 from contracts.generator.requests.fields import FIELDS
 from contracts.generator.requests.flat import flat
@@ -70,7 +71,7 @@ def build(examples: Examples, rows: tuple[Operation, ...] | None = None) -> Sche
         "openapi": "3.1.0",
         "info": {
             "title": "Stablecoin ramp and wallet service",
-            "version": "1",
+            "version": version(),
             "summary": "Ramps, a wallet balance, deposit wallets, beneficiaries, recurring payments, webhooks.",
             "description": _DESCRIPTION.format(form=STRICT),
             "license": {"name": "MIT", "identifier": "MIT"},

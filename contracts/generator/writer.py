@@ -48,6 +48,8 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
 | [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
 | [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
+| [CHANGELOG.md](CHANGELOG.md) | the versions of the contract, and what changed |
+| [released.yaml](released.yaml) | the strict contract as it was last released; CI compares the present one with it |
 | [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
 | [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
 | [states/](states/README.md) | every state table as a diagram |
@@ -88,8 +90,8 @@ Whatever the strict file accepts the open one accepts.
 
 GENERATOR = Path(__file__).resolve().parent.name
 """The folder of this generator, which lies among what it makes."""
-ELSEWHERE = frozenset({"coverage.md", "schemathesis.toml"})
-"""Made by another command, which also says what no scenario shows; and written by hand."""
+ELSEWHERE = frozenset({"coverage.md", "released.yaml", "schemathesis.toml", "CHANGELOG.md"})
+"""Made by other commands, and written by hand."""
 
 
 def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
