@@ -31,8 +31,6 @@ _RULES: dict[tuple[Side, str], tuple[Verdict, Verdict]] = {
     ("request", "type"): ("tightened", "loosened"),
     ("request", "nullable"): ("tightened", "loosened"),
     ("request", "enum"): ("tightened", "loosened"),
-    ("request", "alternative"): ("tightened", "loosened"),
-    ("answer", "alternative"): ("strengthened", "weakened"),
 }
 """By side and keyword the verdict on a fact that is gone, and on one that is new; else what binds is a restriction."""
 _RESTRICTION: dict[Side, tuple[Verdict, Verdict]] = {
@@ -62,7 +60,7 @@ class Change:
         was = [f"{name} {value}" for name, value in (("was", self.old), ("is", self.new)) if value is not None]
         kind = "promise" if self.promised else "guess"
         basis = f"{kind}: {self.basis}" if self.basis else kind
-        return f"{self.place}: {self.keyword} {self.verdict} ({', '.join(was)}; {basis})"
+        return f"{self.place.strip()}: {self.keyword} {self.verdict} ({', '.join(was)}; {basis})"
 
 
 def changes(old: Schema, new: Schema) -> list[Change]:

@@ -8,8 +8,9 @@ keyword is not among `x-assumed`). A document without marks is taken as all prom
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import sha256
 from typing import Any, Literal, TypeAlias
 
 import orjson
@@ -31,8 +32,8 @@ BOUNDS = {
     "maxItems": "upper",
 }
 """The keywords that compare as numbers, and which end of the range each is."""
-FORMS = ("pattern", "format")
-"""The keywords that say how a text is made: which of two is the wider one, nobody can tell from them."""
+FORMS = ("pattern", "format", "conditions")
+"""The keywords that say how a value is made: which of two is the wider one, nobody can tell from them."""
 _IN_ANY = frozenset(("field", "type", "nullable", "enum", "variant"))
 """What a union has when one of its variants has it; anything else must hold in all of them."""
 _CONDITIONS = ("if", "then", "else", "not", "dependentRequired", "dependentSchemas")
@@ -210,7 +211,10 @@ class _Reader:
         if isinstance(schema.get("items"), Mapping):
             self.schema(f"{place}/[]", schema["items"], side, own)
         outer = {name: member for name, member in schema.items() if name in ("properties", "required")}
-        self.variants(place, outer, self.options(schema), side, own)
+        unnamed = self.variants(place, outer, self.options(schema), side, own)
+        conditions = sorted([*schema.get(_RULES, ()), *unnamed])
+        if conditions:
+            self.add(place, "conditions", _told(conditions), side, own)
 
     def own(self, place: str, schema: Schema, side: Side, marks: _Marks) -> None:
         types = schema.get("type", ())
@@ -220,10 +224,8 @@ class _Reader:
             if value is not None:
                 self.add(place, "enum", str(value), side, marks)
         for keyword in (*BOUNDS, *FORMS):
-            if keyword in schema:
+            if keyword in schema and keyword != _RULES:
                 self.add(place, keyword, schema[keyword], side, marks)
-        for rule in schema.get(_RULES, ()):
-            self.add(place, "condition", rule, side, marks)
 
     def options(self, schema: Schema) -> Iterator[Schema]:
         """The members of a union, those of unions in it among them."""
@@ -234,12 +236,14 @@ class _Reader:
             else:
                 yield option
 
-    def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> None:
+    def variants(self, place: str, outer: Schema, options: Iterator[Schema], side: Side, marks: _Marks) -> list[str]:
         """What holds in every variant stands at the place itself, all that a variant says at `place<Name>`.
 
-        `outer` is what is said of the union as a whole, and so of each variant.
+        `outer` is what is said of the union as a whole, and so of each variant. Returns the variants without a name,
+        which are conditions between fields.
         """
         read: list[Facts] = []
+        unnamed: list[str] = []
         for option in options:
             target = self.merged(option)
             name = option["$ref"].rpartition("/")[2] if "$ref" in option else target.get("title")
@@ -248,7 +252,7 @@ class _Reader:
             elif "properties" not in target and "required" not in target:
                 self.schema(place, option, side, marks)
             elif name is None:
-                self.add(place, "alternative", _plain(option), side, marks)
+                unnamed.append(_plain(option))
             else:
                 reader = _Reader(self.document, within=self.within)
                 reader.fields(place, self.both(target, outer), side, marks)
@@ -263,6 +267,13 @@ class _Reader:
                     known = self.facts.get(key)
                     if known is None or (fact.promised and not known.promised):
                         self.facts[key] = fact
+        return unnamed
+
+
+def _told(conditions: Sequence[str]) -> str:
+    """Conditions in one word: how many, and a digest by which others are told from them."""
+    digest = sha256("\n".join(conditions).encode()).hexdigest()[:8]
+    return f"{len(conditions)} {'condition' if len(conditions) == 1 else 'conditions'} ({digest})"
 
 
 def _silent(union: str, fact: Fact, others: Facts) -> bool:

@@ -154,7 +154,7 @@ BREAKING: dict[str, tuple[Edit, str, str]] = {
     "a condition comes": (
         lambda d: d["s"]["Make"].update({"allOf": [{"if": {"required": ["kind"]}, "then": {"required": ["note"]}}]}),
         "make request",
-        "condition tightened",
+        "conditions tightened",
     ),
 }
 
