@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 from contracts.generator import control
 from simulator.assembly import ROOMS, Blueprint, Simulator
 from simulator.control.app import ControlInterface
-from simulator.control.operation import TEXT, ControlCall, ControlOperation
+from simulator.control.operation import ControlCall, ControlOperation, any_text
 from simulator.control.rows import control_rows
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
@@ -29,6 +29,7 @@ class Wish(Body):
 
 
 async def greet(call: ControlCall) -> Greeting:
+    """Say a greeting in the name of the world."""
     return {"greeting": call.body.greeting, "world": call.world.id}
 
 
@@ -41,7 +42,7 @@ GREET = ControlOperation(
     greet,
     201,
     Wish,
-    query={"tone": TEXT},
+    query={"tone": any_text("How to say it.")},
     recorded_as="call",
 )
 
