@@ -110,7 +110,7 @@ _PATHS = {
     "/events/id": "The id of the event.",
     "/inbox/name": "The name of the inbox; it is made by its first call.",
 }
-"""What the path of a call names."""
+"""What the paths of several calls name; in the path of one call alone its own text says enough."""
 
 _ERROR: Schema = {
     "title": "ControlError",
@@ -225,7 +225,7 @@ def _parameters(row: ControlOperation, components: Components, actions: dict[str
         own: Schema = {"type": "string"}
         if name == "action":
             own |= {"enum": list(actions), "x-enum-descriptions": {one: _does(components, one) for one in actions}}
-        text = _PATHS[row.path.partition("{")[0] + name]
+        text = _PATHS.get(row.path.partition("{")[0] + name, f"Its {name}.")
         parameters.append({"name": name, "in": "path", "required": True, "description": text, "schema": own})
     for name, schema in (row.query or {}).items():
         if name in LIMIT:

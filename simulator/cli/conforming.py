@@ -104,9 +104,9 @@ def conform(
     except TokenRefused as error:
         fail([str(error)], EXIT_REFUSED)
     text = outcome.readable()
-    for file, content in ((report, text), (as_json, outcome.json()), (junit, outcome.junit())):
-        if file is not None:
-            file.write_text(content, encoding="utf-8")
+    for path, content in ((report, text), (as_json, outcome.json()), (junit, outcome.junit())):
+        if path is not None:
+            path.write_text(content, encoding="utf-8")
     click.echo(text, nl=False)
     if not outcome.passed:
         raise SystemExit(EXIT_REFUSED)
