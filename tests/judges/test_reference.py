@@ -63,7 +63,7 @@ def test_its_script_shows_a_sample_of_every_call_in_every_language(origin: str) 
     samples = _samples(origin)
     assert len(samples["calls"]) == 56
     assert all(shown.keys() == LANGUAGES.keys() for part in samples.values() for shown in part.values())
-    assert len(samples["checks"]) >= 15
+    assert len(samples["checks"]) >= 12  # events whose objects are alike share one
 
 
 @pytest.mark.parametrize("name", LANGUAGES)
