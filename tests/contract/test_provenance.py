@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import yaml
 
+from simulator.contract.files import followed
+
 CONTRACTS = Path(__file__).parents[2] / "contracts"
 
 
@@ -115,12 +117,8 @@ def test_promises_hold_no_form_that_was_guessed(promised: dict[str, Any]) -> Non
 def test_a_code_that_only_a_setting_brings_is_a_guess(strict: dict[str, Any]) -> None:
     method = {"/wallets/{id}": "get", "/profile/limits": "get", "/rates": "get", "/wallets": "get"}
     codes = {path: strict["paths"][path][method[path]]["responses"]["400"] for path in method}
-    found = {path: _followed(strict, one)["x-codes"]["invalid_parameter"]["x-basis"] for path, one in codes.items()}
+    found = {path: followed(strict, one)["x-codes"]["invalid_parameter"]["x-basis"] for path, one in codes.items()}
     assert found == {"/wallets/{id}": "H6", "/profile/limits": "H6", "/rates": "H6", "/wallets": "Errors"}
-
-
-def _followed(document: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
-    return document["components"]["responses"][part["$ref"].rpartition("/")[2]] if "$ref" in part else part
 
 
 def test_what_is_specified_rests_on_no_decision(strict: dict[str, Any]) -> None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +15,7 @@ import pytest
 from contracts.generator.clients import table
 from tests.judges import tools
 
+READY = "Ready on "
 Broken: TypeAlias = Callable[[Callable[[dict[str, Any]], None]], Path]
 
 
@@ -35,6 +38,18 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def document() -> dict[str, Any]:
     found: dict[str, Any] = orjson.loads((tools.CONTRACTS / "openapi.json").read_bytes())
     return found
+
+
+@pytest.fixture
+def origin() -> Iterator[str]:
+    """A server with a manual clock."""
+    command = [sys.executable, "-m", "simulator", "serve", "--port", "0", "--clock", "manual"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        try:
+            yield next(line for line in server.stdout if line.startswith(READY)).removeprefix(READY).strip()
+        finally:
+            server.terminate()
 
 
 @pytest.fixture

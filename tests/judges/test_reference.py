@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,7 +14,6 @@ import pytest
 
 from tests.judges import tools
 
-READY = "Ready on "
 CALLS = ("create_token", "list_currencies", "create_beneficiary", "create_quote", "get_quote", "confirm_quote")
 """Operations whose samples work one after another in a fresh world."""
 _LIMIT_SECONDS = 60
@@ -37,18 +36,6 @@ LANGUAGES: Mapping[str, _Language] = {
     "PHP": _Language(lambda: shutil.which("php"), "sample.php", ("php",)),
     "Go": _Language(lambda: shutil.which("go"), "sample.go", ("go", "run"), calls=("create_token", "create_quote")),
 }
-
-
-@pytest.fixture
-def origin() -> Iterator[str]:
-    """A server with a manual clock."""
-    command = [sys.executable, "-m", "simulator", "serve", "--port", "0", "--clock", "manual"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        try:
-            yield next(line for line in server.stdout if line.startswith(READY)).removeprefix(READY).strip()
-        finally:
-            server.terminate()
 
 
 def _samples(origin: str) -> dict[str, dict[str, dict[str, str]]]:
