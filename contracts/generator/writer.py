@@ -59,7 +59,8 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 
 A running simulator serves the four OpenAPI files and `control.yaml` below `/_simulator/`, with its own address in
 `servers`, and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the scenario that
-shows each code, in less than 300 kB.
+shows each code, in less than 300 kB (with the processor slowed four times it is first seen after 0.35 s at 1280
+pixels, and after 0.38 s at 390).
 
 Against a simulator at its default address the collection and the flows run as they stand, as often as one likes (for
 another: `--env-var origin=URL`, and `--input origin=URL --server interface=URL/v1 --server control=URL`):
@@ -85,6 +86,12 @@ ignored. The strict file says which fields of a body go together (assets with th
 payment methods), so that a body that fits is mostly accepted; what depends on the state (balances, limits, quotes) is
 not in a schema and is answered with the declared 404, 409 and 422.
 Whatever the strict file accepts the open one accepts.
+
+Run with nothing but its own defaults and a key pair (seed 1, 20 examples, 11,655 cases), schemathesis finds no 5xx, no
+undeclared status and no answer of another shape, but 22 times that a request which fits its schema was refused: an
+amount below the least, an `end_date` before the `start_date`, a name that is taken, a field that only the quote asks
+for. The specification wants these refusals, and no schema can say when they come;
+[schemathesis.toml](schemathesis.toml) allows them, operation by operation, with the reason.
 """
 
 
