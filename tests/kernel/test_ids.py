@@ -111,6 +111,7 @@ def test_letters_are_the_low_digits_in_base_32(raw: bytes) -> None:
     value = sum(alphabet.index(letter) * 32**place for place, letter in enumerate(text))
     assert value == int.from_bytes(raw, "big") % 32**20
     assert text_of(raw, 4) == text[:4]
+    assert text_of(raw, 7) == text[:7]
 
 
 def test_uuids_are_of_version_4_and_variant_1() -> None:
