@@ -5,6 +5,7 @@ What a partner imports stands in `__all__`; everything else is of the inside and
 
 from typing import TYPE_CHECKING, Any
 
+from simulator.late import import_late
 from simulator.version import __version__ as __version__
 
 if TYPE_CHECKING:
@@ -12,6 +13,8 @@ if TYPE_CHECKING:
     from simulator.config import Config as Config
     from simulator.config import ConfigError as ConfigError
     from simulator.host import create_app as create_app
+
+import_late(__name__)
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 

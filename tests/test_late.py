@@ -1,0 +1,110 @@
+"""Late imports: a module runs when something in it is first used, once, and what goes wrong then is said."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from simulator.late import import_late
+
+Make = Callable[[str, str], None]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, Make]]:
+    """The name of a package whose modules run late, and what writes a module of it."""
+    name = f"late_{uuid.uuid4().hex}"
+    (tmp_path / name).mkdir()
+
+    def make(module: str, text: str) -> None:
+        (tmp_path / name / f"{module}.py").write_text(text)
+        importlib.invalidate_caches()
+
+    make("__init__", "ran = []")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
+    import_late(name)
+    yield name, make
+    for module in [known for known in sys.modules if known.partition(".")[0] == name]:
+        del sys.modules[module]
+
+
+def _module(package: str, name: str) -> ModuleType:
+    return importlib.import_module(f"{package}.{name}")
+
+
+def test_a_module_runs_when_something_in_it_is_first_used(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", f"import {name}; {name}.ran.append('a'); X = 1")
+    root, a = importlib.import_module(name), _module(name, "a")
+    assert root.ran == []
+    assert (a.X, a.X, root.ran) == (1, 1, ["a"])
+    assert type(a) is ModuleType
+
+
+def test_a_name_imported_from_a_module_runs_it_at_once(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", f"import {name}; {name}.ran.append('a'); X = 1")
+    make("b", f"from {name}.a import X; from {name} import c")
+    make("c", f"import {name}; {name}.ran.append('c')")
+    assert _module(name, "b").X == 1
+    assert importlib.import_module(name).ran == ["a"]
+
+
+def test_a_member_that_is_not_there_is_said_as_of_any_module(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", "X = 1")
+    with pytest.raises(AttributeError, match="has no attribute 'Y'"):
+        _ = _module(name, "a").Y
+
+
+def test_a_module_that_breaks_says_so_at_every_use(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", "X = 1; raise RuntimeError('broken')")
+    for _ in range(2):
+        with pytest.raises(RuntimeError, match="broken"):
+            _ = _module(name, "a").Y
+
+
+def test_a_circle_is_an_error(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", f"from {name}.b import Y; X = 1")
+    make("b", f"from {name}.a import X; Y = 1")
+    with pytest.raises(ImportError, match="cannot import name 'X'"):
+        _ = _module(name, "a").X
+
+
+def test_a_thread_waits_until_another_has_run_the_module(package: tuple[str, Make]) -> None:
+    name, make = package
+    make("a", f"import {name}; {name}.begun.set(); {name}.go_on.wait(10); X = 1")
+    root, a = importlib.import_module(name), _module(name, "a")
+    root.begun, root.go_on = threading.Event(), threading.Event()
+    found: list[int] = []
+    first = threading.Thread(target=lambda: found.append(a.X))
+    first.start()
+    assert root.begun.wait(10)
+    second = threading.Thread(target=lambda: found.append(a.X))
+    second.start()
+    assert found == []
+    root.go_on.set()
+    first.join()
+    second.join()
+    assert found == [1, 1]
+
+
+def test_every_module_can_be_run() -> None:
+    """What runs late must not break late: here every module of the package runs."""
+    root = Path(importlib.import_module("simulator").__file__ or "").parent
+    for path in sorted(root.rglob("*.py")):
+        parts = path.relative_to(root.parent).with_suffix("").parts
+        name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+        if name != "simulator.__main__":
+            with pytest.raises(AttributeError):
+                _ = importlib.import_module(name).no_module_has_this
