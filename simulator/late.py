@@ -2,8 +2,8 @@
 
 `from simulator.resources.balance import bodies` costs next to nothing until somebody asks for `bodies.SendBody`;
 `from simulator.resources.balance.bodies import SendBody` asks at once. So what the first request does not need is
-imported as a module and named with it, and what is in a row of a table is named by a function: `lambda: bodies.SendBody`.
-It is what `lazy import` is in Python 3.15 (PEP 810). The start of the server takes a third of the time for it.
+imported as a module and named with it, and a row of a table names it by a function: `lambda: bodies.SendBody`.
+It is what `lazy import` is in Python 3.15 (PEP 810).
 """
 
 from __future__ import annotations
