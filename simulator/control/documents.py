@@ -21,12 +21,13 @@ from simulator.insight import COVERAGE
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import TableKey, address_of
+from simulator.kernel.texts import pack
 from simulator.kernel.world import ENVIRONMENTS
 from simulator.scenario.catalogue import UPLOADED, Uploaded, row_of
 from simulator.server.idempotency import ANSWERS
 from simulator.server.ratelimit import WINDOWS
 from simulator.version import __version__
-from simulator.wire.codec import Codec, StateError, checker, classes_in
+from simulator.wire.codec import Codec, StateError, checker, classes_in, texts_of
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
@@ -167,6 +168,8 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
     if not checker(list[str])(scenarios):
         raise StateError("blueprint.scenarios", "it must be a list of names")
     keys_of = _text(document, "keys_of", "")
+    tables = {name: _table(name, rows, contents) for name, rows in _object(document, "tables", "").items()}
+    pack(text for rows in tables.values() for row in rows.values() for text in texts_of(row))
     return WorldState(
         blueprint=Blueprint("", _seed(blueprint, "blueprint."), *start, tuple(scenarios), settings, keys_of),
         world_id=_text(document, "world", ""),
@@ -176,7 +179,7 @@ def _read(document: JsonObject, contents: Contents) -> WorldState:
         now_ms=clock[1],
         rate=clock[2],
         started_at_ms=_moment(document, "started_at", ""),
-        tables={name: _table(name, rows, contents) for name, rows in _object(document, "tables", "").items()},
+        tables=tables,
         requests=tuple(_requests(document.get("requests"), contents.codec)),
     )
 

@@ -35,6 +35,7 @@ from simulator.scenario.rules import bound_to
 from simulator.wire.actions import ActionTable
 from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
+from simulator.wire.texts import object_of
 
 
 def find_any(world: World, identifier: str) -> Any | None:
@@ -101,7 +102,7 @@ class _Inspection:
         return {
             "at": format_timestamp(record.created_at_ms),
             "cause": self.cause(history[0].cause) if history else None,
-            "body": Masker().value(dict(origin_of(world, record.id).body)) or None,
+            "body": Masker().value(object_of(origin_of(world, record.id).body)) or None,
             "scenario": None if bound is None else bound[0],
         }
 

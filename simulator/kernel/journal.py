@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
 from simulator.kernel.store import Store, TableKey
+from simulator.kernel.texts import Packing, Text
 
 DEFAULT_REQUESTS_KEPT = 10_000
 DEFAULT_BYTES_KEPT = 64 * 1024 * 1024
@@ -48,8 +49,12 @@ class Event:
     type: str
     object_id: Id
     at_ms: Milliseconds
-    raw: bytes
+    text: Text = field(metadata={"saved_as": "raw"})
     cause: Cause
+
+    @property
+    def raw(self) -> bytes:
+        return self.text.read()
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,15 +118,18 @@ class Journal:
     """The journal of one world.
 
     A history is one row of moves under the id of its resource; a long one goes on under `<id>#1`, `<id>#2` and so on,
-    and `history_lengths` then says how many moves there are in all.
+    and `history_lengths` then says how many moves there are in all. `texts` packs what stays for good.
     """
 
-    __slots__ = ("_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "requests", "requests_dropped")
+    __slots__ = (
+        "_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "requests", "requests_dropped", "texts",
+    )  # fmt: skip
 
     def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
         self._events = store[EVENTS]
         self._histories = store[HISTORIES]
         self._lengths = store[HISTORY_LENGTHS]
+        self.texts = Packing()
         self.requests: deque[JournalEntry] = deque(maxlen=requests_kept)
         self.requests_dropped = 0
         self._bytes = 0
@@ -154,6 +162,7 @@ class Journal:
 
     def append(self, event: Event) -> None:
         self._events.put(event.id, event)
+        self.texts.add(event.text)
 
     def event(self, event_id: str) -> Event | None:
         return self._events.get(event_id)

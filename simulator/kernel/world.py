@@ -20,6 +20,7 @@ from simulator.kernel.journal import EVENTS, HISTORIES, HISTORY_LENGTHS, Cause, 
 from simulator.kernel.ledger import BALANCES, ENTRIES, HOLDS, TOUCHED, Ledger
 from simulator.kernel.store import ENVIRONMENTS as ENVIRONMENTS
 from simulator.kernel.store import Store, TableKey
+from simulator.kernel.texts import NO_MEMBERS, JsonText
 
 TABLES: tuple[TableKey[Any], ...] = (
     BALANCES, ENTRIES, EVENTS, HISTORIES, HISTORY_LENGTHS, HOLDS, SEQUENCES, STREAMS, TIMERS, TOUCHED,
@@ -72,12 +73,12 @@ class Wiring:
 class Origin:
     """What the request that made a resource carried: its body, and the scenario it chose for it ("" = none)."""
 
-    body: Mapping[str, Any]
+    body: JsonText = NO_MEMBERS
     scenario: str = ""
 
 
 _START = Cause("start", "world")
-_NO_ORIGIN = Origin({})
+NO_ORIGIN = Origin()
 
 
 class Directory(dict[str, str]):
@@ -123,7 +124,7 @@ class World:
         self.ledger = Ledger(self.store)
         self.journal = Journal(self.store, requests_kept)
         self.cause = _START
-        self.origin = _NO_ORIGIN
+        self.origin = NO_ORIGIN
 
     @property
     def now_ms(self) -> int:
@@ -152,7 +153,7 @@ class World:
         asked.put(name, hour)
         return True
 
-    def change(self, cause: Cause, origin: Origin = _NO_ORIGIN) -> AbstractContextManager[None]:
+    def change(self, cause: Cause, origin: Origin = NO_ORIGIN) -> AbstractContextManager[None]:
         """One change with its cause: everything in the block happens, or nothing when it raises."""
         return _CausedChange(self, cause, origin)
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from simulator.kernel.world import Origin, World
+from simulator.kernel.texts import NO_MEMBERS
+from simulator.kernel.world import NO_ORIGIN, Origin, World
 from simulator.scenario.matching import ABSENT, dig
-from simulator.wire.json import Shown
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.records import find, kind_of, origin_of, render
+from simulator.wire.texts import object_of
 
 _CONFIRM = re.compile(r"^/quotes/([^/]+)/confirm$")
 
@@ -29,9 +31,9 @@ def origin_with_ancestors(world: World, object_id: str) -> Origin:
     """What the request carried that made the object, or what it belongs to."""
     for member in with_ancestors(world, object_id):
         origin = origin_of(world, member)
-        if origin.body:
+        if origin.body != NO_MEMBERS:
             return origin
-    return Origin({})
+    return NO_ORIGIN
 
 
 class View:
@@ -50,6 +52,7 @@ class View:
         self._subject = subject
         self._object_id = object_id
         self._body = body
+        self._carried: JsonObject | None = None
         self._seen: dict[str, object] = {}
 
     def look(self, path: str) -> object:
@@ -68,7 +71,11 @@ class View:
         return self._shown(self._quote_id()) if head == "quote" else self._request()
 
     def _request(self) -> Mapping[str, object]:
-        return self._body if self._body is not None else origin_with_ancestors(self._world, self._object_id).body
+        if self._body is not None:
+            return self._body
+        if self._carried is None:
+            self._carried = object_of(origin_with_ancestors(self._world, self._object_id).body)
+        return self._carried
 
     def _shown(self, record_id: object) -> object:
         record = find(self._world, record_id) if isinstance(record_id, str) else None

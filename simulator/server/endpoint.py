@@ -30,6 +30,7 @@ from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
+from simulator.wire.texts import json_text
 
 T = TypeVar("T")
 BASES = {"/v1": "sandbox", "/production/v1": "production"}
@@ -208,7 +209,7 @@ class Endpoint:
                 raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
             raise
         request.unknown_fields = tuple(unknown)
-        origin = Origin(raw, self._scenario_of(request, call))
+        origin = Origin(json_text(raw), self._scenario_of(request, call))
         key = incoming.headers.get("idempotency-key")
         if key is None or operation.method != "POST" or not operation.idempotent:
             return await self._act(request, call, operation, origin)

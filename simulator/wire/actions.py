@@ -15,7 +15,7 @@ from typing_extensions import TypeVar
 
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import NO_ORIGIN, Origin, World
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.wire.json import Shown
@@ -155,7 +155,7 @@ class ActionTable:
         parameters: Mapping[str, object],
         environment: str,
         cause: Cause,
-        origin: Origin | None = None,
+        origin: Origin = NO_ORIGIN,
     ) -> Performed:
         """Do an action: everything is checked first, then everything changes; ControlError when refused."""
         try:
@@ -174,7 +174,7 @@ class ActionTable:
         before = world.journal.event_count
         where = record.environment if record is not None else environment
         try:
-            with world.change(cause, origin or Origin({})):
+            with world.change(cause, origin):
                 after = row.act(ActionCall(world, where, record, values))
         except ApiError as error:
             status = error.status if error.status < 409 else 400

@@ -4,6 +4,8 @@ A value that JSON has no word for is an object whose member `$` says what it is:
 `text` or `base64` (bytes), `tuple`. Only the classes that a codec was given are ever made, and every field is checked
 against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
 
+A `Text` is written as the bytes, a `JsonText` as the object that it is of.
+
 A class or field that has been renamed keeps its name in documents, so that what was saved before stays readable and is
 written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name. Texts that were
 saved with a word before them keep it in documents alone: the field says the word as its metadata `saved_after`.
@@ -22,6 +24,8 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_a
 from typing_extensions import is_typeddict
 
 from simulator.kernel.fields import Between, OneLine
+from simulator.kernel.texts import JsonText, Text
+from simulator.wire.texts import json_text, object_of
 
 TAG = "$"
 MAX_DEPTH = 100
@@ -53,6 +57,7 @@ class _Shape:
     checks: Mapping[str, Check]
     required: frozenset[str]
     words: Mapping[str, str]
+    texts: Mapping[str, Callable[[Any], Text]]
 
 
 class Codec:
@@ -88,6 +93,10 @@ class Codec:
             return {TAG: "decimal", "value": str(value)}
         if kind is bytes:
             return _encode_bytes(value)
+        if kind is Text:
+            return _encode_bytes(value.read())
+        if kind is JsonText:
+            return self._encode_dict(object_of(value))
         if kind is float:
             return value if isfinite(value) else {TAG: "float", "value": repr(value)}
         if kind in self._names:
@@ -99,7 +108,7 @@ class Codec:
             return made
         raise TypeError(f"no row may hold a {kind.__name__}")
 
-    def _encode_dict(self, value: dict[object, object]) -> object:
+    def _encode_dict(self, value: Mapping[Any, object]) -> object:
         if not all(type(key) is str for key in value):
             raise TypeError("the keys of an object in a row are strings")
         members = {key: self.encode(item) for key, item in value.items()}
@@ -157,6 +166,9 @@ class Codec:
         for name, word in shape.words.items():
             if name in given:
                 given[name] = _without(word, given[name], f"{path}.{name}")
+        for name, keep in shape.texts.items():
+            if name in given:
+                given[name] = keep(given[name])
         return shape.make(**{shape.attributes[name]: item for name, item in given.items()})
 
 
@@ -206,6 +218,18 @@ _SCALARS: dict[str, Callable[[str], object]] = {
 }
 
 
+_TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text}
+"""What texts are made of."""
+
+
+def texts_of(row: object) -> Iterator[Text]:
+    """The texts that a row holds or is."""
+    if isinstance(row, Text):
+        yield row
+    elif is_dataclass(row):
+        yield from (value for one in fields(row) if isinstance(value := getattr(row, one.name), Text))
+
+
 def classes_in(rows: Iterable[object]) -> tuple[type[object], ...]:
     """Every class of records that rows of these types can hold, however deep."""
     found: dict[type[object], None] = {}
@@ -228,16 +252,18 @@ def _shape(made: type[object]) -> _Shape:
     if not is_dataclass(made):
         raise TypeError(f"{made.__name__} is not a dataclass")
     words: dict[str, str] = {}
-    hints, attributes, checks, required = get_type_hints(made, include_extras=True), {}, {}, set()
+    hints, attributes, checks, required, texts = get_type_hints(made, include_extras=True), {}, {}, set(), {}
     for one in fields(made):
         name = one.metadata.get(_SAVED_AS, one.name)
         attributes[name] = one.name
         checks[name] = checker(hints[one.name])
         if _SAVED_AFTER in one.metadata:
             words[name] = one.metadata[_SAVED_AFTER]
+        if hints[one.name] in _TEXTS:
+            texts[name] = _TEXTS[hints[one.name]]
         if one.default is MISSING and one.default_factory is MISSING:
             required.add(name)
-    return _Shape(made, attributes, checks, frozenset(required), words)
+    return _Shape(made, attributes, checks, frozenset(required), words, texts)
 
 
 def _texts(value: Any) -> Iterator[str]:
@@ -289,6 +315,10 @@ def checker(hint: object) -> Check:
         return lambda value: type(value) is dict and all(map(is_plain, value)) and all(map(member, value.values()))
     if hint is float:
         return lambda value: type(value) in (int, float)
+    if hint is Text:
+        return lambda value: type(value) is bytes
+    if hint is JsonText:
+        return lambda value: type(value) is dict and is_plain(value)
     if hint in (str, bool, bytes, Decimal, types.NoneType):
         return lambda value: type(value) is hint
     if origin is Literal:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event
+from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 from simulator.wire.json import JsonObject, Shown, dumps
 from simulator.wire.rows import by_name
@@ -313,7 +314,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
         type=event_type,
         object_id=object_id,
         at_ms=world.now_ms,
-        raw=raw,
+        text=Text(raw),
         cause=world.cause,
     )
 

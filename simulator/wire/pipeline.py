@@ -16,6 +16,7 @@ from simulator.wire.fields import parse, unknown_fields
 from simulator.wire.json import JsonObject
 from simulator.wire.listing import Listing, parse_list
 from simulator.wire.operation import Answer, Call, Operation
+from simulator.wire.texts import json_text
 
 Gates: TypeAlias = Callable[[Operation, Call], None]
 """What refuses a caller, 403, before anything else is looked at."""
@@ -41,7 +42,7 @@ def perform(
     """
     admit(operation, call, gates)
     validate(operation, call, raw or {}, query or {}, strict=False)
-    with call.world.change(cause, Origin(raw or {}, scenario)):
+    with call.world.change(cause, Origin(json_text(raw or {}), scenario)):
         claim(operation, call)
         return operation.action(call)
 

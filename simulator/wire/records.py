@@ -17,7 +17,7 @@ from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import Address, Table, TableKey
-from simulator.kernel.world import ENVIRONMENTS, Origin, World
+from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, World
 from simulator.wire.errors import not_found
 from simulator.wire.events import emit
 from simulator.wire.json import JsonObject, Shown
@@ -172,8 +172,9 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     _write(world, kind, record)
     if kind.put is None:
         world.store[INDEX].put(record.id, kind.table.of(record.environment, record.owner).text)
-    if world.origin.body or world.origin.scenario:
+    if world.origin != NO_ORIGIN:
         world.store[ORIGINS].put(record.id, world.origin)
+        world.journal.texts.add(world.origin.body)
     world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))
     if announced:
         announce(world, record, on, when)
@@ -285,7 +286,7 @@ def is_deleted(world: World, record_id: str) -> bool:
 
 def origin_of(world: World, record_id: str) -> Origin:
     """What the request that made a resource carried."""
-    return world.store[ORIGINS].get(record_id) or Origin({})
+    return world.store[ORIGINS].get(record_id) or NO_ORIGIN
 
 
 def _write(world: World, kind: Kind, record: Record) -> None:

@@ -17,6 +17,7 @@ from simulator.kernel.journal import (
     newest,
 )
 from simulator.kernel.store import Store
+from simulator.kernel.texts import Text
 from tests.kernel.breaking import broken_off
 
 BY_LAW = Cause("law", "quote.expiry")
@@ -30,7 +31,7 @@ def event(number: int) -> Event:
         type="quote.expired",
         object_id="qt_1",
         at_ms=number * 10,
-        raw=b"{}",
+        text=Text(b"{}"),
         cause=BY_LAW,
     )
 

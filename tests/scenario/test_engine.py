@@ -466,7 +466,7 @@ def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> No
         "name: b\nrules: [{on: request, answer: {code: payout_failed}}]",
     )
     activate(world, engine, "a")
-    with world.change(Cause("request", "x"), Origin({}, "b")):
+    with world.change(Cause("request", "x"), Origin(scenario="b")):
         chosen = engine.answer_for(world, "sandbox", "POST", "/x", {})
     assert chosen is not None
     assert chosen.code == "payout_failed"

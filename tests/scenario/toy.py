@@ -20,6 +20,7 @@ from simulator.wire.errors import invalid
 from simulator.wire.events import emit
 from simulator.wire.fields import Amount, Body
 from simulator.wire.records import Kind, Record, create, move, new_fields
+from simulator.wire.texts import json_text
 from tests.support import START
 
 
@@ -240,7 +241,7 @@ def begin(
     **members: Any,
 ) -> str:
     """Create a resource as a request with this body would; answers its id."""
-    with world.change(Cause("request", "begin"), Origin(body or {}, scenario)):
+    with world.change(Cause("request", "begin"), Origin(json_text(body or {}), scenario)):
         thing = Thing(
             **new_fields(world, environment, "x_", f"ids.{sort}"),
             sort=sort,

@@ -9,12 +9,13 @@ import pytest
 from pydantic import Field
 
 from simulator.kernel.journal import Cause
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import NO_ORIGIN, Origin, World
 from simulator.wire.actions import Action, ActionCall, ActionTable, Performed, events_since
 from simulator.wire.errors import ApiError, ControlError, invalid
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.records import Record, move, save
+from simulator.wire.texts import json_text
 from tests.wire import toy
 from tests.wire.toy import LAMP_ROWS
 
@@ -153,9 +154,9 @@ def test_an_action_carries_the_origin_it_was_given() -> None:
     world = toy.make()
     seen: list[Origin] = []
     table = ActionTable((Action("look", "looks", lambda call: seen.append(call.world.origin)),))
-    table.perform(world, "look", None, {}, "sandbox", BY_ACTION, Origin({"a": 1}, "slow"))
+    table.perform(world, "look", None, {}, "sandbox", BY_ACTION, Origin(json_text({"a": 1}), "slow"))
     table.perform(world, "look", None, {}, "sandbox", BY_ACTION)
-    assert seen == [Origin({"a": 1}, "slow"), Origin({})]
+    assert seen == [Origin(json_text({"a": 1}), "slow"), NO_ORIGIN]
 
 
 def test_the_row_is_chosen_by_the_kind_of_target() -> None:

@@ -13,6 +13,7 @@ from simulator.wire.fields import Body, Text
 from simulator.wire.listing import Listing, ListRequest, by_field
 from simulator.wire.operation import Call, Operation
 from simulator.wire.pipeline import admit, no_gates, perform, validate
+from simulator.wire.texts import json_text
 from tests.wire import toy
 
 
@@ -198,7 +199,10 @@ def test_a_whole_call_is_one_change_with_its_cause_and_origin() -> None:
     world.store.on_commit = commits.append
 
     def act(asked: Call) -> Any:
-        assert (world.cause, world.origin) == (Cause("request", "lamps.any"), Origin({"colour": "red"}, "slow"))
+        assert (world.cause, world.origin) == (
+            Cause("request", "lamps.any"),
+            Origin(json_text({"colour": "red"}), "slow"),
+        )
         world.next_sequence("one")
         world.next_sequence("two")
         return {"colour": asked.body.colour}

@@ -10,7 +10,7 @@ import pytest
 
 from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove
-from simulator.kernel.world import Origin, World
+from simulator.kernel.world import NO_ORIGIN, Origin, World
 from simulator.wire.records import (
     Record,
     create,
@@ -24,6 +24,7 @@ from simulator.wire.records import (
     render,
     save,
 )
+from simulator.wire.texts import json_text
 from tests.wire.toy import (
     CAUSE,
     LAMP_ROWS,
@@ -237,7 +238,10 @@ def test_a_bare_record_has_no_kind() -> None:
         _ = Record(id="x", environment="sandbox", sequence=1, created_at_ms=0, updated_at_ms=0).kind
 
 
-@pytest.mark.parametrize("origin", [Origin({"colour": "red"}), Origin({}, "slow"), Origin({"colour": "red"}, "slow")])
+@pytest.mark.parametrize(
+    "origin",
+    [Origin(json_text({"colour": "red"})), Origin(scenario="slow"), Origin(json_text({"colour": "red"}), "slow")],
+)
 def test_a_record_remembers_what_the_request_that_made_it_carried(origin: Origin) -> None:
     world = make()
     with world.change(CAUSE, origin):
@@ -248,5 +252,5 @@ def test_a_record_remembers_what_the_request_that_made_it_carried(origin: Origin
 def test_a_record_made_by_no_request_remembers_none() -> None:
     world = make()
     lamp = mount(world)
-    assert origin_of(world, lamp.id) == origin_of(world, "x") == Origin({})
+    assert origin_of(world, lamp.id) == origin_of(world, "x") == NO_ORIGIN
     assert "origins" not in world.store.tables()

@@ -15,6 +15,7 @@ from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
 from simulator.wire.pipeline import perform
 from simulator.wire.records import find, origin_of
+from simulator.wire.texts import json_text
 from tests.resources.recurring.world import (
     DAILY,
     ITEM,
@@ -124,7 +125,7 @@ def test_the_transactions_of_runs_carry_the_request_and_scenario_of_their_paymen
     call(world, "POST", f"{ITEM}/activate", id=payment_id)
     go(world, "2026-01-06T06:00:00Z")
     (transaction,) = call(world, "GET", f"{ITEM}/transactions", id=payment_id)["data"]
-    assert origin_of(world, transaction["id"]) == Origin(body, "slow")
+    assert origin_of(world, transaction["id"]) == Origin(json_text(body), "slow")
 
 
 def test_the_notice_comes_24_hours_before_a_run() -> None:
