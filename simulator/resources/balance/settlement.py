@@ -5,8 +5,7 @@ Decisions M11 and S3 to S11, S14, S16. Every movement is one balanced entry of t
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from simulator.kernel.copying import replace
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting, available
 from simulator.kernel.money import subtract
 from simulator.kernel.world import World

@@ -5,9 +5,9 @@ Chapter "Deposit wallets" of the specification; decisions S12, S15, S22, and L1 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
+from simulator.kernel.copying import replace
 from simulator.kernel.world import World
 from simulator.resources.deposit_wallets.bodies import (
     ConfirmationParameters,

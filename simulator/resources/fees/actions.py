@@ -6,9 +6,9 @@ Chapter "Fees" of the specification, decisions H5, H7, M2, M9.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
+from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.resources import reference
 from simulator.resources.fees.bodies import CalculateFee, NetworkFeeChange, SetFeeProduct

@@ -5,9 +5,9 @@ Chapters "Ramp quotes and ramps" and "Ramp transaction" of the specification; de
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
+from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary

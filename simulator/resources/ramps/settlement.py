@@ -6,10 +6,10 @@ Decisions S1, S3 to S6, S9 and S16. Every movement is one balanced entry of the 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from decimal import Decimal
 
 from simulator.kernel.agenda import Timer
+from simulator.kernel.copying import replace
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting
 from simulator.kernel.money import ZERO, subtract
 from simulator.kernel.world import World

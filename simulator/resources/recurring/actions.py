@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
+from simulator.kernel.copying import replace
 from simulator.kernel.world import World
 from simulator.resources.balance import (
     WITHDRAWABLE,

@@ -6,11 +6,11 @@ uses it and debits the balance as one attempt: a run that fails leaves nothing b
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TypedDict
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS
+from simulator.kernel.copying import replace
 from simulator.kernel.world import World
 from simulator.resources.balance import create_send, execute_withdraw, parse_destination, quote_withdraw
 from simulator.resources.beneficiaries import beneficiary

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from decimal import Decimal
 
+from simulator.kernel.copying import replace
 from simulator.kernel.ledger import OUTSIDE, available
 from simulator.kernel.money import Currency
 from simulator.kernel.store import Table

@@ -6,8 +6,8 @@ Chapter "Webhooks" of the specification, decisions W3, W4, W9 and W10.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
+from simulator.kernel.copying import replace
 from simulator.kernel.world import World
 from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoints

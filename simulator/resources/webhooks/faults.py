@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import NO_FAULT, Delivery, SignedRequest, Webhook

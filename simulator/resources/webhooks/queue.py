@@ -13,10 +13,9 @@ queue, which would be written anew, ever longer, for each event.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
+from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.store import Table
 from simulator.kernel.world import World
