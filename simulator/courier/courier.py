@@ -16,7 +16,7 @@ from functools import partial
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from simulator.courier.port import Port
-from simulator.courier.transport import TIMEOUT_SECONDS, AiohttpTransport, Transport
+from simulator.courier.transport import TIMEOUT_SECONDS, HttpTransport, Transport
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
@@ -79,7 +79,7 @@ class Courier:
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self._port = port
-        self._transport: Transport = transport or AiohttpTransport()
+        self._transport: Transport = transport or HttpTransport()
         self._wall_clock_ms = wall_clock_ms
         self._timeout_seconds = timeout_seconds
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()

@@ -1,28 +1,31 @@
-"""How the courier reaches receivers: the port, the aiohttp adapter, and a fake for tests, side by side.
+"""How the courier reaches receivers: the port, the adapter for real ones, and a fake for tests, side by side.
 
-Only here is an HTTP client used for webhooks. Every address a name resolves to is checked (decision W3), and the
-connection goes to exactly those addresses. Redirects, proxies of the environment and cookies play no part.
+Only here are webhooks put on the wire. Every address a name resolves to is checked (decision W3), and the connection
+goes to exactly those addresses. Redirects, proxies of the environment and cookies play no part.
 """
 
 from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
+from functools import lru_cache, partial
+from ipaddress import ip_address
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Protocol
 
+from aiohappyeyeballs import AddrInfoType, pop_addr_infos_interleave, start_connection
+from yarl import URL
+
+from simulator.courier.exchange import ConnectionClosed, Exchange, Headers, NoHttp
 from simulator.resources.webhooks import Outcome, check_address, check_url, is_on_this_machine
 
-if TYPE_CHECKING:
-    import aiohttp
-
 TIMEOUT_SECONDS = 10.0
-MAX_BODY_BYTES = 64 * 1024
-
-Headers = tuple[tuple[str, str], ...]
+_HEAD_START_SECONDS = 0.25
+"""How long one address of a name is tried before the next is, beside it (RFC 8305)."""
 
 
 class Transport(Protocol):
@@ -41,121 +44,122 @@ class AddressRefused(OSError):
     """A name resolved to an address that may not be reached."""
 
 
-@dataclass
-class _Answer:
-    """As much of an answer as came: the status counts even when the rest of the body never arrives."""
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """What a URL means for a request: where it goes, what its first line and its `Host` are.
 
-    status: int | None = None
-    headers: Headers = ()
-    chunks: list[bytes] = field(default_factory=list)
-
-
-class AiohttpTransport:
-    """The adapter for real receivers. aiohttp is imported when the first request is sent.
-
-    One session for each policy, so that a connection opened under one is never used under another. A connection
-    serves one request: a receiver that closes early must not cost a delivery.
+    `is_address`: the host needs no resolving. `tls`: whether the connection is encrypted; `verified`: and its
+    certificate checked.
     """
 
-    def __init__(self) -> None:
-        self._sessions: dict[str, aiohttp.ClientSession] = {}
-        self._loop: asyncio.AbstractEventLoop | None = None
+    host: str
+    port: int
+    is_address: bool
+    tls: bool
+    verified: bool
+    first_line: str
+    host_header: str
+
+
+@lru_cache(maxsize=1024)
+def _target_of(url: str, policy: str) -> _Target | str:
+    """The target of a URL, or why it may not be reached under a policy."""
+    # Endpoints are few and their deliveries many: reading a URL anew each time took a fifth of a delivery.
+    refusal = check_url(url, policy)
+    if refusal is not None:
+        return refusal
+    target = URL(url)
+    host, shown = target.raw_host or "", target.host_subcomponent or ""
+    return _Target(
+        host,
+        target.port or 0,
+        _is_address(host),
+        target.scheme == "https",
+        not is_on_this_machine(str(target)),
+        f"POST {target.raw_path_qs} HTTP/1.1",
+        shown if target.is_default_port() else f"{shown}:{target.port}",
+    )
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+class HttpTransport:
+    """The adapter for real receivers.
+
+    A connection serves one request: a receiver that closes early, or serves one connection at a time, must not cost a
+    delivery, and none may ever come twice.
+    """
 
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
-        refusal = check_url(url, policy)
-        if refusal is not None:
-            return Outcome(None, f"refused: {refusal}", request_headers=headers)
-        from yarl import URL
-
-        target = URL(url)
-        sent = (("Host", _host_header(target)), *headers, ("Content-Length", str(len(body))), ("Connection", "close"))
-        answer = _Answer()
+        target = _target_of(url, policy)
+        if isinstance(target, str):
+            return Outcome(None, f"refused: {target}", request_headers=headers)
+        length = str(len(body))
+        sent = (("Host", target.host_header), *headers, ("Content-Length", length), ("Connection", "close"))
+        head = "\r\n".join([target.first_line, *[f"{name}: {value}" for name, value in sent], "", ""])
+        exchange = Exchange(head.encode() + body, asyncio.get_running_loop().create_future())
         started = perf_counter()
         try:
             async with asyncio.timeout(timeout_seconds):
-                await self._exchange(target, sent, body, policy, answer)
+                await _connect(target, policy, exchange)
+                failure = await exchange.ended
         except Exception as error:
-            if answer.status is None:
-                return Outcome(None, describe(error, target.host or "", timeout_seconds), _since(started), sent)
-        return Outcome(answer.status, None, _since(started), sent, answer.headers, b"".join(answer.chunks))
-
-    async def _exchange(self, target: Any, sent: Headers, body: bytes, policy: str, answer: _Answer) -> None:
-        session = self._session(policy)
-        verified = not is_on_this_machine(str(target))
-        async with session.post(target, data=body, headers=sent, allow_redirects=False, ssl=verified) as response:
-            answer.status = response.status
-            answer.headers = tuple((_text(name), _text(value)) for name, value in response.headers.items())
-            room = MAX_BODY_BYTES
-            while room and (chunk := await response.content.read(room)):
-                answer.chunks.append(chunk)
-                room -= len(chunk)
-
-    def _session(self, policy: str) -> aiohttp.ClientSession:
-        loop = asyncio.get_running_loop()
-        if self._loop is not loop:
-            self._sessions, self._loop = {}, loop
-        session = self._sessions.get(policy)
-        if session is None:
-            session = self._sessions[policy] = _open_session(policy)
-        return session
+            failure = error
+        finally:
+            exchange.close()
+        if exchange.status is None and failure is not None:
+            return Outcome(None, describe(failure, target.host, timeout_seconds), _since(started), sent)
+        return Outcome(exchange.status, None, _since(started), sent, exchange.headers, exchange.body)
 
     async def close(self) -> None:
-        sessions, self._sessions = self._sessions, {}
-        for session in sessions.values():
-            await session.close()
+        """Nothing is kept open between requests."""
 
 
-def _text(value: str) -> str:
-    """A header as text: UTF-8, else the Latin-1 of old servers. aiohttp leaves bytes it cannot read as surrogates."""
-    raw = value.encode("utf-8", "surrogateescape")
-    try:
-        return raw.decode()
-    except UnicodeDecodeError:
-        return raw.decode("latin-1")
+async def _connect(target: _Target, policy: str, exchange: Exchange) -> None:
+    """Connect to the first address of a target that takes the connection; OSError, ssl.SSLError, AddressRefused."""
+    context = _tls(target.verified) if target.tls else None
+    connect = partial(asyncio.get_running_loop().create_connection, lambda: exchange, ssl=context)
+    if target.is_address:
+        await connect(target.host, target.port)
+        return
+    found = await addresses_of(target.host, target.port)
+    for address, _ in found:
+        refusal = check_address(address, policy, target.host)
+        if refusal is not None:
+            raise AddressRefused(refusal)
+    waiting: list[AddrInfoType] = [
+        (family, socket.SOCK_STREAM, 0, "", (address, target.port)) for address, family in found
+    ]
+    while True:
+        try:
+            reached = await start_connection(waiting, happy_eyeballs_delay=_HEAD_START_SECONDS)
+            name = target.host.rstrip(".") if target.tls else None
+            await connect(sock=reached, server_hostname=name)
+            return
+        except OSError:
+            pop_addr_infos_interleave(waiting)
+            if not waiting:
+                raise
+
+
+@lru_cache(maxsize=2)
+def _tls(verified: bool) -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    if not verified:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
 
 def _since(started: float) -> int:
     return round((perf_counter() - started) * 1000)
-
-
-def _host_header(target: Any) -> str:
-    host: str = target.host_subcomponent or ""
-    return host if target.is_default_port() else f"{host}:{target.port}"
-
-
-def _open_session(policy: str) -> aiohttp.ClientSession:
-    import aiohttp
-    from aiohttp.abc import AbstractResolver, ResolveResult
-
-    class CheckingResolver(AbstractResolver):
-        """Resolves names and refuses those of which any address is not allowed under the policy."""
-
-        async def resolve(
-            self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
-        ) -> list[ResolveResult]:
-            found = await addresses_of(host, port)
-            for address, _ in found:
-                refusal = check_address(address, policy, host)
-                if refusal is not None:
-                    raise AddressRefused(refusal)
-            return [
-                ResolveResult(hostname=host, host=address, port=port, family=kind, proto=0, flags=socket.AI_NUMERICHOST)
-                for address, kind in found
-            ]
-
-        async def close(self) -> None:
-            return None
-
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
-            limit=0, resolver=CheckingResolver(), use_dns_cache=False, force_close=True, family=socket.AF_UNSPEC
-        ),
-        cookie_jar=aiohttp.DummyCookieJar(),
-        timeout=aiohttp.ClientTimeout(total=None),
-        auto_decompress=False,
-        trust_env=False,
-        skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent", "Content-Type"),
-    )
 
 
 async def addresses_of(host: str, port: int) -> list[tuple[str, int]]:
@@ -171,37 +175,24 @@ async def addresses_of(host: str, port: int) -> list[tuple[str, int]]:
 
 def describe(error: BaseException, host: str, timeout_seconds: float) -> str:
     """Why there is no answer, in words that do not depend on the machine."""
-    import aiohttp
-
-    chain = _chain(error)
-    refused = next((one for one in chain if isinstance(one, AddressRefused)), None)
-    if refused is not None:
-        return f"refused: {refused}"
-    if isinstance(error, TimeoutError):
+    if isinstance(error, AddressRefused):
+        return f"refused: {error}"
+    if isinstance(error, TimeoutError) and error.errno is None:
         return f"timeout: no answer within {timeout_seconds:g} seconds"
-    if any(isinstance(one, socket.gaierror) for one in chain):
+    if isinstance(error, socket.gaierror):
         return f"the host name {host} could not be resolved"
-    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+    if isinstance(error, ssl.CertificateError):
         return "the certificate could not be verified"
-    if isinstance(error, aiohttp.ClientSSLError):
+    if isinstance(error, ssl.SSLError):
         return "the TLS connection could not be made"
-    if isinstance(error, aiohttp.ClientConnectorError):
-        known = isinstance(error.os_error, ConnectionRefusedError) or "refused" in str(error.os_error).lower()
-        return "connection refused" if known else "the host could not be reached"
-    if isinstance(error, aiohttp.ServerDisconnectedError | ConnectionError | aiohttp.ClientOSError):
+    if isinstance(error, ConnectionClosed):
         return "the connection was closed without an answer"
-    if isinstance(error, aiohttp.ClientResponseError | aiohttp.ClientPayloadError):
+    if isinstance(error, OSError):
+        known = isinstance(error, ConnectionRefusedError) or "refused" in str(error).lower()
+        return "connection refused" if known else "the host could not be reached"
+    if isinstance(error, NoHttp):
         return "the answer was not valid HTTP"
     return f"the request could not be made ({type(error).__name__})"
-
-
-def _chain(error: BaseException | None) -> list[BaseException]:
-    """The error and what caused it."""
-    found: list[BaseException] = []
-    while error is not None and error not in found:
-        found.append(error)
-        error = getattr(error, "os_error", None) or error.__cause__ or error.__context__
-    return found
 
 
 class FakeTransport:

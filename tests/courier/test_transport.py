@@ -1,4 +1,4 @@
-"""The aiohttp transport against real receivers on this machine (decisions W3 and W4)."""
+"""The transport against real receivers on this machine (decisions W3 and W4)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 
 from simulator.courier import transport as module
 from simulator.courier.courier import Courier
-from simulator.courier.transport import MAX_BODY_BYTES, AiohttpTransport, describe
+from simulator.courier.exchange import MAX_BODY_BYTES
+from simulator.courier.transport import HttpTransport, describe
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Outcome
 from simulator.resources.webhooks.keys import sign
@@ -36,10 +37,12 @@ class Receiver:
         self.answer = answer
         self.hold = hold
         self.received: list[bytes] = []
+        self.connections = 0
         self.released = asyncio.Event()
         self.port = 0
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.connections += 1
         try:
             head = await reader.readuntil(b"\r\n\r\n")
             lines = head.lower().split(b"\r\n")
@@ -78,7 +81,7 @@ def http(status: str, body: bytes = b"", headers: str = "") -> bytes:
 
 
 async def post(url: str, policy: str = "local", body: bytes = b"{}", timeout: float = 5.0) -> Outcome:
-    transport = AiohttpTransport()
+    transport = HttpTransport()
     try:
         return await transport.post(url, HEADERS, body, timeout, policy)
     finally:
@@ -131,7 +134,7 @@ def test_proxies_of_the_environment_and_cookies_play_no_part(monkeypatch: pytest
 
     async def scenario() -> None:
         async with receiver(http("200 OK", b"", "Set-Cookie: a=b; Path=/\r\n")) as mine:
-            transport = AiohttpTransport()
+            transport = HttpTransport()
             for _ in range(2):
                 outcome = await transport.post(f"http://localhost:{mine.port}/", HEADERS, b"{}", 5, "local")
                 assert outcome.status == 200
@@ -157,7 +160,13 @@ def test_nobody_there_is_a_refused_connection() -> None:
     ("answer", "error"),
     [
         (b"", "the connection was closed without an answer"),
+        (b"HTTP/1.1 200 OK\r\nX-Mine: 1\r\n", "the connection was closed without an answer"),
+        (b"HTTP/1.1 103 Early Hints\r\n\r\n", "the connection was closed without an answer"),
         (b"this is no HTTP\r\n\r\n", "the answer was not valid HTTP"),
+        (http("200 OK", b"ok") + b"and more than was announced", "the answer was not valid HTTP"),
+        (http("200 OK", headers="X-Mine: " + "a" * 8200 + "\r\n"), "the answer was not valid HTTP"),
+        (http("200 OK", headers="X-Mine: 1\r\n" * 200), "the answer was not valid HTTP"),
+        (http("200 OK", headers="X-Mine: a\0b\r\n"), "the answer was not valid HTTP"),
     ],
 )
 def test_a_connection_without_a_proper_answer(answer: bytes, error: str) -> None:
@@ -166,6 +175,59 @@ def test_a_connection_without_a_proper_answer(answer: bytes, error: str) -> None
             outcome = await post(f"http://127.0.0.1:{mine.port}/")
             assert (outcome.status, outcome.error) == (None, error)
             assert len(mine.received) == 1
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("answer", "status", "body"),
+    [
+        (b"HTTP/1.0 200 OK\r\n\r\nuntil the end", 200, b"until the end"),
+        (b"HTTP/1.1 200 OK\nContent-Length: 2\n\nok", 200, b"ok"),
+        (
+            b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2 \r\nto\r\n2\r\nld\r\n0\r\nX-End: 1\r\n\r\n",
+            200,
+            b"told",
+        ),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nless", 200, b"less"),
+        (b"HTTP/1.1 103 Early Hints\r\nX-Mine: 1\r\n\r\n" + http("202 Accepted", b"in"), 202, b"in"),
+        (b"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\nother", 101, b""),
+        (http("200 OK", b"one") + http("500 No", b"two"), 200, b"one"),
+    ],
+)
+def test_answers_of_all_sorts_are_read(answer: bytes, status: int, body: bytes) -> None:
+    async def scenario() -> None:
+        async with receiver(answer) as mine:
+            outcome = await post(f"http://127.0.0.1:{mine.port}/")
+            assert (outcome.status, outcome.error, outcome.response_body) == (status, None, body)
+            assert "X-Mine" not in dict(outcome.response_headers)
+            assert "X-End" not in dict(outcome.response_headers)
+
+    run(scenario())
+
+
+def test_well_known_headers_have_one_spelling() -> None:
+    async def scenario() -> None:
+        async with receiver(http("200 OK", headers="content-type: text/plain\r\nETAG: x\r\nx-mine:  1 \r\n")) as mine:
+            outcome = await post(f"http://127.0.0.1:{mine.port}/")
+            assert outcome.response_headers == (
+                ("Content-Type", "text/plain"), ("Etag", "x"), ("x-mine", "1"), ("Content-Length", "0"),
+            )  # fmt: skip
+
+    run(scenario())
+
+
+def test_each_request_has_a_connection_of_its_own() -> None:
+    """A receiver that serves one connection after another gets everything, and so does one that closes early."""
+
+    async def scenario() -> None:
+        async with receiver(http("200 OK")) as mine:
+            transport = HttpTransport()
+            for _ in range(3):
+                outcome = await transport.post(f"http://localhost:{mine.port}/", HEADERS, b"{}", 5, "local")
+                assert outcome.status == 200
+                assert dict(outcome.request_headers)["Connection"] == "close"
+            assert mine.connections == 3
 
     run(scenario())
 
@@ -252,7 +314,7 @@ def test_a_name_is_checked_against_the_policy_of_its_world(monkeypatch: pytest.M
 
     async def scenario() -> None:
         async with receiver(http("200 OK")) as mine:
-            transport = AiohttpTransport()
+            transport = HttpTransport()
             url = f"http://receiver.example.com:{mine.port}/"
             assert (await transport.post(url, HEADERS, b"{}", 5, "any")).status == 200
             refused = await transport.post(url.replace("http", "https", 1), HEADERS, b"{}", 5, "public")
@@ -337,7 +399,7 @@ def test_unforeseen_errors_are_named() -> None:
 
 
 def test_sessions_of_an_ended_loop_are_replaced() -> None:
-    transport = AiohttpTransport()
+    transport = HttpTransport()
 
     async def once() -> int | None:
         async with receiver(http("200 OK")) as mine:

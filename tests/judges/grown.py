@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from simulator.config import Config
-from simulator.courier.transport import AiohttpTransport
+from simulator.courier.transport import HttpTransport
 from simulator.host import create_app
 from simulator.resources.webhooks import Outcome
 from simulator.server.process import serving
@@ -58,7 +58,7 @@ async def grown_service() -> AsyncIterator[str]:
     """Serve it; gives the origin."""
     application, tally = create_app(Config()), Tally()
     courier, simulator = application.runtime.courier, application.runtime.simulator
-    courier._transport = WrongTransport(AiohttpTransport(), _GROWN, tally, simulator)
+    courier._transport = WrongTransport(HttpTransport(), _GROWN, tally, simulator)
     application.add_middleware(WrongService, mutant=_GROWN, tally=tally)
     async with serving(application) as origin:
         yield origin

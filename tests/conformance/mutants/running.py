@@ -20,7 +20,7 @@ from simulator.conformance.rules import Tally as Rules
 from simulator.conformance.settings import ConformanceSettings
 from simulator.conformance.shapes import ShapeJudge
 from simulator.contract.files import STRICT, contracts_directory, read_document
-from simulator.courier.transport import AiohttpTransport
+from simulator.courier.transport import HttpTransport
 from simulator.host import create_app
 from simulator.server.process import serving
 from tests.conformance.mutants import MUTANTS, Mutant, Tally
@@ -72,7 +72,7 @@ async def wrong_service(mutant: Mutant | None) -> AsyncIterator[tuple[str, Tally
     tally = Tally()
     if mutant is not None and mutant.sender is not None:
         runtime = application.runtime
-        runtime.courier._transport = WrongTransport(AiohttpTransport(), mutant, tally, runtime.simulator)
+        runtime.courier._transport = WrongTransport(HttpTransport(), mutant, tally, runtime.simulator)
     elif mutant is not None:
         application.add_middleware(WrongService, mutant=mutant, tally=tally)
     async with serving(application) as origin:
