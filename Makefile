@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile bench lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -56,6 +56,9 @@ conform: $(VENV)/.dev  ## Hold the simulator against its contract with one fixed
 
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
 	$(BIN)/python -m tests.hostile $(ARGS)
+
+bench: $(VENV)/.dev  ## Measure speed, memory and growth, in under ten minutes; ARGS="--only start", ARGS="--compare REF"
+	$(BIN)/python -m tests.benchmarks $(ARGS)
 
 judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
 	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges tests/conformance $(PYTEST_ARGS)

@@ -1,0 +1,33 @@
+"""New worlds, resets, and what a thousand worlds hold that nothing happens in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+
+from tests.benchmarks.client import QUOTE
+from tests.benchmarks.plan import Plan, sample, sides
+from tests.benchmarks.results import Sample
+from tests.benchmarks.servers import Subject
+
+IDLE = 1_000
+
+
+def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
+    times, idle = (5, 20) if plan.quick else (50, IDLE)
+    with ExitStack() as stack:
+        found = sides(stack, simulators)
+        for side in found:
+            side.client.call("POST", "/v1/quotes", QUOTE)
+            side.client.call("POST", "/_simulator/worlds", {"id": "first"})
+        for _ in range(plan.rounds):
+            for side in found:
+                yield sample("reset", side.subject, side.client.median_cost_ms(times, "POST", "/_simulator/reset"))
+        for side in found if plan.wants("world", "idle-worlds") else ():
+            memory, costs = side.server.resident, []
+            for _ in range(idle):
+                costs.append(side.client.cost_ms("POST", "/_simulator/worlds", {}))
+            grown = side.server.resident - memory
+            yield sample("idle-worlds", side.subject, grown / 1e6 * IDLE / idle)
+            for cost in sorted(costs)[len(costs) // 4 : -len(costs) // 4 : max(len(costs) // 10, 1)]:
+                yield sample("world", side.subject, cost)
