@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -114,9 +114,11 @@ class Remote:
 
 
 @contextmanager
-def running(config: Config) -> Iterator[tuple[str, Application]]:
+def running(config: Config, *middleware: Callable[..., Any]) -> Iterator[tuple[str, Application]]:
     """A server of its own on a free port, in a thread: its origin, and the application that runs there."""
     application = create_app(config)
+    for layer in middleware:
+        application.add_middleware(layer)
     ready, found = threading.Event(), list[tuple[str, asyncio.AbstractEventLoop]]()
     stop = asyncio.Event()
 

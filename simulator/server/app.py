@@ -19,9 +19,10 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from simulator.server.eager import Begun
 from simulator.server.endpoint import BASES, DEFECT, Endpoint
 from simulator.server.hosts import Hosts
-from simulator.server.messages import CUT, NoCut, drop, head_of, read_body, route_path, write, write_raw
+from simulator.server.messages import CUT, NoCut, Outgoing, drop, head_of, read_body, route_path, write, write_raw
 from simulator.server.runtime import Runtime
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
@@ -57,7 +58,8 @@ class Application(Starlette):
         self.limits = limits or ConnectionLimits()
         self.endpoint = Endpoint(runtime)
         self.calls = CallsUnderWay(runtime)
-        self.interface = Interface(self.endpoint, hosts or Hosts())
+        hosts = hosts or Hosts()
+        self.interface = Interface(self.endpoint, hosts)
         super().__init__(
             routes=routes,
             middleware=[
@@ -68,6 +70,13 @@ class Application(Starlette):
         )
         self.router.default = self.interface
         self.router.redirect_slashes = False
+        self._at_once = AtOnce(self.endpoint, hosts, self.calls)
+        self._layers = len(self.user_middleware)
+
+    @property
+    def at_once(self) -> AtOnce | None:
+        """The short way to the interface; None where somebody has put a middleware of his own before it."""
+        return self._at_once if len(self.user_middleware) == self._layers else None
 
     def end_calls(self) -> None:
         """End whatever is still being answered: 503, or a cut where the answer has begun."""
@@ -118,6 +127,35 @@ class InterfaceFirst:
 
 
 _BASES = tuple(f"{base}/" for base in BASES)
+
+
+class AtOnce:
+    """The short way of a call to the interface, without ASGI, for a server that has it in memory already."""
+
+    def __init__(self, endpoint: Endpoint, hosts: Hosts, calls: CallsUnderWay) -> None:
+        self._endpoint = endpoint
+        self._hosts = hosts
+        self._calls = calls
+
+    def takes(self, scope: Scope) -> bool:
+        """Whether a call may go this way once its body is whole: it is one of the interface, and not refused."""
+        return (
+            route_path(scope).startswith(_BASES) and self._hosts.refusal(scope) is None and not self._calls.are_ending
+        )
+
+    def begin(self, scope: Scope, body: bytes) -> Begun[Outgoing]:
+        """Begin to answer a call; mostly that is all."""
+        incoming = head_of(scope)
+        incoming.body = body
+        return Begun(self._endpoint.answer(incoming))
+
+    def rest_of(self, begun: Begun[Outgoing]) -> ASGIApp:
+        """The application that ends a call which has to wait, or whose answer is not sent in one."""
+
+        async def rest(scope: Scope, receive: Receive, send: Send) -> None:
+            await write(scope, receive, send, await begun)
+
+        return ErrorBoundary(rest, self._calls)
 
 
 class CallsUnderWay:

@@ -270,7 +270,8 @@ class Endpoint:
             if isinstance(answer, Outgoing):
                 bind(answer)
                 return answer
-        outcome = await self._runtime.courier.probe(world, answer)
+        # A task of its own: the client that sends it asks for the task it runs in, and a call may begin without one.
+        outcome = await asyncio.create_task(self._runtime.courier.probe(world, answer))
         self._require_living(world)
         await self._runtime.driver.bring_up_to_date(world)
         self._require_living(world)

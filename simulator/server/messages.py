@@ -129,23 +129,31 @@ async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing) 
         while (await receive())["type"] != "http.disconnect":
             pass
         return
+    await _send(scope, send, outgoing.status, outgoing.body, raw_headers(outgoing))
+
+
+def raw_headers(outgoing: Outgoing) -> list[tuple[bytes, bytes]]:
+    """All headers of an answer of the interface, as they go on the wire."""
     raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
-    await write_raw(scope, send, outgoing.status, outgoing.body, "application/json", raw)
+    return raw + _content_headers(outgoing.status, outgoing.body, "application/json")
+
+
+def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[bytes, bytes]]:
+    if status in WITHOUT_BODY:
+        return [(b"content-length", b"0")] if status == 205 else []
+    return [(b"content-type", media_type.encode()), (b"content-length", b"%d" % len(body))]
 
 
 async def write_raw(
     scope: Scope, send: Send, status: int, body: Content, media_type: str, headers: list[tuple[bytes, bytes]]
 ) -> None:
     """An answer as ASGI messages: without content where the status has none or the method is HEAD."""
-    if status in WITHOUT_BODY:
-        body = b""
-        if status == 205:
-            headers = [*headers, (b"content-length", b"0")]
-    else:
-        length = str(len(body)).encode()
-        headers = [*headers, (b"content-type", media_type.encode()), (b"content-length", length)]
+    await _send(scope, send, status, body, headers + _content_headers(status, body, media_type))
+
+
+async def _send(scope: Scope, send: Send, status: int, body: Content, headers: list[tuple[bytes, bytes]]) -> None:
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send_in_pieces(send, b"" if scope["method"] == "HEAD" else body)
+    await send_in_pieces(send, b"" if scope["method"] == "HEAD" or status in WITHOUT_BODY else body)
 
 
 class ContentResponse(Response):

@@ -1,0 +1,129 @@
+"""The short way of a call of the interface: the same bytes as by ASGI, in the same order, whatever comes how."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+from simulator.host import create_app
+from simulator.server.process import serving
+from tests.raw import ask, connected, ends, request
+from tests.remote import EMPTY, running
+from tests.support import eventually
+
+pytestmark = pytest.mark.slow
+
+KEYS = json.dumps({"public_key": "pk_test_simulator", "secret_key": "sk_test_simulator"}).encode()
+JSON = "Content-Type: application/json"
+TOKEN = request("POST", "/v1/auth/token", JSON, body=KEYS)
+READ = request("GET", "/v1/profile")
+PROBE = request("POST", "/v1/auth/token", JSON, "X-Marker: 1", body=b'{"public_key": 1}')
+
+
+class Layer:
+    """A middleware that does nothing; with it every call goes by ASGI."""
+
+    def __init__(self, app: Any) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        await self.app(scope, receive, send)
+
+
+def everything(connection: socket.socket) -> bytes:
+    """All bytes up to the end of the connection."""
+    return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+@contextmanager
+def both_ways() -> Iterator[tuple[str, str]]:
+    """Two servers alike, of which the second answers by ASGI alone."""
+    with running(EMPTY) as (short, application), running(EMPTY, Layer) as (long, other):
+        assert application.at_once is not None
+        assert other.at_once is None
+        yield short, long
+
+
+CALLS = (
+    (TOKEN,),
+    (READ,),
+    (PROBE,),
+    (request("HEAD", "/v1/networks"),),
+    (request("GET", "/v1/no/such/path"),),
+    (request("GET", "/v1/networks", host="example.com"),),
+    (request("PUT", "/v1/auth/token"),),
+    (TOKEN[:-40], TOKEN[-40:-1], TOKEN[-1:]),
+    (READ * 3 + TOKEN * 2 + request("GET", "/_simulator/clock") + READ,),
+    (request("POST", "/v1/auth/token", JSON, body=KEYS[:-1] + b" " * 200_000 + b"}") + READ,),
+    (request("POST", "/v1/auth/token", JSON, "Transfer-Encoding: chunked"), b"46\r\n", KEYS, b"\r\n0\r\n\r\n"),
+    (request("POST", "/v1/auth/token", JSON, "Expect: 100-continue", body=KEYS),),
+    (READ.replace(b"HTTP/1.1", b"HTTP/1.0"),),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", CALLS)
+def test_a_call_is_answered_as_by_asgi(parts: tuple[bytes, ...]) -> None:
+    with both_ways() as origins:
+        found = []
+        for origin in origins:
+            with connected(origin) as connection:
+                for part in parts[:-1]:
+                    connection.sendall(part)
+                connection.sendall(parts[-1] + request("GET", "/v1/last", "Connection: close"))
+                found.append(everything(connection))
+        assert found[0] == found[1]
+        assert found[0].startswith(b"HTTP/1.1 ")
+
+
+def test_a_call_that_waits_is_answered_before_those_behind_it() -> None:
+    with running(EMPTY) as (origin, _):
+        fault = json.dumps({"match": {"path": "/auth/token"}, "delay": "200ms", "times": 1}).encode()
+        assert ask(origin, request("POST", "/_simulator/faults", JSON, body=fault))[0] == 201
+        with connected(origin) as connection:
+            connection.sendall(TOKEN + READ * 2 + request("GET", "/v1/x", "Connection: close"))
+            answers = everything(connection)
+        statuses = [part.split(b" ", 1)[0] for part in answers.split(b"HTTP/1.1 ")[1:]]
+        assert statuses == [b"200", b"401", b"401", b"404"]
+
+
+def test_a_connection_that_a_fault_cuts_ends_without_a_byte() -> None:
+    with running(EMPTY) as (origin, application):
+        fault = json.dumps({"match": {"path": "/auth/token"}, "drop": True, "times": 1}).encode()
+        assert ask(origin, request("POST", "/_simulator/faults", JSON, body=fault))[0] == 201
+        with connected(origin) as connection:
+            connection.sendall(TOKEN)
+            assert ends(connection)
+        eventually(lambda: not application.calls.tasks)
+        assert ask(origin, TOKEN)[0] == 200
+
+
+def test_a_middleware_that_is_added_sees_every_call() -> None:
+    seen = []
+
+    class Witness(Layer):
+        async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+            seen.append(scope.get("path"))
+            await super().__call__(scope, receive, send)
+
+    with running(EMPTY, Witness) as (origin, _):
+        assert ask(origin, READ)[0] == 401
+    assert seen[-1] == "/v1/profile"
+
+
+def test_a_call_that_is_still_coming_in_ends_with_the_server() -> None:
+    async def play() -> bytes:
+        async with serving(create_app(EMPTY)) as origin:
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(origin.rpartition(":")[2]))
+            writer.write(READ + TOKEN[:-1])
+            assert (await reader.readline()).startswith(b"HTTP/1.1 401 ")  # so the head behind it has been read too
+        answers = await reader.read()
+        writer.close()
+        return answers
+
+    assert b"HTTP/1.1 503 " in asyncio.run(play())
