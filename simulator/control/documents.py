@@ -34,6 +34,7 @@ from simulator.wire.json_pieces import Piece, read_down_to
 from simulator.wire.rows import by_name
 from simulator.wire.saved import hold_against
 from simulator.wire.settings import SETTINGS, Settings, shown
+from simulator.wire.texts import json_text
 
 FORMAT = "rampsim.state"
 VERSION = 1
@@ -238,7 +239,8 @@ def _table(name: str, pairs: object, contents: Contents) -> dict[str, object]:
         raise StateError(f"tables.{name}", "a table is a list of [key, row]")
     address = address_of(name, contents.tables)
     table = None if address is None else address.key
-    fits = checker(object if table is None else JsonObject if is_typeddict(table.row) else table.row)
+    shape = object if table is None else table.shape or table.row
+    fits = checker(JsonObject if is_typeddict(shape) else shape)
     rows: dict[str, object] = {}
     for index, piece in enumerate(pairs):
         pair = _whole(piece)
@@ -252,14 +254,15 @@ def _table(name: str, pairs: object, contents: Contents) -> dict[str, object]:
             raise StateError(path, "this table does not hold such rows")
         if table is not None:
             _held_against(table, key, row, path)
-        rows[key] = row
+        rows[key] = row if table is None or table.shape is None else json_text(row)
     return rows
 
 
 def _held_against(table: TableKey[Any], key: str, row: object, path: str) -> None:
     """StateError for a row that is no such object as its table holds, or that its owner refuses."""
-    if is_typeddict(table.row):
-        hold_against(table.row, row, path)
+    shape = table.shape or table.row
+    if is_typeddict(shape):
+        hold_against(shape, row, path)
     if table.check is None:
         return
     try:

@@ -1,12 +1,14 @@
 """The journal of control calls: what was done by hand in a world, in its order, beside the journal of requests.
 
-A row is plain data in the world's store, so it is part of snapshots. Only calls that changed something are kept, the
-newest ones; never what makes, freezes or replaces whole worlds, and never a secret.
+A row is the text of an object in the world's store, so it is part of snapshots. Only calls that changed something are
+kept, the newest ones, within the bounds of the journal of requests; never what makes, freezes or replaces whole worlds,
+and never a secret.
 """
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, NotRequired
 from weakref import WeakKeyDictionary
 
 from pydantic import Field, with_config
@@ -17,11 +19,14 @@ from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
+from simulator.kernel.texts import JsonText, Packing
 from simulator.kernel.world import World
 from simulator.wire.codec import StateError, checker
 from simulator.wire.json import JsonObject, dumps, loads
 from simulator.wire.saved import STRICT, SavedMoment
+from simulator.wire.settings import settings_of
 from simulator.wire.shapes import Count, Timestamp
+from simulator.wire.texts import json_text, object_of
 
 
 @with_config(STRICT)
@@ -55,10 +60,8 @@ def _check_call(key: str, row: KeptCall) -> None:
 
 _NAMES = checker(list[str])
 
-CALLS = TableKey("control.calls", KeptCall, check=_check_call, around=True)
+CALLS = TableKey("control.calls", JsonText, check=_check_call, around=True, shape=KeptCall)
 """The rows by the ids of the calls."""
-KEPT = 10_000
-BYTES_KEPT = 64 * 1024 * 1024
 _DROPPED = "control.calls.dropped"
 
 
@@ -88,6 +91,16 @@ class ControlCallList(TypedDict):
     """The calls, oldest first."""
     dropped: Count
     """How many older ones the journal has dropped."""
+    truncated: NotRequired[Literal[True]]
+    """Present where the journal has dropped older ones."""
+
+
+@dataclass(slots=True)
+class _Kept:
+    """What is kept of one world: how many bytes, and the texts that are packed as they get old."""
+
+    size: int
+    texts: Packing
 
 
 class ControlJournal:
@@ -95,7 +108,7 @@ class ControlJournal:
 
     def __init__(self) -> None:
         self._reserved: dict[str, set[int]] = {}
-        self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
+        self._kept: WeakKeyDictionary[World, _Kept] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
         """The id of a call that begins, "" for one that is not kept; `end` gives it back."""
@@ -132,21 +145,25 @@ class ControlJournal:
             "answer": masker.value(loads(dumps(answer))) if operation.keeps_answer else None,
         }
         with world.change(Cause("action", operation.name, call.id)):
-            table = world.store[CALLS]
-            size = self._sizes.get(world)
-            size = _size(row) + (sum(map(_size, table.values())) if size is None else size)
+            table, text = world.store[CALLS], json_text(row)
+            kept = self._kept_of(world)
             world.set_sequence(CALLS.name, max(number, world.last_sequence(CALLS.name)))
-            table.put(call.id, row)
-            while len(table) > KEPT or (size > BYTES_KEPT and len(table) > 1):
+            table.put(call.id, text)
+            kept.texts.add(text)
+            kept.size += len(text)
+            settings = settings_of(world)
+            limit, size = settings["journal_limit"], settings["journal_bytes"]
+            while len(table) > limit or (kept.size > size and len(table) > 1):
                 oldest = next(iter(table.rows))
-                size -= _size(table.rows[oldest])
+                kept.size -= len(table.rows[oldest])
                 table.delete(oldest)
                 world.next_sequence(_DROPPED)
-            self._sizes[world] = size
 
-
-def _size(row: KeptCall) -> int:
-    return len(dumps(row))
+    def _kept_of(self, world: World) -> _Kept:
+        kept = self._kept.get(world)
+        if kept is None:
+            kept = self._kept[world] = _Kept(sum(map(len, world.store[CALLS].values())), Packing())
+        return kept
 
 
 def number_of(call_id: str) -> int:
@@ -156,12 +173,18 @@ def number_of(call_id: str) -> int:
 
 def calls_of(world: World) -> list[KeptCall]:
     """The rows of a world, in the order in which the calls ended."""
-    return list(world.store[CALLS].values())
+    return [_call(text) for text in world.store[CALLS].values()]
+
+
+def _call(text: JsonText) -> KeptCall:
+    row: KeptCall = object_of(text)  # type: ignore[assignment]  # what `keep` or the check of documents has made
+    return row
 
 
 def call_of(world: World, call_id: str) -> KeptCall | None:
     """The row of a call; None for one that was never kept or is forgotten."""
-    return world.store[CALLS].get(call_id)
+    text = world.store[CALLS].get(call_id)
+    return None if text is None else _call(text)
 
 
 def _last_request(world: World) -> list[Any]:
@@ -180,8 +203,15 @@ def _readable(raw: Any) -> Any:
 
 async def control_calls(call: ControlCall) -> ControlCallList:
     """What was done to the world by control calls, the oldest first; what only reads is not kept."""
-    dropped = call.world.last_sequence(_DROPPED)
-    return {"data": [show_call(row) for row in newest(calls_of(call.world), call.limit())], "dropped": dropped}
+    dropped = calls_dropped(call.world)
+    texts = newest(list(call.world.store[CALLS].values()), call.limit())
+    found: ControlCallList = {"data": [show_call(_call(text)) for text in texts], "dropped": dropped}
+    return {**found, "truncated": True} if dropped else found
+
+
+def calls_dropped(world: World) -> int:
+    """How many calls the journal has dropped."""
+    return world.last_sequence(_DROPPED)
 
 
 def show_call(row: KeptCall) -> ControlCallEntry:

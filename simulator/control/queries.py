@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
 from itertools import islice
-from typing import Any
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -90,6 +90,8 @@ class JournalList(TypedDict):
     """The calls, oldest first."""
     dropped: Count
     """How many older ones the journal has dropped."""
+    truncated: NotRequired[Literal[True]]
+    """Present where the journal has dropped older ones."""
 
 
 class DeliveryCount(TypedDict):
@@ -122,7 +124,8 @@ async def requests(call: ControlCall) -> Raw[JournalList]:
         )
 
     found = await first_of(rows, wanted, call.limit())
-    return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), dropped=dropped))
+    lost = {"dropped": dropped, "truncated": True} if dropped else {"dropped": 0}
+    return Raw(await json_list(reversed(found), lambda row: dumps(show_entry(row)), **lost))
 
 
 def _lies_at(path: str, wanted: str) -> bool:

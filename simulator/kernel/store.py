@@ -31,7 +31,8 @@ _DELETED = ":deleted"
 class TableKey(Generic[Row]):
     """The declaration of a table: the name that documents write it by, and what its rows are.
 
-    `row` is a class or a typing form. `check(key, row)` raises the `StateError` of `wire/codec` for a row of that type
+    `row` is a class or a typing form; `shape` that of the object in documents, where rows are kept as texts of such.
+    `check(key, row)` raises the `StateError` of `wire/codec` for a row of that type
     which cannot be one of this table all the same: rows of a document are held against it. A table `per_environment` is
     there twice; a table `per_owner` once for the account, if it has one there, and once for each other owner. A table
     `around` worlds is kept by the server, whatever rooms there are.
@@ -43,8 +44,9 @@ class TableKey(Generic[Row]):
     row: type[Row] | UnionType
     per_environment: bool = False
     per_owner: bool = False
-    check: Callable[[str, Row], None] | None = None
+    check: Callable[[str, Any], None] | None = None
     around: bool = False
+    shape: object = None
     _own: dict[str, Address[Row]] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

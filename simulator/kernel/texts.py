@@ -37,6 +37,10 @@ class Text:
         kept = self._kept  # looked at once: another thread may read while this one packs
         return kept if isinstance(kept, bytes) else kept.read(self._number)
 
+    def __len__(self) -> int:
+        kept = self._kept
+        return len(kept) if isinstance(kept, bytes) else kept.length(self._number)
+
     def claim(self) -> bool:
         """Whether it was in no packing; from now on it counts as being in one."""
         is_first = self._number == _IN_NO_PACKING
@@ -87,8 +91,13 @@ class _Pack:
         self._compressed = b"".join([*pieces, compressor.flush()])
 
     def read(self, number: int) -> bytes:
-        start = self._ends[number - 1] if number else 0
-        return self.unpacked()[start : self._ends[number]]
+        return self.unpacked()[self._start(number) : self._ends[number]]
+
+    def length(self, number: int) -> int:
+        return self._ends[number] - self._start(number)
+
+    def _start(self, number: int) -> int:
+        return self._ends[number - 1] if number else 0
 
     # Lists read texts in their order: all of a pack cost what one costs.
     @lru_cache(maxsize=16)  # noqa: B019  (a pack that stays alive for it is a few kilobytes)

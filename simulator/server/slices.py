@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from simulator.wire.json import dumps
+
 Item = TypeVar("Item")
 
 SLICE = 200
@@ -43,7 +45,7 @@ async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit:
     return found
 
 
-async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: int) -> Pieces:
+async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: object) -> Pieces:
     """`{"data": [...]}` of the items written as JSON, and further members. Others have their turn, as above."""
     parts, rows, size, opening = [], list[bytes](), 0, b'{"data":['
     for number, item in enumerate(items, 1):
@@ -56,7 +58,7 @@ async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **m
         if number % SLICE == 0 or not rows:
             await asyncio.sleep(0)
     opening = opening if rows or not parts else b""
-    further = b"".join(b',"%b":%d' % (name.encode(), number) for name, number in more.items())
+    further = b"".join(b',"%b":%b' % (name.encode(), dumps(value)) for name, value in more.items())
     parts.append(opening + b",".join(rows) + b"]" + further + b"}")
     return Pieces(tuple(parts))
 

@@ -19,14 +19,28 @@ def test_bodies_of_control_calls_are_bounded(world: Remote, method: str, path: s
     assert str(limit) not in world.control(method, path, content=b" " * limit).body["error"]["message"]
 
 
-def test_the_journal_of_control_calls_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch, world: Remote) -> None:
-    monkeypatch.setattr("simulator.control.journal.BYTES_KEPT", 50_000)
+def test_the_journal_of_control_calls_is_bounded_in_bytes(world: Remote) -> None:
+    world.control("PATCH", "/settings", {"journal_bytes": 65_536})
     for _ in range(20):
         world.act("create_key", label="x" * 200)
         world.control("POST", "/faults", {"match": {"public_key": "x" * 10_000}, "delay": "1ms"})
     kept = world.control("GET", "/controls").body
-    assert len(kept["data"]) + kept["dropped"] == 40
-    assert 1 <= len(kept["data"]) <= 5
+    assert len(kept["data"]) + kept["dropped"] == 41
+    assert 1 <= len(kept["data"]) <= 12
+    assert kept["truncated"] is True
+
+
+def test_of_control_calls_so_many_are_kept_as_of_interface_calls(world: Remote) -> None:
+    for number in range(6):
+        world.act("create_key", label=f"till {number}")
+    assert "truncated" not in world.control("GET", "/controls").body
+    world.control("PATCH", "/settings", {"journal_limit": 3})
+    kept = world.control("GET", "/controls").body
+    assert [row["body"] for row in kept["data"]] == [{"label": "till 4"}, {"label": "till 5"}, {"journal_limit": 3}]
+    assert (kept["dropped"], kept["truncated"]) == (4, True)
+    assert [row["id"] for row in world.control("GET", "/controls", params={"limit": "2"}).body["data"]] == [
+        row["id"] for row in kept["data"][-2:]
+    ]
 
 
 def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:

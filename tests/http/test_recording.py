@@ -341,6 +341,18 @@ def test_what_cannot_be_repeated_is_said(world: Remote) -> None:
     assert len(notes) == 3
 
 
+def test_a_recording_says_what_the_journals_have_dropped(world: Remote) -> None:
+    for _ in range(4):
+        world.act("set_kyc", status="approved")
+        world.api("GET", "/rates")
+    last = world.control("GET", "/controls").body["data"][-1]["id"]
+    assert "dropped" not in recorded(world)
+    world.control("PATCH", "/settings", {"journal_limit": 3})
+    (note,) = (line for line in recorded(world).splitlines() if line.startswith("# Not recorded"))
+    assert note.startswith("# Not recorded: the oldest 2 interface calls and 2 control calls, which the journals have")
+    assert "Not recorded" not in recorded(world, since=last)
+
+
 def test_control_calls_are_kept_in_order_and_refused_ones_are_not(world: Remote) -> None:
     world.act("set_kyc", status="pending")
     world.act("set_kyc", status="nonsense")

@@ -302,6 +302,7 @@ def test_the_journal_is_bounded_in_bytes_and_tells_what_it_dropped(origin: str, 
     kept = small.control("GET", "/requests").body
     assert len(kept["data"]) + kept["dropped"] == 21
     assert 5 <= len(kept["data"]) <= 9
+    assert kept["truncated"] is True
     assert small.control("PATCH", "/settings", {"journal_limit": 2}).status == 200
     assert len(small.control("GET", "/requests").body["data"]) == 2
 
