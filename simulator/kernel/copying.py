@@ -30,7 +30,7 @@ def _copier(kind: type[Any]) -> _Copier:
     """The function that copies rows of a class."""
     names = [field.name for field in dataclasses.fields(kind)]
     slots = kind.__dict__.get("__slots__")
-    if slots is None or hasattr(kind, "__dict__") or hasattr(kind, "__post_init__"):
+    if slots is None or kind.__dictoffset__ or hasattr(kind, "__post_init__"):
         return lambda row, changes: dataclasses.replace(row, **changes)
     unguarded = {"__slots__": slots, "__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
     copying = [

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from simulator.kernel.copying import replace
+from simulator.kernel.copying import _copier, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,3 +78,8 @@ def test_a_field_that_there_is_not_is_refused(row: Any) -> None:
 def test_rows_without_slots_or_with_fields_made_of_others_are_copied_too() -> None:
     assert replace(Open("a"), id="b") == Open("b")
     assert replace(Derived(1), low=4).double == 8
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Base, "copied"), (Wide, "copied"), (Open, "<lambda>")])
+def test_rows_with_slots_are_copied_slot_by_slot(kind: type[Any], name: str) -> None:
+    assert _copier(kind).__name__ == name
