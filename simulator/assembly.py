@@ -118,7 +118,7 @@ class Inherited:
 
 @dataclass(frozen=True)
 class WorldState:
-    """The whole state of a world at one instant. The tables are copies; their rows are never changed anyway."""
+    """The whole state of a world at one instant. Worlds share its tables, so nobody may change them."""
 
     blueprint: Blueprint
     world_id: str
@@ -128,7 +128,7 @@ class WorldState:
     now_ms: int
     rate: Decimal
     started_at_ms: int
-    tables: Mapping[str, Mapping[str, Any]]
+    tables: Mapping[str, dict[str, Any]]
     requests: tuple[JournalEntry, ...]
 
 

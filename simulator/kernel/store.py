@@ -2,8 +2,8 @@
 
 A table is declared once, by the module that owns it, as a `TableKey`, and reached by it: `store[KEY]`.
 
-Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo
-log is a list of old rows, a snapshot is a shallow copy, and a reader can never see half a change.
+Rows are frozen records or plain JSON values; a change replaces a row, it never edits one. So an undo log is a list of
+old rows, a snapshot shares the tables until they are written again, and a reader can never see half a change.
 """
 
 from __future__ import annotations
@@ -110,16 +110,22 @@ Write: TypeAlias = "tuple[Table[Any], str, Any]"
 class Table(Generic[Row]):
     """Rows by key, in the order of their creation, which an undone deletion keeps.
 
-    `places` numbers the rows in that order: a dict alone would put a row that comes back at the end.
+    `rows` may be shared with snapshots and with worlds that were made of them: only `put`, `delete` and `undo` write
+    it, after a copy where it is shared. A dict copied whole costs some 10 ns a row, once for each snapshot.
     """
 
-    __slots__ = ("_store", "name", "places", "rows")
+    __slots__ = ("_next_place", "_places", "_shared", "_store", "name", "rows")
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self.name = name
         self.rows: dict[str, Row] = {}
-        self.places: dict[str, int] = {}
+        self._shared = False
+        # The number of each row in the order of creation, by which one whose deletion is undone finds its place again:
+        # a dict alone would put it at the end. Most tables never lose a row, and a number takes 100 bytes, so a table
+        # has none before its first deletion.
+        self._places: dict[str, int] | None = None
+        self._next_place = 0
 
     def get(self, key: str) -> Row | None:
         return self.rows.get(key)
@@ -146,24 +152,60 @@ class Table(Generic[Row]):
         """Insert or replace a row; only inside a change."""
         old = self.rows.get(key, ABSENT)
         self._store.remember(self, key, old)
-        if old is ABSENT:
-            self.places[key] = self._store.next_place()
+        if self._shared:
+            self._unshare()
+        if old is ABSENT and self._places is not None:
+            self._places[key] = self._next_place
+            self._next_place += 1
         self.rows[key] = row
 
     def delete(self, key: str) -> None:
         """Remove a row; KeyError when there is none; only inside a change."""
         self._store.remember(self, key, self.rows[key])
-        self._store.bury(self.places.pop(key))
+        if self._shared:
+            self._unshare()
+        if self._places is None:
+            self._places = {row: place for place, row in enumerate(self.rows)}
+            self._next_place = len(self._places)
+        self._store.bury(self._places.pop(key))
         del self.rows[key]
 
-    def fill(self, rows: Mapping[str, Row]) -> None:
-        """Put these rows, in their order, in place of all; what reads a snapshot does, never a change."""
-        self.rows = dict(rows)
-        self.places = {key: self._store.next_place() for key in self.rows}
+    def undo(self, key: str, old: Row) -> bool:
+        """Put back what was there before a write; whether it stands at the end now, and `put_in_order` is due.
+
+        Only what rolls a change back does this, write by write and backwards.
+        """
+        if self._shared:
+            self._unshare()
+        if old is ABSENT:
+            del self.rows[key]
+            if self._places is not None:
+                del self._places[key]
+            return False
+        was_deleted = key not in self.rows
+        if was_deleted and self._places is not None:
+            self._places[key] = self._store.unbury()
+        self.rows[key] = old
+        return was_deleted
 
     def put_in_order(self) -> None:
         """Bring the rows back into the order of their creation."""
-        self.rows = dict(sorted(self.rows.items(), key=lambda item: self.places[item[0]]))
+        if self._places is not None:
+            places = self._places
+            self.rows = dict(sorted(self.rows.items(), key=lambda item: places[item[0]]))
+
+    def share(self) -> dict[str, Row]:
+        """All rows as they are now, for whoever only reads them: a later write leaves them alone."""
+        self._shared = True
+        return self.rows
+
+    def fill(self, rows: dict[str, Row]) -> None:
+        """Put these rows, in their order, in place of all, and share them; never inside a change."""
+        self.rows, self._shared = rows, True
+        self._places = None
+
+    def _unshare(self) -> None:
+        self.rows, self._shared = self.rows.copy(), False
 
 
 class Store:
@@ -173,7 +215,7 @@ class Store:
     `on_commit`, if set, gets the writes of every change once it is made, in their order; it must not raise.
     """
 
-    __slots__ = ("_at", "_buried", "_keys", "_known", "_place", "_tables", "_undo", "on_commit")
+    __slots__ = ("_at", "_buried", "_keys", "_known", "_tables", "_undo", "on_commit")
 
     def __init__(self, known: Set[TableKey[Any]] | None = None) -> None:
         self._known = known
@@ -182,7 +224,6 @@ class Store:
         self._keys: dict[str, TableKey[Any]] = {}
         self._undo: list[Write] | None = None
         self._buried: list[int] = []
-        self._place = 0
         self.on_commit: Callable[[list[Write]], None] | None = None
 
     def __getitem__(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
@@ -212,14 +253,15 @@ class Store:
     def in_change(self) -> bool:
         return self._undo is not None
 
-    def next_place(self) -> int:
-        """The place of a new row: behind all others."""
-        self._place += 1
-        return self._place
-
     def bury(self, place: int) -> None:
-        """Keep the place of a row that is deleted until the change is over; the last one comes back first."""
+        """Keep the place of a row that is deleted until the change is over."""
         self._buried.append(place)
+
+    def unbury(self) -> int:
+        """The place of the row whose deletion is undone."""
+        # Places are buried in the order of deletions and undone backwards, so the one on top belongs to this row: no
+        # need to keep with every write which place it was.
+        return self._buried.pop()
 
     def remember(self, table: Table[Any], key: str, old: Any) -> None:
         if self._undo is None:
@@ -264,28 +306,18 @@ class Store:
         # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
         # a million, and nearly every change is kept. Backwards, because a key may have been written several times and
         # only the first write of it has what was there before the change.
-        out_of_order: dict[str, Table[Any]] = {}
-        for table, key, old in reversed(undo):
-            if old is ABSENT:
-                del table.rows[key], table.places[key]
-                continue
-            if key not in table.rows:
-                # It was deleted. Places are buried in the order of deletions and this goes through them backwards, so
-                # the one on top belongs to this row: no need to keep with every write which place it was.
-                table.places[key] = self._buried.pop()
-                out_of_order[table.name] = table
-            table.rows[key] = old
-        # A dict puts what comes back at its end, but lists, indexes and snapshots show rows in the order of creation.
-        # Sorting is dear, so it waits until everything is back, and only tables with a deletion need it.
+        # Lists, indexes and snapshots show rows in the order of creation. Sorting is dear, so it waits until
+        # everything is back, and only tables with a deletion need it.
+        out_of_order = {table.name: table for table, key, old in reversed(undo) if table.undo(key, old)}
         for table in out_of_order.values():
             table.put_in_order()
 
     def tables(self) -> dict[str, dict[str, Any]]:
-        """A copy of every table that has rows: what a snapshot keeps."""
-        return {name: dict(table.rows) for name, table in self._tables.items() if table.rows}
+        """The rows of every table that has any, as they are now: what a snapshot keeps. Nobody may change them."""
+        return {name: table.share() for name, table in self._tables.items() if table.rows}
 
-    def replace(self, tables: Mapping[str, Mapping[str, Any]]) -> None:
-        """Put the state of a snapshot in place of this one."""
+    def replace(self, tables: Mapping[str, dict[str, Any]]) -> None:
+        """Put the state of a snapshot in place of this one, sharing its rows."""
         for table in self._tables.values():
             table.fill({})
         for name, rows in tables.items():
