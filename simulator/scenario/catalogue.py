@@ -14,6 +14,7 @@ from typing_extensions import TypedDict
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus
+from simulator.scenario.matching import Condition, conditions
 from simulator.scenario.schema import REQUEST, Library, Rule, Scenario, ScenarioFile
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
@@ -29,6 +30,9 @@ class Uploaded(TypedDict):
     source: str
     lines: dict[str, SavedCount]
 
+
+_PATH = frozenset({"path"})
+"""What rules on requests compare as a glob."""
 
 UPLOADED = TableKey("uploaded_scenarios", Uploaded)
 """The scenarios of a world by name."""
@@ -57,11 +61,23 @@ class CannotActivate(ControlError):
 
 
 @dataclass(frozen=True)
-class RequestRule:
-    """A rule on requests, with the method and the path that it names; None for what it leaves open."""
+class PreparedRule:
+    """A rule with its `where` made ready, and its number in the file."""
 
     index: int
     rule: Rule
+    conditions: tuple[Condition, ...]
+
+    @property
+    def part(self) -> str:
+        """The path of the rule in the document."""
+        return f"rules[{self.index}]"
+
+
+@dataclass(frozen=True)
+class RequestRule(PreparedRule):
+    """A rule on requests, with the method and the path that it names; None for what it leaves open."""
+
     method: str | None
     path: re.Pattern[str] | None
 
@@ -69,7 +85,7 @@ class RequestRule:
     def of(cls, index: int, rule: Rule) -> RequestRule:
         method, path = rule.where.get("method"), rule.where.get("path")
         pattern = re.compile(translate(path)) if isinstance(path, str) else None
-        return cls(index, rule, method if isinstance(method, str) else None, pattern)
+        return cls(index, rule, conditions(rule.where, _PATH), method if isinstance(method, str) else None, pattern)
 
     def may_match(self, method: str, path: str) -> bool:
         return self.method in (None, method) and (self.path is None or self.path.match(path) is not None)
@@ -85,7 +101,7 @@ class PreparedScenario:
 
     row: ScenarioFile | Uploaded
     file: ScenarioFile
-    rules: Mapping[str, tuple[tuple[int, Rule], ...]]
+    rules: Mapping[str, tuple[PreparedRule, ...]]
     asked: tuple[RequestRule, ...]
 
 
@@ -117,11 +133,12 @@ class Catalogue:
         ready = kept.get(name)
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else _from_row(row)
-            rules: dict[str, tuple[tuple[int, Rule], ...]] = {}
+            rules: dict[str, tuple[PreparedRule, ...]] = {}
             for index, rule in enumerate(file.scenario.rules):
+                prepared = PreparedRule(index, rule, conditions(rule.where))
                 for event in rule.events:
-                    rules[event] = (*rules.get(event, ()), (index, rule))
-            asked = tuple(RequestRule.of(index, rule) for index, rule in rules.get(REQUEST, ()))
+                    rules[event] = (*rules.get(event, ()), prepared)
+            asked = tuple(RequestRule.of(one.index, one.rule) for one in rules.get(REQUEST, ()))
             ready = kept[name] = PreparedScenario(row, file, rules, asked)
         return ready
 

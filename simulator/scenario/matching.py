@@ -1,25 +1,75 @@
-"""Whether a `where` holds: comparing what a rule asks for with what an object, a request or a beneficiary has."""
+"""Whether a `where` holds: comparing what a rule asks for with what an object, a request or a beneficiary has.
+
+A `where` is made ready once, as conditions: rules are held against every event, and hardly any is meant.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
+from simulator.wire.json import JsonObject
 
 Look: TypeAlias = "Callable[[str], object]"
 """The value at a dotted path, or ABSENT."""
+IsScenario: TypeAlias = "Callable[[str], bool]"
+"""Whether a text is the name of a scenario."""
+Passes: TypeAlias = "Callable[[object, dict[str, str], IsScenario], bool]"
+"""Whether a value passes; what a pattern captures is put into the groups."""
+
+DERIVED = frozenset({"request", "body", "beneficiary", "quote"})
+"""Paths that begin so lead out of the object itself, to what has to be looked for."""
 
 ABSENT: object = object()
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """One entry of a `where`: a dotted path, and whether the value there passes."""
+
+    path: str
+    passes: Passes
+
+
+def conditions(where: Mapping[str, object], globs: frozenset[str] = frozenset()) -> tuple[Condition, ...]:
+    """A `where` made ready. Values at the paths in `globs` are compared with the asked text as a glob.
+
+    What is compared with the object itself goes first: it costs least, and refuses most.
+    """
+    entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Tests) or _head(entry[0]) in DERIVED)
+    return tuple(Condition(path, _ready(wanted, path in globs)) for path, wanted in entries)
+
+
+def all_hold(wanted: Iterable[Condition], look: Look, is_scenario: IsScenario) -> dict[str, str] | None:
+    """The named groups of the patterns when every condition holds, else None."""
+    # Patterns at several paths share one set of groups; of two with one name the later in the file wins.
+    groups: dict[str, str] = {}
+    for condition in wanted:
+        if not condition.passes(look(condition.path), groups, is_scenario):
+            return None
+    return groups
+
+
+def passes(wanted: object, value: object) -> bool:
+    """Whether a value is what one entry of a `where` asks for, where no scenario is known by name."""
+    return _ready(wanted, glob=False)(value, {}, lambda name: False)
+
+
+def _head(path: str) -> str:
+    return path.partition(".")[0]
 
 
 def dig(value: object, path: str) -> object:
     """The value at a dotted path (members of objects, numbers for items of arrays), or ABSENT."""
     for part in path.split("."):
-        if isinstance(value, Mapping) and part in value:
+        if type(value) is dict or isinstance(value, Mapping):  # nearly always a dict, which is seen at once
+            if part not in value:
+                return ABSENT
             value = value[part]
         elif isinstance(value, list) and part.isdecimal() and len(part) < 10 and int(part) < len(value):
             value = value[int(part)]
@@ -28,27 +78,14 @@ def dig(value: object, path: str) -> object:
     return value
 
 
-def holds(
-    where: Mapping[str, object],
-    look: Look,
-    *,
-    globs: frozenset[str] = frozenset(),
-    is_scenario: Callable[[str], bool] = lambda name: False,
-) -> dict[str, str] | None:
-    """The named groups of the patterns when everything holds, else None.
-
-    Values at the paths in `globs` are compared with the asked text as a glob.
-    """
-    # Patterns at several paths share one set of groups; of two with one name the later in the file wins.
-    groups: dict[str, str] = {}
-    for path, wanted in where.items():
-        value = look(path)
-        if isinstance(wanted, Tests):
-            if not _passes(wanted, value, groups, is_scenario):
-                return None
-        elif not any(_equals(one, value, path in globs) for one in (wanted if isinstance(wanted, list) else [wanted])):
-            return None
-    return groups
+def _ready(wanted: object, glob: bool) -> Passes:
+    if isinstance(wanted, Tests):
+        return _tested(wanted.given)
+    options = wanted if isinstance(wanted, list) else [wanted]
+    if not glob and all(isinstance(option, str) for option in options):
+        texts = frozenset(options)
+        return lambda value, groups, is_scenario: isinstance(value, str) and value in texts
+    return lambda value, groups, is_scenario: any(_equals(option, value, glob) for option in options)
 
 
 def _equals(wanted: object, value: object, glob: bool) -> bool:
@@ -81,28 +118,42 @@ _COMPARISONS: Mapping[str, Callable[[Decimal, Decimal], bool]] = {
     "lt": lambda value, bound: value < bound,
     "lte": lambda value, bound: value <= bound,
 }
+_OF_TEXTS = frozenset({"starts_with", "ends_with", "matches", "names_scenario"})
 
 
-def _passes(tests: Tests, value: object, groups: dict[str, str], is_scenario: Callable[[str], bool]) -> bool:
-    given = tests.given
-    if "exists" in given and given["exists"] != (value is not ABSENT and value is not None):
-        return False
-    for name, compare in _COMPARISONS.items():
-        if name in given:
-            number = _number(value)
-            if number is None or not compare(number, given[name]):
-                return False
-    if not {"starts_with", "ends_with", "matches", "names_scenario"} & set(given):
-        return True
-    if not isinstance(value, str):
-        return False
-    if not value.startswith(given.get("starts_with", "")) or not value.endswith(given.get("ends_with", "")):
-        return False
-    named = value
-    if "matches" in given:
-        captured = compiled(given["matches"]).search(value)
-        if captured is None:
+def _tested(given: JsonObject) -> Passes:
+    """What the tests of a value that were given amount to."""
+    exists: bool | None = given.get("exists")
+    bounds = [(compare, given[name]) for name, compare in _COMPARISONS.items() if name in given]
+    of_text = _text_tested(given) if _OF_TEXTS & given.keys() else None
+
+    def tested(value: object, groups: dict[str, str], is_scenario: IsScenario) -> bool:
+        if exists is not None and exists != (value is not ABSENT and value is not None):
             return False
-        groups.update(captured)
-        named = captured.get("name", value)
-    return "names_scenario" not in given or is_scenario(named) == given["names_scenario"]
+        if bounds:
+            number = _number(value)
+            if number is None or not all(compare(number, bound) for compare, bound in bounds):
+                return False
+        return of_text is None or (isinstance(value, str) and of_text(value, groups, is_scenario))
+
+    return tested
+
+
+def _text_tested(given: JsonObject) -> Callable[[str, dict[str, str], IsScenario], bool]:
+    begins, ends = given.get("starts_with", ""), given.get("ends_with", "")
+    pattern = compiled(given["matches"]) if "matches" in given else None
+    names_scenario: bool | None = given.get("names_scenario")
+
+    def tested(value: str, groups: dict[str, str], is_scenario: IsScenario) -> bool:
+        if not value.startswith(begins) or not value.endswith(ends):
+            return False
+        named = value
+        if pattern is not None:
+            captured = pattern.search(value)
+            if captured is None:
+                return False
+            groups.update(captured)
+            named = captured.get("name", value)
+        return names_scenario is None or is_scenario(named) == names_scenario
+
+    return tested

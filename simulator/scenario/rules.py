@@ -14,18 +14,16 @@ from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop
-from simulator.scenario.catalogue import Context
+from simulator.scenario.catalogue import Context, PreparedRule
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.logbook import note
-from simulator.scenario.matching import holds
+from simulator.scenario.matching import all_hold
 from simulator.scenario.pending import PlannedStep, plan, steps_on
 from simulator.scenario.schema import CREATED, REQUEST, Rule, ScenarioFile
 from simulator.scenario.view import View, with_ancestors
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import Shown
 from simulator.wire.records import find, origin_of, render
-
-_PATH = frozenset({"path"})
 
 
 @dataclass(frozen=True)
@@ -58,8 +56,9 @@ def dispatch(context: Context, world: World, happening: Happening) -> None:
         if context.catalogue.knows(world, name) and stops.why_stopped(world, name) is None:
             offer(context, world, name, happening, root)
         return
+    view = _view_of(world, happening)
     for name in reversed(active(world)):
-        if offer(context, world, name, happening, ""):
+        if _offer(context, world, name, happening, "", view):
             return
 
 
@@ -83,18 +82,22 @@ def bind(world: World, object_id: str, name: str) -> None:
 
 def offer(context: Context, world: World, name: str, happening: Happening, root: str) -> bool:
     """Let the first matching rule of one scenario take it; whether one did. `root`: what is bound, if anything."""
+    return _offer(context, world, name, happening, root, _view_of(world, happening))
+
+
+def _view_of(world: World, happening: Happening) -> View:
+    return View(world, happening.environment, happening.subject, happening.object_id)
+
+
+def _offer(context: Context, world: World, name: str, happening: Happening, root: str, view: View) -> bool:
     ready = context.catalogue.get(world, name)
-    rules = ready.rules.get(happening.event)
-    if not rules:
-        return False
-    view = View(world, happening.environment, happening.subject, happening.object_id)
-    for index, rule in rules:
-        groups = _take(context, world, name, index, rule, view, root, frozenset())
+    for prepared in ready.rules.get(happening.event, ()):
+        groups = _take(context, world, name, prepared, view, root)
         if groups is not None:
-            part = f"rules[{index}]"
+            part = prepared.part
             place = ready.file.place(part)
             note(world, name, "fired", part, place, object=happening.object_id, event=happening.event)
-            _plan(context, world, ready.file, index, rule, happening, groups)
+            _plan(context, world, ready.file, prepared, happening, groups)
             return True
     return False
 
@@ -123,11 +126,10 @@ def answer_for(
             continue
         view = View(world, environment, {"method": method, "path": path}, body=body)
         for asked in may_match:
-            if _take(context, world, name, asked.index, asked.rule, view, "", _PATH) is None:
+            if _take(context, world, name, asked, view, "") is None:
                 continue
-            part = f"rules[{asked.index}]"
-            place = ready.file.place(part)
-            note(world, name, "fired", part, place, event=REQUEST, request=f"{method} {path}")
+            place = ready.file.place(asked.part)
+            note(world, name, "fired", asked.part, place, event=REQUEST, request=f"{method} {path}")
             return _answer_of(name, asked.rule, place)
     return None
 
@@ -142,26 +144,19 @@ def _answer_of(name: str, rule: Rule, place: str) -> Answer | None:
 
 
 def _take(
-    context: Context,
-    world: World,
-    name: str,
-    index: int,
-    rule: Rule,
-    view: View,
-    root: str,
-    globs: frozenset[str],
+    context: Context, world: World, name: str, prepared: PreparedRule, view: View, root: str
 ) -> dict[str, str] | None:
     """The named groups when the rule matches and may still fire; then it is counted.
 
     The order is part of the language: a rule whose `where` does not hold draws no chance and is not counted, and one
     that chance passes over is not counted either. So `times: 1, probability: 0.5` fires once, sooner or later.
     """
-    counts = world.store[COUNTS]
-    key = f"{name}|{index}|{root}"
-    count: int = counts.get(key) or 0
+    rule, counts = prepared.rule, world.store[COUNTS]
+    key = "" if rule.times is None else f"{name}|{prepared.index}|{root}"
+    count = counts.get(key) or 0
     if rule.times is not None and count >= rule.times:
         return None
-    groups = holds(rule.where, view.look, globs=globs, is_scenario=lambda named: context.catalogue.knows(world, named))
+    groups = all_hold(prepared.conditions, view.look, lambda named: context.catalogue.knows(world, named))
     if groups is None:
         return None
     if rule.probability is not None and world.streams.fraction(f"scenario.{name}") >= rule.probability:
@@ -175,8 +170,7 @@ def _plan(
     context: Context,
     world: World,
     file: ScenarioFile,
-    index: int,
-    rule: Rule,
+    prepared: PreparedRule,
     happening: Happening,
     groups: Mapping[str, str],
 ) -> None:
@@ -185,22 +179,22 @@ def _plan(
     Hand-overs that stand first and have no delay are made now and not planned: a timer, even one that is due at once,
     would fire after the next event of this same change, and the successor would miss that event.
     """
-    slowdown, place = file.scenario.slowdown, file.place(f"rules[{index}]")
+    slowdown, place = file.scenario.slowdown, file.place(prepared.part)
     slowed_by = slowing.networks_of(happening.subject) if slowdown else []
     factor = slowing.factor(world, context.network_status, slowdown, happening.environment, slowed_by)
-    steps = rule.do or []
+    steps = prepared.rule.do or []
     delays = (round(min(draw(world, file.name, step.after) * factor, LAST_MS)) for step in steps)
     timed = list(zip(accumulate(delays), steps, strict=True))
     first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
     for number, (_, step) in enumerate(first):
-        part = f"rules[{index}].do[{number}]"
+        part = f"{prepared.part}.do[{number}]"
         hand_over(context, world, file.name, filled(step.scenario, groups), happening, part, place)
     planned = []
     for number, (delay_ms, step) in enumerate(timed[len(first) :], len(first)):
         pending = PlannedStep(
             target=happening.object_id,
             scenario=file.name,
-            part=f"rules[{index}].do[{number}]",
+            part=f"{prepared.part}.do[{number}]",
             place=place,
             event=happening.event,
             environment=step.environment or happening.environment,
@@ -215,7 +209,7 @@ def _plan(
         holding.hold(world, context.actions, context.network_status, keys)
         too_many = stops.count_pending(world, file.name, len(keys))
         if too_many is not None:
-            stop(world, file.name, f"rules[{index}]", place, too_many)
+            stop(world, file.name, prepared.part, place, too_many)
 
 
 def latest(world: World, object_id: str) -> Happening | None:

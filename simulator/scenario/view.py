@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from simulator.kernel.texts import NO_MEMBERS
 from simulator.kernel.world import NO_ORIGIN, Origin, World
-from simulator.scenario.matching import ABSENT, dig
+from simulator.scenario.matching import ABSENT, DERIVED, dig
 from simulator.wire.json import JsonObject, Shown
 from simulator.wire.records import find, kind_of, origin_of, render
 from simulator.wire.texts import object_of
@@ -56,14 +56,17 @@ class View:
         self._seen: dict[str, object] = {}
 
     def look(self, path: str) -> object:
-        """The value at a path, or ABSENT."""
-        head, _, rest = path.partition(".")
-        if head not in ("request", "body", "beneficiary", "quote"):
-            return dig(self._subject, path)
-        if head not in self._seen:
-            self._seen[head] = self._root(head)
-        root = self._seen[head]
-        return dig(root, rest) if rest else root
+        """The value at a path, or ABSENT; the same however often it is asked for, as many rules name the same."""
+        seen = self._seen
+        if path not in seen:
+            head, _, rest = path.partition(".")
+            if head not in DERIVED:
+                seen[path] = dig(self._subject, path)
+            elif rest:
+                seen[path] = dig(self.look(head), rest)
+            else:
+                seen[path] = self._root(head)
+        return seen[path]
 
     def _root(self, head: str) -> object:
         if head == "beneficiary":

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.matching import ABSENT, dig, holds
+from simulator.scenario.matching import ABSENT, all_hold, conditions, dig, passes
 from simulator.scenario.schema import Rule
 
 
 def fits(wanted: Any, value: Any) -> bool:
     rule = Rule.model_validate({"on": "created", "where": {"field": wanted}, "do": []})
-    return holds(rule.where, lambda _: value, is_scenario=lambda name: name == "known") is not None
+    return all_hold(conditions(rule.where), lambda _: value, lambda name: name == "known") is not None
 
 
 @pytest.mark.parametrize(
@@ -85,17 +85,48 @@ def test_paths_reach_into_objects_and_arrays() -> None:
     assert dig(value, "a.c") is ABSENT
 
 
+def captured(where: Any, shown: dict[str, Any], globs: frozenset[str] = frozenset()) -> dict[str, str] | None:
+    """The named groups when everything holds."""
+    rule = Rule.model_validate({"on": "created", "where": where, "do": []})
+    return all_hold(conditions(rule.where, globs), lambda path: shown.get(path, ABSENT), lambda name: False)
+
+
 def test_everything_must_hold_and_the_groups_come_back() -> None:
-    rule = Rule.model_validate({"on": "created", "where": {"a": {"matches": "(?P<x>.)(?P<y>z)?"}, "b": 1}, "do": []})
-    assert holds(rule.where, lambda path: {"a": "q", "b": 1}[path]) == {"x": "q"}
-    assert holds(rule.where, lambda path: {"a": "q", "b": 2}[path]) is None
+    where = {"a": {"matches": "(?P<x>.)(?P<y>z)?"}, "b": 1}
+    assert captured(where, {"a": "q", "b": 1}) == {"x": "q"}
+    assert captured(where, {"a": "q", "b": 2}) is None
+
+
+def test_of_two_groups_of_one_name_the_later_in_the_file_wins() -> None:
+    where = {"request.a": {"matches": "(?P<x>.)"}, "b": 1, "c": {"matches": "(?P<x>.)"}}
+    assert captured(where, {"request.a": "q", "b": 1, "c": "r"}) == {"x": "r"}
+
+
+def test_what_leads_out_of_an_object_is_looked_for_last() -> None:
+    looked: list[str] = []
+
+    def look(path: str) -> object:
+        looked.append(path)
+        return "other" if path == "type" else "a"
+
+    where = {"request.reference": "a", "beneficiary.id": "a", "type": "send", "id": "a"}
+    assert all_hold(conditions(where), look, lambda name: False) is None
+    assert looked == ["type"]
+
+
+def test_one_entry_of_a_where_is_held_against_a_value() -> None:
+    rule = Rule.model_validate({"on": "created", "where": {"a": {"gt": 5}, "b": ["x", None]}, "do": []})
+    assert passes(rule.where["a"], "6.00")
+    assert not passes(rule.where["a"], "5.00")
+    assert passes(rule.where["b"], ABSENT)
+    assert not passes(rule.where["b"], "y")
 
 
 def test_a_glob_is_compared_as_one() -> None:
     where = {"path": ["/quotes/*/confirm", "/wallets"]}
-    assert holds(where, lambda _: "/quotes/q/confirm", globs=frozenset({"path"})) == {}
-    assert holds(where, lambda _: "/quotes", globs=frozenset({"path"})) is None
-    assert holds(where, lambda _: "/quotes/q/confirm") is None
+    assert captured(where, {"path": "/quotes/q/confirm"}, frozenset({"path"})) == {}
+    assert captured(where, {"path": "/quotes"}, frozenset({"path"})) is None
+    assert captured(where, {"path": "/quotes/q/confirm"}) is None
 
 
 @pytest.mark.parametrize("pattern", ["^(a+)+$", "(a|aa)+$", "(a*)*b", "^(?:a?){30}a{30}$", "(?P<x>a.*a.*a.*)b"])
