@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
 from pydantic import ValidationError
 
 from simulator.client import DEFAULT_HOST, DEFAULT_PORT
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import Settings, SettingSet, shown

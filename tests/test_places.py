@@ -10,7 +10,6 @@ import asyncio
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing_extensions import TypedDict
 from contracts.generator.diagrams import pages
 from simulator.assembly import ROOMS, Blueprint, Simulator
 from simulator.control.faults import ROWS as CONTROL_ROWS
+from simulator.dataclass import dataclass
 from simulator.host import application_of
 from simulator.insight.histories import cells
 from simulator.kernel.agenda import Timer

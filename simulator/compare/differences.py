@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard
 
 from simulator.compare.verdicts import Meaning
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import parse_timestamp
 
 STATES = ("status", "kyc_status", "event")

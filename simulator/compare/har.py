@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import base64
-from dataclasses import dataclass
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import orjson
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS, parse_timestamp
 from simulator.wire.json import JsonObject, loads
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import orjson
 
@@ -17,6 +17,7 @@ from simulator.compare.differences import Difference, compare_answers, error_of,
 from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.config import Config
+from simulator.dataclass import dataclass
 from simulator.host import create_app
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD

@@ -6,11 +6,12 @@ import json
 import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from urllib.parse import urlsplit
 
 from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
+from simulator.dataclass import dataclass
 from simulator.wire.json import JsonObject
 
 SHOWN_NAMES = 12

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from simulator.dataclass import dataclass
 
 SHOWN_CHARACTERS = 600
 

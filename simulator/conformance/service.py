@@ -7,12 +7,13 @@ import re
 import shlex
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
+from simulator.dataclass import dataclass
 from simulator.wire.json import JsonObject, Shown
 
 TIMEOUT_SECONDS = 30

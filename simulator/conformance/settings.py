@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from simulator.dataclass import dataclass
 
 Mode = Literal["read-only", "full"]
 Part = Literal["behaviour", "shapes", "control"]

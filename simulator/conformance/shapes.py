@@ -7,7 +7,6 @@ where the specification has it, and a guess that differs where the contract only
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -17,6 +16,7 @@ import orjson
 from simulator.conformance.laws.bench import finding
 from simulator.conformance.rules import Rule, Tally
 from simulator.conformance.service import Answer
+from simulator.dataclass import dataclass
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from simulator.contract.facts import BOUNDS, FORMS, Fact, Facts, Schema, Side, facts_of, without_variants
+from simulator.dataclass import dataclass
 
 Verdict: TypeAlias = Literal["removed", "weakened", "tightened", "added", "loosened", "strengthened"]
 BREAKING: frozenset[Verdict] = frozenset(("removed", "weakened", "tightened"))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from simulator.contract.files import followed
+from simulator.dataclass import dataclass
 from simulator.wire.json import Shown, dumps
 
 _SCHEMAS = "#/components/schemas/"

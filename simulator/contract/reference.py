@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias, TypeVar
 
 from simulator.contract.fields import Field, Part, Reader
 from simulator.contract.files import operations_of
 from simulator.contract.samples import JSON, Sample, first_example, one_line, samples
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import parse_timestamp
 from simulator.wire.json import Shown
 

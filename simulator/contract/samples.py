@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
 from simulator.contract.fields import Reader
 from simulator.contract.files import operations_of
+from simulator.dataclass import dataclass
 from simulator.wire.json import Shown, dumps
 
 JSON = "application/json"

@@ -7,7 +7,6 @@ whether they hold together, on a world of their own that nobody sees.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from functools import lru_cache
 from typing import Any
@@ -17,6 +16,7 @@ from typing_extensions import is_typeddict
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.journal import CALLS
 from simulator.control.trial import try_out
+from simulator.dataclass import dataclass
 from simulator.insight import COVERAGE
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -17,6 +17,7 @@ from typing_extensions import TypedDict
 from simulator.control.operation import LIMIT, SECONDS, WHOLE, WORLD_HEADER, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.queries import wait_seconds
 from simulator.courier.courier import wall_clock_ms
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World

@@ -7,7 +7,6 @@ and never a secret.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, NotRequired
 from weakref import WeakKeyDictionary
 
@@ -16,6 +15,7 @@ from typing_extensions import TypedDict
 
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.control.shapes import Environment
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from inspect import getdoc
 from math import inf
 from types import NoneType
@@ -31,6 +31,7 @@ from simulator.assembly import Simulator
 from simulator.control.lookups import Lookups
 from simulator.control.shapes import StoppedScenarios
 from simulator.courier.courier import Patience, Unanswered
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS, format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
 from simulator.scenario.shapes import StoppedScenario

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from simulator.control.operation import ControlCall, ControlOperation, Raw
+from simulator.dataclass import dataclass
 
 HTML = "text/html; charset=utf-8"
 _STYLE = re.compile(r"<style>\n?(.*?)</style>", re.DOTALL)

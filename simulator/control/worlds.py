@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Annotated, Any
 
 from pydantic import Field, PlainValidator, StringConstraints, WithJsonSchema
@@ -14,6 +13,7 @@ from simulator.assembly import Blueprint, WorldExists
 from simulator.control.clock import ClockBody, ClockState, moment, rate_of, show_clock
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.courier.courier import wall_clock_ms
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD, World

@@ -11,12 +11,13 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from simulator.courier.port import Port
 from simulator.courier.transport import TIMEOUT_SECONDS, HttpTransport, Transport
+from simulator.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks

@@ -11,7 +11,7 @@ import socket
 import ssl
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from ipaddress import ip_address
 from time import perf_counter
@@ -21,6 +21,7 @@ from aiohappyeyeballs import AddrInfoType, pop_addr_infos_interleave, start_conn
 from yarl import URL
 
 from simulator.courier.exchange import ConnectionClosed, Exchange, Headers, NoHttp
+from simulator.dataclass import dataclass
 from simulator.resources.webhooks import Outcome, check_address, check_url, is_on_this_machine
 
 TIMEOUT_SECONDS = 10.0

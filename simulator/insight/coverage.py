@@ -7,9 +7,10 @@ operation, code, event type or transition that is added is uncovered until traff
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from simulator.dataclass import dataclass
 from simulator.insight import tally
 from simulator.insight.histories import Cell, cells, moves_of
 from simulator.kernel.world import World

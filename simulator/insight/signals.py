@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from simulator.dataclass import dataclass
 from simulator.wire.advice import Severity
 
 INFO: Severity = "info"

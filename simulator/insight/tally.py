@@ -7,10 +7,11 @@ of snapshots and gone after a reset.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
+from simulator.dataclass import dataclass
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

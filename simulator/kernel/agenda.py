@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, ValuesView
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Store, Table, TableKey
 

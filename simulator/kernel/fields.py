@@ -5,8 +5,9 @@ mypy sees plain numbers and texts. `wire/codec` reads the annotations when it ch
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated, TypeAlias
+
+from simulator.dataclass import dataclass
 
 LAST_TIMESTAMP_MS = 253_402_300_799_999
 """The end of the year 9999, the last moment that can be written."""

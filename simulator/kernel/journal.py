@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any, ClassVar
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
 from simulator.kernel.store import Store, TableKey
 from simulator.kernel.texts import Packing, Text

@@ -8,9 +8,9 @@ world and the fees may go below zero, an owner's pots never do.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import Store, TableKey

@@ -8,7 +8,8 @@ transitions are made from the same tables.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from simulator.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ context wide enough that a product of two amounts is exact.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+
+from simulator.dataclass import dataclass
 
 ZERO = Decimal(0)
 _PRECISION = 96

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Set
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import TracebackType
 from typing import Any, TypeAlias
 
+from simulator.dataclass import dataclass
 from simulator.kernel.agenda import SEQUENCES, TIMERS, Agenda, Timer
 from simulator.kernel.clock import HOUR_MS, Clock
 from simulator.kernel.ids import STREAMS, Streams

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import translate
 from weakref import WeakKeyDictionary
 
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from simulator.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus

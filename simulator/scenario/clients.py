@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.client import CONTROL_BASE
+from simulator.dataclass import dataclass
 from simulator.wire.json import JsonObject, dumps, loads
 
 if TYPE_CHECKING:

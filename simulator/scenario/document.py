@@ -10,11 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, NotRequired, TypeAlias, TypedDict
 
 import yaml
 
+from simulator.dataclass import dataclass
 from simulator.wire.json import JsonObject
 from simulator.wire.strict import nearest
 

@@ -5,11 +5,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from simulator.dataclass import dataclass
 from simulator.scenario.parts import DurationMs, Environment, Part, Where
 from simulator.wire.json import JsonObject
 

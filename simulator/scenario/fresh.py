@@ -7,10 +7,11 @@ the control interface.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Any, TypeAlias
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import DAY_MS, HOUR_MS
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency

@@ -9,9 +9,10 @@ timer would never end. Actions by hand are never held: who does them by hand wan
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
+from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Table, TableKey

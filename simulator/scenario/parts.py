@@ -6,7 +6,6 @@ Durations are validated where they stand and kept as spans of milliseconds.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import Annotated, Any, Literal, TypeAlias
 
@@ -23,6 +22,7 @@ from pydantic import (
 )
 from pydantic.json_schema import JsonSchemaValue
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import parse_duration
 from simulator.scenario.pattern import compiled
 from simulator.wire.json import JsonObject

@@ -7,9 +7,9 @@ account by a call, or the clock by a timer. The steps are those of a drive.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import MINUTE_MS, to_datetime
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World

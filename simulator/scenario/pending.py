@@ -5,12 +5,13 @@ A timer is plain data in the world's document, so its arguments keep their names
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict, Unpack
 
+from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World

@@ -9,10 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS
 from simulator.wire.json import JsonObject, with_texts

@@ -7,9 +7,10 @@ is seen by that one alone. What is bound and counted are rows of the world, so t
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate, takewhile
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
 from simulator.scenario import holding, slowing, stops

@@ -9,11 +9,11 @@ actions, events and scenarios, parameters of actions) is the judge's.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
+from simulator.dataclass import dataclass
 from simulator.scenario.document import FileProblem
 from simulator.scenario.drive import DriveStep, Expectation
 from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where

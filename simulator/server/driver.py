@@ -12,7 +12,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 from typing import TypeAlias
@@ -20,6 +19,7 @@ from weakref import WeakKeyDictionary
 
 from simulator.courier.courier import Courier, Patience
 from simulator.courier.port import Port
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import World
 

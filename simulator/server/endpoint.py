@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from time import perf_counter
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from simulator.courier.courier import wall_clock_ms
+from simulator.dataclass import dataclass
 from simulator.insight import count_entry
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.machine import IllegalMove

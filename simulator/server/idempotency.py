@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
 from itertools import takewhile
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey

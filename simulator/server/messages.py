@@ -6,13 +6,14 @@ The head of a request comes first, so that whoever may not call is refused befor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from simulator.dataclass import dataclass
 from simulator.server.slices import Content, send_in_pieces
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, JsonObject, loads

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import count
+
+from simulator.dataclass import dataclass
 
 MESSAGES_KEPT = 1_000
 LONGEST_QUEUE = 1_000

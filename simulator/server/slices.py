@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar
 
+from simulator.dataclass import dataclass
 from simulator.wire.json import dumps
 
 Item = TypeVar("Item")

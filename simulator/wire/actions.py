@@ -7,12 +7,13 @@ what it does. Chapter "Actions" of the control interface.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
+from simulator.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
 from simulator.kernel.world import NO_ORIGIN, Origin, World

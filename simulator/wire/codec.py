@@ -16,13 +16,14 @@ from __future__ import annotations
 import types
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, fields, is_dataclass
 from decimal import Decimal, InvalidOperation
 from math import isfinite
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from typing_extensions import is_typeddict
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Between, OneLine
 from simulator.kernel.texts import JsonText, Text
 from simulator.wire.texts import json_text, object_of

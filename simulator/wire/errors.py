@@ -5,8 +5,9 @@ Chapter "Errors" of the specification; `invalid_state` is the one code beyond it
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from simulator.dataclass import dataclass
 from simulator.wire.json import JsonObject
 from simulator.wire.rows import by_name
 

@@ -5,8 +5,9 @@ Chapter "Events" of the specification, decision W8.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.journal import Event
 from simulator.kernel.texts import Text

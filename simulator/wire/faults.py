@@ -7,12 +7,12 @@ and in the place that acts on it: `server/faults` for calls, the webhooks room o
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from typing import Annotated, Literal, TypeAlias, TypeVar, cast
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey

@@ -7,12 +7,12 @@ H7 (amounts) and H20 (bounds of text) are applied here, once for every operation
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
+from simulator.dataclass import dataclass
 from simulator.kernel.money import Currency
 from simulator.wire.errors import ApiError, invalid, missing
 from simulator.wire.shapes import Assumed

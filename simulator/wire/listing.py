@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Generic, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Choices, Page, Pagination

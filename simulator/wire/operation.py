@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Generic, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
+from simulator.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject

@@ -7,12 +7,13 @@ and how it is shown. Creating and moving a resource writes the row, its history 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Any, Generic, TypedDict
 
 from typing_extensions import TypeVar
 
+from simulator.dataclass import dataclass
 from simulator.kernel.copying import replace
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import HistoryEntry

@@ -8,7 +8,6 @@ its pattern rests on.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Generic, Literal, TypeAlias, TypeVar
 
@@ -16,6 +15,8 @@ from pydantic import GetJsonSchemaHandler, WithJsonSchema
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
+
+from simulator.dataclass import dataclass
 
 Constraint = Literal[
     "type",

@@ -6,11 +6,11 @@ Nothing lists them: a cell of a state table names its events, and its kind says 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
+from simulator.dataclass import dataclass
 from simulator.wire.events import EVENT_TYPES, EventType
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import Kind

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move

@@ -8,7 +8,6 @@ asked, is a function of an `Answer` entered by `always`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
 from uuid import uuid4
@@ -17,6 +16,7 @@ from simulator.client import CallRefused
 from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
 from simulator.conformance.service import FRESH_KEY, Answer, NoAnswer, Service, Unread
 from simulator.conformance.world import ControlledWorld
+from simulator.dataclass import dataclass
 from simulator.wire.json import JsonObject, Shown
 
 Need: TypeAlias = Literal["writes", "control", "production", "hook"]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.dataclass import dataclass
 from simulator.wire.json import Shown
 
 Fits = Callable[[Shown, str], bool]

@@ -6,9 +6,9 @@ Decisions M1, M2, M5 to M9, M13, M15; rounding as H9 says. Nothing here changes 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World

@@ -6,10 +6,10 @@ are the shared record of the transactions room.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Id
 from simulator.kernel.money import ZERO
 from simulator.kernel.store import TableKey

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 
 import bech32
+
+from simulator.dataclass import dataclass
 
 DEFAULT_EXPIRY_SECONDS = 3600
 """What a reader assumes when an invoice does not say (not the default of the endpoint, which always says)."""

@@ -6,12 +6,12 @@ limits are those of the products that are active now, so the listing belongs to 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated
 
 from typing_extensions import TypedDict
 
+from simulator.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
 from simulator.resources import reference

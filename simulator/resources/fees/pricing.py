@@ -6,9 +6,9 @@ The fee formula of the specification, decisions M2, M3 to M9 and M13.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.resources import reference

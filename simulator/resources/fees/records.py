@@ -5,10 +5,10 @@ Tables "Fee product" and "Fee object" of the specification, decisions M2, M9, R9
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.money import ZERO, Currency, add
 from simulator.kernel.store import TableKey
 from simulator.resources import reference

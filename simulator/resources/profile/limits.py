@@ -6,11 +6,11 @@ on the 1st. Usage is a row per period and currency, so nothing needs to be reset
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import to_datetime, to_ms
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey

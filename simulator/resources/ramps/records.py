@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Id
 from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee

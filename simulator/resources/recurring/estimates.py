@@ -5,10 +5,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
+from simulator.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World

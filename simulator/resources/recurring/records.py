@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
 from simulator.kernel.store import TableKey

@@ -8,13 +8,13 @@ any of them, and how many lie before a given day, is computed and never searched
 from __future__ import annotations
 
 from calendar import monthrange
-from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from functools import lru_cache
 from importlib import resources
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
+from simulator.dataclass import dataclass
 from simulator.kernel.clock import to_datetime, to_ms
 
 Frequency = Literal["daily", "weekly", "biweekly", "monthly"]

@@ -6,9 +6,9 @@ printed, so that every formula holds for the printed rate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from decimal import Decimal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
 from simulator.kernel.store import Table, TableKey

@@ -5,9 +5,9 @@ State table "Ramp quote" of the specification, decisions S1 and S2 (the same for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
+from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.fields import Milliseconds

@@ -6,12 +6,13 @@ An order is the same record seen as an order (decision S18), so its number and i
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from typing import Literal
 
 from typing_extensions import TypedDict
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
 from simulator.kernel.store import TableKey

@@ -5,9 +5,10 @@ Chapter "Events" of the specification, decisions W1 to W12.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar, Literal
 
+from simulator.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey

@@ -7,9 +7,10 @@ plain: what different parsers read differently (user names, numeric hosts, backs
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
+
+from simulator.dataclass import dataclass
 
 DOCKER_HOST = "host.docker.internal"
 MAX_LENGTH = 2048

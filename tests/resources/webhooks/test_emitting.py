@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -11,6 +10,7 @@ from pydantic import TypeAdapter
 from typing_extensions import get_type_hints
 
 from simulator.assembly import Simulator
+from simulator.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

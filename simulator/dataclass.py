@@ -1,0 +1,151 @@
+"""`dataclass`, as the standard library has it, but quick to declare and, where it is frozen with slots, quick to make.
+
+The standard one compiles five or six functions for every class when it is declared: half a millisecond each, a third
+of what the whole package takes to import. Here `__init__` is written when the first object is made, and the others are
+shared. A frozen object with slots is filled while it is of an open class with the same slots: four times as quick as
+`object.__setattr__` for every field. `fields`, `replace` and `asdict` of `dataclasses` work as ever.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NoReturn
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass as dataclass
+else:
+
+    def dataclass(
+        cls: type | None = None,
+        /,
+        *,
+        frozen: bool = False,
+        slots: bool = False,
+        eq: bool = True,
+        kw_only: bool = False,
+    ) -> Any:
+        """The options of `dataclasses.dataclass` that this package uses, with their meaning there."""
+
+        def declare(cls: type) -> type:
+            return _declared(cls, frozen=frozen, slots=slots, eq=eq, kw_only=kw_only)
+
+        return declare if cls is None else declare(cls)
+
+
+def _declared(cls: type[Any], *, frozen: bool, slots: bool, eq: bool, kw_only: bool) -> type[Any]:
+    own = set(cls.__dict__)
+    if cls.__doc__ is None:
+        cls.__doc__ = cls.__name__  # else the standard library works out a signature to have one
+    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False, slots=slots, kw_only=kw_only)(cls)
+    _set_up_init(made, frozen=frozen, slots=slots)
+    methods: dict[str, Any] = {} if "__repr__" in own else {"__repr__": _repr}
+    if eq:
+        equal, hashed = _comparison(made)
+        methods |= {"__eq__": equal, "__hash__": hashed if frozen else None}
+    if frozen:
+        methods |= {"__setattr__": _refuse_to_set, "__delattr__": _refuse_to_delete}
+    if frozen and slots:
+        methods |= {"__getstate__": _getstate, "__setstate__": _setstate}
+    for name, method in methods.items():
+        if name not in own:
+            setattr(made, name, method)
+    return made  # type: ignore[no-any-return]
+
+
+def _set_up_init(cls: Any, *, frozen: bool, slots: bool) -> None:
+    def first_init(self: object, /, *args: object, **values: object) -> None:
+        cls.__init__ = _written_init(cls, frozen=frozen, slots=slots)
+        cls.__init__(self, *args, **values)
+
+    cls.__init__ = first_init
+
+
+def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:
+    """`__init__` with a parameter for every field, as the standard library writes it."""
+    known: dict[str, object] = {"_cls": cls, "_set": object.__setattr__, "_MADE": _MADE}
+    parameters: dict[bool, list[str]] = {False: [], True: []}
+    body: list[str] = []
+    opened = frozen and slots
+    if opened:
+        known["_open"] = _open_class(cls)
+        body.append("_set(self, '__class__', _open)")
+    for field in dataclasses.fields(cls):
+        name, value = field.name, field.name
+        if field.default_factory is not dataclasses.MISSING:
+            known[f"_make_{name}"] = field.default_factory
+            default = "=_MADE"
+            value = f"_make_{name}() if {name} is _MADE else {name}" if field.init else f"_make_{name}()"
+        elif field.default is not dataclasses.MISSING:
+            known[f"_default_{name}"] = field.default
+            default = f"=_default_{name}"
+            value = name if field.init else f"_default_{name}"
+        elif field.init:
+            default = ""
+        else:
+            continue
+        if field.init:
+            parameters[field.kw_only is True].append(f"{name}{default}")
+        body.append(f"_set(self, {name!r}, {value})" if frozen and not slots else f"self.{name} = {value}")
+    if opened:
+        body.append("self.__class__ = _cls")
+    if hasattr(cls, "__post_init__"):
+        body.append("self.__post_init__()")
+    heads = ", ".join(["self", *parameters[False], *(["*", *parameters[True]] if parameters[True] else [])])
+    lines = "\n  ".join(body or ["pass"])
+    made: dict[str, Any] = {}
+    exec(f"def make({', '.join(known)}):\n def __init__({heads}):\n  {lines}\n return __init__", made)
+    init = made["make"](**known)
+    init.__qualname__ = f"{cls.__qualname__}.__init__"
+    init.__module__ = cls.__module__
+    return init
+
+
+def _open_class(cls: Any) -> type[Any]:
+    """A class with the slots of a frozen one, whose objects can be written to, and then be turned into its objects."""
+    members = {
+        name: cls.__dict__[name] for name in ("__slots__", "__orig_bases__", "__module__") if name in cls.__dict__
+    }
+    members |= {"__setattr__": object.__setattr__, "__delattr__": object.__delattr__}
+    return type(cls)(cls.__name__, cls.__bases__, members)  # type: ignore[no-any-return]
+
+
+_MADE = object()
+"""Stands for what a factory makes."""
+
+
+def _comparison(cls: Any) -> tuple[Callable[[Any, object], bool], Callable[[Any], int]]:
+    """`__eq__` and `__hash__`, as of the tuple of all fields."""
+    names = [field.name for field in dataclasses.fields(cls) if field.compare]
+    values: Callable[[Any], object] = attrgetter(*names) if names else lambda self: ()
+
+    def equal(self: Any, other: Any) -> bool:
+        return values(self) == values(other) if other.__class__ is self.__class__ else NotImplemented
+
+    def hashed(self: Any) -> int:
+        return hash(values(self))
+
+    return equal, hashed
+
+
+def _repr(self: Any) -> str:
+    shown = (f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self) if field.repr)
+    return f"{type(self).__qualname__}({', '.join(shown)})"
+
+
+def _refuse_to_set(self: object, name: str, value: object) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+
+
+def _refuse_to_delete(self: object, name: str) -> NoReturn:
+    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+
+
+def _getstate(self: Any) -> list[object]:
+    return [getattr(self, field.name) for field in dataclasses.fields(self)]
+
+
+def _setstate(self: Any, state: list[object]) -> None:
+    for field, value in zip(dataclasses.fields(self), state, strict=True):
+        object.__setattr__(self, field.name, value)

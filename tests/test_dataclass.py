@@ -1,0 +1,102 @@
+"""`simulator.dataclass` makes what `dataclasses.dataclass` makes: a class declared by both behaves the same."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import pickle
+from collections.abc import Callable
+from dataclasses import FrozenInstanceError, asdict, field, fields, replace
+from typing import Any, Generic, TypeVar
+
+import pytest
+
+from simulator.dataclass import dataclass
+
+T = TypeVar("T")
+OPTIONS = [
+    {"frozen": frozen, "slots": slots, "eq": eq, "kw_only": kw_only}
+    for frozen in (True, False)
+    for slots in (True, False)
+    for eq in (True, False)
+    for kw_only in (True, False)
+]
+
+
+def _class(declare: Callable[..., Any], **options: bool) -> Any:
+    class Base(Generic[T]):
+        __slots__ = ()
+
+    class Point(Base[T]):
+        x: int
+        y: list[int] = field(default_factory=list)
+        z: str = "z"
+        sum: int = field(init=False, repr=False, compare=False)
+
+        def __post_init__(self) -> None:
+            object.__setattr__(self, "sum", self.x + len(self.y))
+
+    made = declare(**options)(Point)
+
+    class Named(made[int]):
+        name: str = ""
+
+    return declare(**options)(Named)
+
+
+@pytest.mark.parametrize("options", OPTIONS, ids=str)
+def test_a_class_behaves_as_the_standard_library_makes_it(options: dict[str, bool]) -> None:
+    ours, theirs = (_behaviour(_class(declare, **options)) for declare in (dataclass, dataclasses.dataclass))
+    assert ours == theirs
+
+
+def _behaviour(cls: Any) -> list[object]:
+    one, same, other = cls(x=1, y=[2]), cls(x=1, y=[2]), cls(x=1, y=[2], name="other")
+    seen: list[object] = [one == same, one == other, one == 1, one == object(), one.sum, other.name, cls(x=3).y]
+    seen += [asdict(one), asdict(replace(other, x=5)), [f.name for f in fields(cls)]]
+    seen += [repr(one).rpartition(".")[2], cls.__match_args__, hasattr(one, "__dict__"), cls(x=1).y is cls(x=1).y]
+    copied = copy.copy(other)
+    seen += [asdict(copied), copied == other]
+    refused = (
+        lambda: cls(),
+        lambda: cls(x=1, w=2),
+        lambda: asdict(cls(1, [2])),
+        lambda: asdict(cls(1, [2], "z", "name", "surplus")),
+        lambda: isinstance(hash(cls(x=1, y=())), int),
+        lambda: setattr(one, "x", 2),
+        lambda: delattr(one, "z"),
+    )
+    for call in refused:
+        try:
+            seen.append(call())
+        except (TypeError, AttributeError) as error:
+            seen += [type(error), str(error).rpartition(".")[2] if isinstance(error, TypeError) else ""]
+    return [*seen, one.x]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    a: int
+    b: str = "b"
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    a: int
+    b: int = field(default_factory=lambda: 1 // 0)
+
+
+def test_a_row_is_frozen_and_can_be_copied_pickled_and_hashed() -> None:
+    row = Row(1)
+    for change in (lambda: setattr(row, "a", 2), lambda: delattr(row, "a")):
+        with pytest.raises(FrozenInstanceError):
+            change()
+    assert type(row) is Row
+    assert pickle.loads(pickle.dumps(row)) == copy.deepcopy(row) == Row(1, "b")
+    assert {row: 1}[Row(1)] == 1
+
+
+def test_what_breaks_while_it_is_made_is_no_object_at_all() -> None:
+    with pytest.raises(ZeroDivisionError):
+        Broken(1)
+    assert Broken(1, 2).b == 2
