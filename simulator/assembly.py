@@ -14,9 +14,9 @@ from dataclasses import field
 from decimal import Decimal
 from typing import Any, Protocol
 
-from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.store import TableKey

@@ -20,10 +20,10 @@ from typing_extensions import TypedDict
 from contracts.generator.diagrams import pages
 from simulator.assembly import ROOMS, Blueprint, Simulator
 from simulator.control.faults import ROWS as CONTROL_ROWS
-from simulator.dataclass import dataclass
 from simulator.host import application_of
 from simulator.insight.histories import cells
 from simulator.kernel.agenda import Timer
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow, World

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias, TypeGuard
 
 from simulator.compare.verdicts import Meaning
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.dataclass import dataclass
 
 STATES = ("status", "kyc_status", "event")
 DRAWN = ("access_token", "tx_hash", "address", "memo", "lnurl", "payment_request", "message", "account_number")

@@ -8,8 +8,8 @@ from urllib.parse import urlsplit
 
 import orjson
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS, parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject, loads
 
 BASE_END = "/v1"

@@ -17,8 +17,8 @@ from simulator.compare.differences import Difference, compare_answers, error_of,
 from simulator.compare.har import LIVE, RecordedCall
 from simulator.compare.verdicts import MEANINGS, meaning_of
 from simulator.config import Config
-from simulator.dataclass import dataclass
 from simulator.host import create_app
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.resources.auth import credentials

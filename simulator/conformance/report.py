@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from simulator.conformance.rules import Finding, Tally
 from simulator.conformance.settings import ConformanceSettings
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject
 
 SHOWN_NAMES = 12

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import field
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 SHOWN_CHARACTERS = 600
 

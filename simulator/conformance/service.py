@@ -13,7 +13,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from types import MappingProxyType
 from urllib.parse import quote, urlencode, urlsplit
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject, Shown
 
 TIMEOUT_SECONDS = 30

@@ -7,7 +7,7 @@ import tomllib
 from collections.abc import Mapping
 from typing import Any, Literal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 Mode = Literal["read-only", "full"]
 Part = Literal["behaviour", "shapes", "control"]

@@ -16,7 +16,7 @@ import orjson
 from simulator.conformance.laws.bench import finding
 from simulator.conformance.rules import Rule, Tally
 from simulator.conformance.service import Answer
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
     from jsonschema_rs import Draft202012Validator, ValidationError

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from simulator.contract.facts import BOUNDS, FORMS, Fact, Facts, Schema, Side, facts_of, without_variants
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 Verdict: TypeAlias = Literal["removed", "weakened", "tightened", "added", "loosened", "strengthened"]
 BREAKING: frozenset[Verdict] = frozenset(("removed", "weakened", "tightened"))

@@ -16,7 +16,7 @@ from typing import Any, Literal, TypeAlias
 import orjson
 
 from simulator.contract.files import followed, operations_of
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 Schema: TypeAlias = Mapping[str, Any]
 Side: TypeAlias = Literal["request", "answer"]

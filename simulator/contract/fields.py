@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from simulator.contract.files import followed
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import Shown, dumps
 
 _SCHEMAS = "#/components/schemas/"

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 from simulator.contract.fields import Field, Part, Reader
 from simulator.contract.files import operations_of
 from simulator.contract.samples import JSON, Sample, first_example, one_line, samples
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import Shown
 
 _EVERYWHERE = 0.9

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode
 
 from simulator.contract.fields import Reader
 from simulator.contract.files import operations_of
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import Shown, dumps
 
 JSON = "application/json"

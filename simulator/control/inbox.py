@@ -17,8 +17,8 @@ from typing_extensions import TypedDict
 from simulator.control.operation import LIMIT, SECONDS, WHOLE, WORLD_HEADER, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.queries import wait_seconds
 from simulator.courier.courier import wall_clock_ms
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
 from simulator.server.messages import WITHOUT_BODY

@@ -15,8 +15,8 @@ from typing_extensions import TypedDict
 
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.control.shapes import Environment
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText, Packing

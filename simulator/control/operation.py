@@ -31,8 +31,8 @@ from simulator.assembly import Simulator
 from simulator.control.lookups import Lookups
 from simulator.control.shapes import StoppedScenarios
 from simulator.courier.courier import Patience, Unanswered
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS, format_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
 from simulator.scenario.shapes import StoppedScenario
 from simulator.scenario.stops import stopped_since

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable
 
 from simulator.control.operation import ControlCall, ControlOperation, Raw
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 HTML = "text/html; charset=utf-8"
 _STYLE = re.compile(r"<style>\n?(.*?)</style>", re.DOTALL)

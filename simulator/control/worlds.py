@@ -13,8 +13,8 @@ from simulator.assembly import Blueprint, WorldExists
 from simulator.control.clock import ClockBody, ClockState, moment, rate_of, show_clock
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.courier.courier import wall_clock_ms
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials

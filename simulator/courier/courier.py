@@ -17,7 +17,7 @@ from weakref import ReferenceType, WeakKeyDictionary, ref
 
 from simulator.courier.port import Port
 from simulator.courier.transport import TIMEOUT_SECONDS, HttpTransport, Transport
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks

@@ -21,7 +21,7 @@ from aiohappyeyeballs import AddrInfoType, pop_addr_infos_interleave, start_conn
 from yarl import URL
 
 from simulator.courier.exchange import ConnectionClosed, Exchange, Headers, NoHttp
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.resources.webhooks import Outcome, check_address, check_url, is_on_this_machine
 
 TIMEOUT_SECONDS = 10.0

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import field
 from typing import TypeAlias
 
-from simulator.dataclass import dataclass
 from simulator.insight import tally
 from simulator.insight.histories import Cell, cells, moves_of
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, all_deliveries
 from simulator.wire.errors import CATALOGUE

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.advice import Severity
 
 INFO: Severity = "info"

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

@@ -12,7 +12,7 @@ from collections.abc import Iterable, ValuesView
 from dataclasses import field
 from typing import Any
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Store, Table, TableKey
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated, TypeAlias
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 LAST_TIMESTAMP_MS = 253_402_300_799_999
 """The end of the year 9999, the last moment that can be written."""

@@ -11,7 +11,7 @@ from dataclasses import field
 from functools import lru_cache
 from typing import Any, ClassVar
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds, WallMilliseconds
 from simulator.kernel.store import Store, TableKey
 from simulator.kernel.texts import Packing, Text

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import Store, TableKey

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

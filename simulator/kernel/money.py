@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 ZERO = Decimal(0)
 _PRECISION = 96

@@ -14,7 +14,7 @@ from dataclasses import field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 if TYPE_CHECKING:
     from _collections_abc import dict_values

@@ -13,9 +13,9 @@ from dataclasses import field
 from types import TracebackType
 from typing import Any, TypeAlias
 
-from simulator.dataclass import dataclass
 from simulator.kernel.agenda import SEQUENCES, TIMERS, Agenda, Timer
 from simulator.kernel.clock import HOUR_MS, Clock
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ids import STREAMS, Streams
 from simulator.kernel.journal import EVENTS, HISTORIES, HISTORY_LENGTHS, Cause, Event, Journal, shared_cause
 from simulator.kernel.ledger import BALANCES, ENTRIES, HOLDS, TOUCHED, Ledger

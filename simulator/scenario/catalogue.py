@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.holding import NetworkStatus

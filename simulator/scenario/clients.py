@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.client import CONTROL_BASE
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject, dumps, loads
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import Any, NotRequired, TypeAlias, TypedDict
 
 import yaml
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject
 from simulator.wire.strict import nearest
 

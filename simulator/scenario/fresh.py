@@ -11,8 +11,8 @@ from dataclasses import field
 from decimal import Decimal
 from typing import Any, TypeAlias
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import DAY_MS, HOUR_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World

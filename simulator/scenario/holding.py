@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field
 from typing import TypeAlias
 
-from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import ENVIRONMENTS, World

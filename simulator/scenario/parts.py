@@ -22,8 +22,8 @@ from pydantic import (
 )
 from pydantic.json_schema import JsonSchemaValue
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import parse_duration
+from simulator.kernel.dataclass import dataclass
 from simulator.scenario.pattern import compiled
 from simulator.wire.json import JsonObject
 

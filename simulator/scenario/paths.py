@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import MINUTE_MS, to_datetime
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.world import World
 from simulator.resources.recurring import NOTICE, RUN

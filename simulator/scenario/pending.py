@@ -11,9 +11,9 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field, with_config
 from typing_extensions import TypedDict, Unpack
 
-from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import LAST_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.scenario.logbook import About, What, note
 from simulator.wire.codec import StateError

@@ -13,8 +13,8 @@ from dataclasses import field
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_duration, parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS
 from simulator.wire.json import JsonObject, with_texts
 from simulator.wire.yaml_text import yaml_text

@@ -6,7 +6,7 @@ import re
 from dataclasses import field
 from xml.etree.ElementTree import Element, SubElement, tostring
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 _NOT_XML = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from itertools import accumulate, takewhile
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop

@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.scenario.document import FileProblem
 from simulator.scenario.drive import DriveStep, Expectation
 from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where

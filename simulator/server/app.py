@@ -18,7 +18,7 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.server.eager import Begun
 from simulator.server.endpoint import BASES, DEFECT, Endpoint
 from simulator.server.hosts import Hosts

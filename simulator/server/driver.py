@@ -19,8 +19,8 @@ from weakref import WeakKeyDictionary
 
 from simulator.courier.courier import Courier, Patience
 from simulator.courier.port import Port
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import LAST_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 SLICE_SECONDS = 0.005

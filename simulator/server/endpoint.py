@@ -13,8 +13,8 @@ from typing import TypeVar
 from urllib.parse import parse_qsl
 
 from simulator.courier.courier import wall_clock_ms
-from simulator.dataclass import dataclass
 from simulator.insight import count_entry
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World

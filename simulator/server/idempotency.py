@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from itertools import takewhile
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import HOUR_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

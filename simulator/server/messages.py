@@ -13,7 +13,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.server.slices import Content, send_in_pieces
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, JsonObject, loads

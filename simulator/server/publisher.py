@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import field
 from itertools import count
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 MESSAGES_KEPT = 1_000
 LONGEST_QUEUE = 1_000

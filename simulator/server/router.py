@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import field
 from typing import Generic, Protocol, TypeVar
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 
 class Row(Protocol):

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import Any, TypeAlias, TypeVar
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import dumps
 
 Item = TypeVar("Item")

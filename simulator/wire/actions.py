@@ -13,7 +13,7 @@ from typing import Any, Generic
 
 from typing_extensions import TypeVar
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
 from simulator.kernel.world import NO_ORIGIN, Origin, World

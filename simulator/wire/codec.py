@@ -23,7 +23,7 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_a
 
 from typing_extensions import is_typeddict
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Between, OneLine
 from simulator.kernel.texts import JsonText, Text
 from simulator.wire.texts import json_text, object_of

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject
 from simulator.wire.rows import by_name
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from dataclasses import field
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import format_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Event
 from simulator.kernel.texts import Text
 from simulator.kernel.world import World

@@ -12,8 +12,8 @@ from typing import Annotated, Literal, TypeAlias, TypeVar, cast
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

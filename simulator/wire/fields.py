@@ -12,7 +12,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
 from simulator.wire.errors import ApiError, invalid, missing
 from simulator.wire.shapes import Assumed

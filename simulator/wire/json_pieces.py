@@ -6,7 +6,7 @@ import re
 
 import orjson
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 _UP_TO_BRACKET = re.compile(rb'(?:[^"\[\]{}]++|"(?:[^"\\]++|\\.)*+")*+[\[\]{}]', re.DOTALL)
 

@@ -14,8 +14,8 @@ from typing import Any, Generic, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Choices, Page, Pagination
 

@@ -8,7 +8,7 @@ from typing import Any, Generic, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject

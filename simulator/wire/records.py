@@ -13,8 +13,8 @@ from typing import Any, Generic, TypedDict
 
 from typing_extensions import TypeVar
 
-from simulator.dataclass import dataclass
 from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine, Move

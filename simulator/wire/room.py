@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import field
 from typing import Any
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import CreationListener, EventListener, FailureHandler, TimerRow, Wiring, World
 from simulator.wire.actions import Action

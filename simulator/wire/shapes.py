@@ -16,7 +16,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 from typing_extensions import TypedDict  # pydantic reads no other before Python 3.12
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 Constraint = Literal[
     "type",

@@ -10,7 +10,7 @@ from functools import lru_cache
 from importlib.resources import files
 from typing import Any
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.events import EVENT_TYPES, EventType
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import Kind

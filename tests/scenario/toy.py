@@ -7,8 +7,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import Clock, parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

@@ -5,8 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import Clock, format_timestamp, parse_timestamp
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

@@ -16,7 +16,7 @@ from simulator.client import CallRefused
 from simulator.conformance.rules import SHOWN_CHARACTERS, Finding, Rule, Tally
 from simulator.conformance.service import FRESH_KEY, Answer, NoAnswer, Service, Unread
 from simulator.conformance.world import ControlledWorld
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject, Shown
 
 Need: TypeAlias = Literal["writes", "control", "production", "hook"]

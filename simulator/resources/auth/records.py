@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import Table, TableKey

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from decimal import Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
 from simulator.resources.balance.bodies import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, subtract
 from simulator.kernel.world import World

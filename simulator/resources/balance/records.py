@@ -9,7 +9,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id
 from simulator.kernel.money import ZERO
 from simulator.kernel.store import TableKey

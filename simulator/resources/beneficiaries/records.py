@@ -7,7 +7,7 @@ from typing import Annotated, Literal, TypeAlias, final
 
 from typing_extensions import TypedDict
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import Table, TableKey
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES

@@ -13,7 +13,7 @@ from hashlib import sha256
 
 import bech32
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 DEFAULT_EXPIRY_SECONDS = 3600
 """What a reader assumes when an invoice does not say (not the default of the endpoint, which always says)."""

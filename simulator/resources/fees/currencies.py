@@ -11,7 +11,7 @@ from typing import Annotated
 
 from typing_extensions import TypedDict
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
 from simulator.resources import reference

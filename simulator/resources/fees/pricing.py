@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
 from simulator.kernel.world import World
 from simulator.resources import reference

@@ -10,8 +10,8 @@ from datetime import timedelta
 from decimal import Decimal
 from typing import TypeAlias
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import to_datetime, to_ms
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import ENVIRONMENTS, World

@@ -6,8 +6,8 @@ and so to both environments (decision S25): one row per world, not a resource of
 
 from __future__ import annotations
 
-from simulator.dataclass import dataclass
 from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World

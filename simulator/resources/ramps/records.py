@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id
 from simulator.kernel.store import TableKey
 from simulator.resources.fees import Fee

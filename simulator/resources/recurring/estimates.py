@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Literal, TypeAlias
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ledger import available
 from simulator.kernel.money import ZERO, add, multiply, subtract
 from simulator.kernel.world import World

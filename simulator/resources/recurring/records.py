@@ -7,7 +7,7 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.money import Currency
 from simulator.kernel.store import TableKey

@@ -14,8 +14,8 @@ from importlib import resources
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
 
-from simulator.dataclass import dataclass
 from simulator.kernel.clock import to_datetime, to_ms
+from simulator.kernel.dataclass import dataclass
 
 Frequency = Literal["daily", "weekly", "biweekly", "monthly"]
 Weekday = Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
 from simulator.kernel.store import Table, TableKey

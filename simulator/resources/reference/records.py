@@ -11,7 +11,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
 from simulator.wire.records import Record
 from simulator.wire.shapes import ASSET_CODES as CODES

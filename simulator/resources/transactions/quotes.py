@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Protocol, TypeVar
 
-from simulator.dataclass import dataclass
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

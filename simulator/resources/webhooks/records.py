@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import field
 from typing import ClassVar, Literal
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Headers, Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey

@@ -10,7 +10,7 @@ import re
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import TypeAlias
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 DOCKER_HOST = "host.docker.internal"
 MAX_LENGTH = 2048

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter
 from typing_extensions import get_type_hints
 
 from simulator.assembly import Simulator
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey

@@ -1,4 +1,4 @@
-"""`simulator.dataclass` makes what `dataclasses.dataclass` makes: a class declared by both behaves the same."""
+"""`simulator.kernel.dataclass` makes what `dataclasses.dataclass` makes: a class declared by both behaves the same."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 
 import pytest
 
-from simulator.dataclass import dataclass
+from simulator.kernel.dataclass import dataclass
 
 T = TypeVar("T")
 OPTIONS = [
