@@ -6,11 +6,11 @@ A `where` is made ready once, as conditions: rules are held against every event,
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from fnmatch import fnmatchcase
 from typing import TypeAlias
 
+from simulator.kernel.dataclass import dataclass
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
 from simulator.wire.json import JsonObject
