@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile bench lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile bench smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
@@ -29,7 +29,7 @@ quick: $(VENV)/.dev  ## The tests that take less than a quarter of a second each
 long: $(VENV)/.dev  ## The campaigns in their whole length that `make test` runs in a short form; see also hostile
 	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
-check: lint types imports judges conform wheel-check test  ## All that CI runs
+check: lint types imports judges conform wheel-check smoke test  ## All that CI runs
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -59,6 +59,9 @@ hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about h
 
 bench: $(VENV)/.dev  ## Measure speed, memory and growth, in under ten minutes; ARGS="--only start", ARGS="--compare REF"
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of it can be measured, and nothing about time
+	$(BIN)/python -m tests.benchmarks --quick
 
 judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
 	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges tests/conformance $(PYTEST_ARGS)

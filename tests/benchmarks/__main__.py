@@ -41,7 +41,7 @@ def main() -> int:
         results = run(rows, plan, other, say)
     write(results, rows, given.output, commit)
     say(f"\n{report(results, rows)}\n\nresults.json and a picture of each row are in {given.output}")
-    return 0
+    return 1 if results.failed else 0
 
 
 if __name__ == "__main__":

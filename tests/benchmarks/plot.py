@@ -72,7 +72,11 @@ def _points(curves: dict[str, list[tuple[int, float]]], top: float, sizes: str) 
     def x(size: int) -> float:
         return _LEFT + 20 + (room * (math.log(max(size, 1)) - low) / (high - low) if high > low else room / 2)
 
-    parts = [_text(x(size), HEIGHT - _BOTTOM + 18, f"{size:,}", anchor="middle", colour="#555") for size in every]
+    parts = [
+        _text(x(size), HEIGHT - _BOTTOM + 18, f"{size:,}", anchor="middle", colour="#555")
+        for size, following in zip(every, [*every[1:], None], strict=True)
+        if following is None or x(following) - x(size) > 60
+    ]
     parts.append(_text(WIDTH - _RIGHT, HEIGHT - 12, sizes, anchor="end", colour="#555"))
     for number, (subject, curve) in enumerate(curves.items()):
         colour = _COLOURS.get(subject, _OTHER)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from statistics import median
 from typing import Any
@@ -40,6 +40,8 @@ class Results:
     """All samples of a run."""
 
     samples: list[Sample] = field(default_factory=list)
+    failed: list[str] = field(default_factory=list)
+    """The scenes that did not come to their end."""
 
     def add(self, samples: Iterable[Sample]) -> None:
         self.samples.extend(samples)
@@ -89,15 +91,8 @@ def figure(value: float | None) -> str:
     if value is None:
         return "–"
     size = abs(value)
-    return (
-        f"{value:,.0f}"
-        if size >= 100
-        else f"{value:.1f}"
-        if size >= 10
-        else f"{value:.2f}"
-        if size >= 1
-        else f"{value:.3f}"
-    )
+    places = 0 if size >= 100 else 1 if size >= 10 else 2 if size >= 1 else 3
+    return f"{value:,.{places}f}"
 
 
 def table(results: Results, rows: Sequence[Row]) -> str:
@@ -143,15 +138,10 @@ def comparison(results: Results, rows: Sequence[Row]) -> str:
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:
     """A Markdown table whose columns stand under each other."""
-    head, *rest = lines
-    widths = [max(len(line[column]) for line in lines) for column in range(len(head))]
-
-    def written() -> Iterator[str]:
-        for number, line in enumerate([head, ["-" * width for width in widths], *rest]):
-            padded = (cell.ljust(width) for cell, width in zip(line, widths, strict=True))
-            yield f"| {' | '.join(padded)} |" if number != 1 else f"| {' | '.join(line)} |"
-
-    return "\n".join(written())
+    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
+    padded = [[cell.ljust(width) for cell, width in zip(line, widths, strict=True)] for line in lines]
+    padded.insert(1, ["-" * width for width in widths])
+    return "\n".join(f"| {' | '.join(line)} |" for line in padded)
 
 
 def as_json(results: Results, rows: Sequence[Row], **about: object) -> dict[str, Any]:
@@ -159,6 +149,7 @@ def as_json(results: Results, rows: Sequence[Row], **about: object) -> dict[str,
     found = {row.name: results.outcome(row) for row in rows}
     return {
         **about,
+        "failed": results.failed,
         "rows": {
             name: {**asdict(outcome), "row": asdict(outcome.row), "goal": outcome.row.goal}
             for name, outcome in found.items()

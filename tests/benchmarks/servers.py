@@ -48,7 +48,7 @@ class Subject:
         if self.tree is None:
             command = ["-m", "tests.benchmarks.twin"]
         else:
-            command = ["-m", "simulator", "serve", "--port", "0", "--clock", "manual", *flags]
+            command = ["-m", "simulator", "serve", "--port", "0", "--clock", "manual", "--idle-timeout", "3600", *flags]
         with listening(command, self.tree or ROOT) as server:
             yield server
 

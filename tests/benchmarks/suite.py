@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import tempfile
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,14 +29,18 @@ def rows_named(names: Sequence[str]) -> list[Row]:
 
 
 def run(rows: Sequence[Row], plan: Plan, other: Path | None = None, say: Callable[[str], None] = print) -> Results:
-    """Measure these rows of this tree, and of another beside it."""
+    """Measure these rows of this tree, and of another beside it. A scene that fails is told of; the rest go on."""
     simulators = [Subject(NOW, ROOT)] + ([Subject(BEFORE, other)] if other is not None else [])
     results, names = Results(), {row.name for row in rows}
     with on_core(LOAD_CORE):
         for scene in dict.fromkeys(row.scene for row in rows):
             began = perf_counter()
-            samples = play(scene, simulators, plan)
-            results.add(sample for sample in samples if sample.row in names)
+            try:
+                for sample in play(scene, simulators, plan):
+                    results.add([sample] if sample.row in names else [])
+            except Exception:
+                results.failed.append(scene)
+                say(f"{scene} failed\n{traceback.format_exc()}")
             say(f"{scene}: {perf_counter() - began:.0f} s")
     return results
 

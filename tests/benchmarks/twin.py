@@ -102,7 +102,9 @@ APPLICATION = Starlette(
 
 async def _serve() -> None:
     listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(APPLICATION, loop="uvloop", http="httptools", log_level="warning", access_log=False)
+    config = uvicorn.Config(
+        APPLICATION, loop="uvloop", http="httptools", log_level="warning", access_log=False, timeout_keep_alive=3600
+    )
     server = uvicorn.Server(config)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     while not server.started:
