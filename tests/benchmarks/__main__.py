@@ -40,6 +40,8 @@ def main() -> int:
     with checked_out(given.compare) if given.compare else nullcontext() as other:
         results = run(rows, plan, other, say)
     write(results, rows, given.output, commit)
+    if given.quick:
+        say("Tiny sizes: what follows shows that all can be measured, and no more.")
     say(f"\n{report(results, rows)}\n\nresults.json and a picture of each row are in {given.output}")
     return 1 if results.failed else 0
 

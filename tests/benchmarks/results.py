@@ -26,7 +26,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row as it is shown; None where it was not measured. `base` is what the ratio is to."""
+    """A row as it is shown. `base`, which the ratio is to, is the twin's figure or that at the smallest size, if any."""
 
     row: Row
     base: float | None
@@ -74,12 +74,8 @@ class Results:
         if not curve:
             return None
         measured = curve[-1][1]
-        base = None
-        if row.against == "twin":
-            values = self.values(row.name, TWIN)
-            base = median(values) if values else None
-        elif row.against == "growth" and len(curve) > 1:
-            base = curve[0][1]
+        twins = self.values(row.name, TWIN)
+        base = median(twins) if twins else curve[0][1] if len(curve) > 1 else None
         ratio = measured / base if base else None
         held = measured if row.against == "value" else ratio
         met = held is not None and (held >= row.bound if row.better == "more" else held <= row.bound)
@@ -113,7 +109,7 @@ def table(results: Results, rows: Sequence[Row]) -> str:
 def _base(results: Results, row: Row, found: Outcome) -> str:
     if found.base is None:
         return "–"
-    at = "twin" if row.against == "twin" else f"at {results.sizes(row.name, NOW)[0]:,}"
+    at = f"at {results.sizes(row.name, NOW)[0]:,}" if row.sizes else "twin"
     return f"{figure(found.base)} ({at})"
 
 

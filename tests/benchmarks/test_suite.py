@@ -1,4 +1,4 @@
-"""The suite itself: its rows, what it makes of samples, its load, a smoke of two rows. No figure is held to anything."""
+"""The suite itself: its rows, what it makes of samples, its load, a smoke of two rows. No figure is judged."""
 
 from __future__ import annotations
 
