@@ -26,7 +26,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A row as it is shown. `base`, which the ratio is to, is the twin's figure or that at the smallest size, if any."""
+    """A row as it is shown. `base`, to which the ratio is, is the twin's figure or that at the smallest size."""
 
     row: Row
     base: float | None
