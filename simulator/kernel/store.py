@@ -9,7 +9,7 @@ old rows, a snapshot shares the tables until they are written again, and a reade
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
@@ -290,19 +290,21 @@ class Store:
         if keep and self.on_commit is not None:
             self.on_commit(written)
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
+    def attempt(self) -> AbstractContextManager[None]:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
+        return _Attempt(self)
+
+    def mark(self) -> int:
+        """How far the change under way has come; `undo_to` goes back to it, `attempt` does both."""
         if self._undo is None:
             raise RuntimeError("an attempt is part of a change")
-        # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
-        mark = len(self._undo)
-        try:
-            yield
-        except BaseException:
+        return len(self._undo)
+
+    def undo_to(self, mark: int) -> None:
+        """Undo what was written since the mark. One log for all: it would have to be joined if a block had its own."""
+        if self._undo is not None:
             self._roll_back(self._undo[mark:])
             del self._undo[mark:]
-            raise
 
     def _roll_back(self, undo: list[Write]) -> None:
         # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
@@ -339,6 +341,22 @@ class _Change:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self._store.end(keep=kind is None)
+
+
+class _Attempt:
+    """A part of a change; a class for the same reason."""
+
+    __slots__ = ("_mark", "_store")
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __enter__(self) -> None:
+        self._mark = self._store.mark()
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is not None:
+            self._store.undo_to(self._mark)
 
 
 _JOINED = nullcontext()
