@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.client import HTTPConnection
 from statistics import median
 from typing import Any
+from urllib.parse import urlsplit
 
 from tests.benchmarks.servers import KEYS, Server
 
@@ -21,6 +23,16 @@ PAYEE = {
 }
 
 
+_LENGTH = re.compile(rb"(?i)\r\ncontent-length: *(\d+)")
+
+
+def request_bytes(origin: str, method: str, path: str, headers: dict[str, str], body: bytes = b"") -> bytes:
+    """A request as it goes on the wire. A client that costs little leaves more of the machine to what is measured."""
+    every = {"host": urlsplit(origin).netloc, "content-length": str(len(body)), **headers}
+    head = "".join(f"{name}: {value}\r\n" for name, value in every.items())
+    return f"{method} {path} HTTP/1.1\r\n{head}\r\n".encode() + body
+
+
 class Refused(Exception):
     """An answer that a benchmark cannot go on with."""
 
@@ -32,7 +44,9 @@ class Client:
         self.server = server
         self.headers = {"content-type": "application/json", "x-simulator-world": world}
         self._keys = keys
-        self._connection = HTTPConnection(server.origin.removeprefix("http://"), timeout=600)
+        address = urlsplit(server.origin)
+        self._socket = socket.create_connection((address.hostname, address.port), timeout=600)
+        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
     def sign_in(self) -> None:
         """A fresh token: one lives for an hour of the world's time."""
@@ -41,10 +55,23 @@ class Client:
 
     def send(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
         """The status and the raw body of the answer."""
-        raw = None if body is None else json.dumps(body)
-        self._connection.request(method, path, raw, self.headers)
-        answer = self._connection.getresponse()
-        return answer.status, answer.read()
+        raw = b"" if body is None else json.dumps(body).encode()
+        self._socket.sendall(request_bytes(self.server.origin, method, path, self.headers, raw))
+        received = self._more()
+        while b"\r\n\r\n" not in received:
+            received += self._more()
+        head, _, rest = received.partition(b"\r\n\r\n")
+        length = _LENGTH.search(head)
+        parts, missing = [rest], (int(length[1]) if length else 0) - len(rest)
+        while missing > 0:
+            parts.append(self._more())
+            missing -= len(parts[-1])
+        return int(head[9:12]), b"".join(parts)
+
+    def _more(self) -> bytes:
+        if not (more := self._socket.recv(1 << 20)):
+            raise Refused("the server closed the connection")
+        return more
 
     def call(self, method: str, path: str, body: object = None) -> Any:
         """The parsed answer; `Refused` when there is an error in it."""
@@ -71,7 +98,7 @@ class Client:
         self.call("POST", f"/_simulator/actions/{action}", {**named, **parameters})
 
     def close(self) -> None:
-        self._connection.close()
+        self._socket.close()
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 
 import uvloop
 
-from tests.benchmarks.client import Refused
+from tests.benchmarks.client import Refused, request_bytes
 
 CONNECTIONS = 16
 
@@ -69,16 +69,11 @@ async def _run(load: Load, connections: int, seconds: float | None, times: int |
     loop, address = asyncio.get_running_loop(), urlsplit(load.origin)
     host, port = address.hostname or "", address.port or 80
     ends_at = None if seconds is None else time.perf_counter() + seconds
-    tally = _Tally(_bytes_of(load), b"4" if load.refused else b"2", ends_at, times)
+    request = request_bytes(load.origin, load.method, load.path, load.headers, load.body)
+    tally = _Tally(request, b"4" if load.refused else b"2", ends_at, times)
     senders = [(await loop.create_connection(lambda: _Sender(tally), host, port))[1] for _ in range(connections)]
     await asyncio.gather(*(sender.done for sender in senders))
     return tally.answered
-
-
-def _bytes_of(load: Load) -> bytes:
-    headers = {"host": urlsplit(load.origin).netloc, "content-length": str(len(load.body)), **load.headers}
-    head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-    return f"{load.method} {load.path} HTTP/1.1\r\n{head}\r\n".encode() + load.body
 
 
 @dataclass
