@@ -11,7 +11,7 @@ from tests.benchmarks.machine import described
 from tests.benchmarks.plan import Length, Plan
 from tests.benchmarks.rows import ROWS, SCENES
 from tests.benchmarks.servers import ROOT
-from tests.benchmarks.suite import OUTPUT, checked_out, commit_of, report, rows_named, run, write
+from tests.benchmarks.suite import OUTPUT, checked_out, commit_of, profile, report, rows_named, run, write
 
 
 def say(text: str) -> None:
@@ -30,6 +30,7 @@ def main() -> int:
     parser.add_argument("--full", action="store_true", help="a million calls where otherwise 120,000 are made")
     parser.add_argument("--compare", metavar="REF", help="measure this commit in the same rounds, beside this tree")
     parser.add_argument("--output", type=Path, default=OUTPUT, help="where results.json, table.md and the pictures go")
+    parser.add_argument("--profile", action="store_true", help="no figures, but what the simulator spends its time on")
     given = parser.parse_args()
     rows = rows_named(given.only)
     length: Length = "quick" if given.quick else "full" if given.full else "usual"
@@ -37,6 +38,9 @@ def main() -> int:
     plan = Plan(given.rounds or (1 if given.quick else 5), length, wanted)
     commit = commit_of(ROOT) + (f" beside {given.compare}" if given.compare else "")
     say(f"{described()}; {commit}")
+    if given.profile:
+        profile(rows, plan, given.output, say)
+        return 0
     with checked_out(given.compare) if given.compare else nullcontext() as other:
         results = run(rows, plan, other, say)
     write(results, rows, given.output, commit)

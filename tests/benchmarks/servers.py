@@ -37,10 +37,14 @@ class Server:
 
 @dataclass(frozen=True)
 class Subject:
-    """What is measured: `tree` is the source of a simulator; the twin, which lies beside this module, has none."""
+    """What is measured: `tree` is the source of a simulator; the twin, which lies beside this module, has none.
+
+    Where a `profile` is named, the simulator runs under cProfile, which writes there when the server ends.
+    """
 
     name: str
     tree: Path | None = None
+    profile: Path | None = None
 
     @contextmanager
     def running(self, *flags: str) -> Iterator[Server]:
@@ -48,7 +52,20 @@ class Subject:
         if self.tree is None:
             command = ["-m", "tests.benchmarks.twin"]
         else:
-            command = ["-m", "simulator", "serve", "--port", "0", "--clock", "manual", "--idle-timeout", "3600", *flags]
+            profiled = ["-m", "cProfile", "-o", str(self.profile)] if self.profile is not None else []
+            command = [
+                *profiled,
+                "-m",
+                "simulator",
+                "serve",
+                "--port",
+                "0",
+                "--clock",
+                "manual",
+                "--idle-timeout",
+                "3600",
+                *flags,
+            ]
         with listening(command, self.tree or ROOT) as server:
             yield server
 

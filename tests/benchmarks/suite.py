@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pstats
 import subprocess
 import sys
 import tempfile
@@ -43,6 +44,21 @@ def run(rows: Sequence[Row], plan: Plan, other: Path | None = None, say: Callabl
                 say(f"{scene} failed\n{traceback.format_exc()}")
             say(f"{scene}: {perf_counter() - began:.0f} s")
     return results
+
+
+def profile(rows: Sequence[Row], plan: Plan, directory: Path, say: Callable[[str], None] = print) -> None:
+    """Play the scenes of these rows with the simulator under cProfile; where its time went is in SCENE.profile.txt."""
+    directory.mkdir(parents=True, exist_ok=True)
+    with on_core(LOAD_CORE):
+        for scene in dict.fromkeys(row.scene for row in rows):
+            raw, text = directory / f"{scene}.profile", directory / f"{scene}.profile.txt"
+            for _ in play(scene, [Subject(NOW, ROOT, raw)], plan):
+                pass
+            with text.open("w") as file:
+                stats = pstats.Stats(str(raw), stream=file)
+                stats.sort_stats("tottime").print_stats(40)
+                stats.sort_stats("cumtime").print_stats(60)
+            say(f"{scene}: {text}, and {raw} for pstats and what shows its files")
 
 
 def write(results: Results, rows: Sequence[Row], directory: Path, commit: str) -> None:
