@@ -9,10 +9,10 @@ old rows, a snapshot shares the tables until they are written again, and a reade
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Set
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import field
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
 
 from simulator.kernel.dataclass import dataclass
 
@@ -109,6 +109,16 @@ Write: TypeAlias = "tuple[Table[Any], str, Any]"
 """One write of a change: the table, the key, and the row that was there before."""
 
 
+class Index(Protocol):
+    """What is kept beside a table to find its rows by."""
+
+    def written(self, key: str, old: Any, new: Any) -> None:
+        """A row was written, or a write of it undone; ABSENT stands for no row. It must not raise."""
+
+
+IndexT = TypeVar("IndexT", bound=Index)
+
+
 class Table(Generic[Row]):
     """Rows by key, in the order of their creation, which an undone deletion keeps.
 
@@ -116,7 +126,7 @@ class Table(Generic[Row]):
     it, after a copy where it is shared. A dict copied whole costs some 10 ns a row, once for each snapshot.
     """
 
-    __slots__ = ("_next_place", "_places", "_shared", "_store", "name", "rows")
+    __slots__ = ("_indexes", "_next_place", "_places", "_shared", "_store", "name", "rows")
 
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
@@ -128,6 +138,7 @@ class Table(Generic[Row]):
         # has none before its first deletion.
         self._places: dict[str, int] | None = None
         self._next_place = 0
+        self._indexes: dict[object, Index] | None = None
 
     def get(self, key: str) -> Row | None:
         return self.rows.get(key)
@@ -160,10 +171,13 @@ class Table(Generic[Row]):
             self._places[key] = self._next_place
             self._next_place += 1
         self.rows[key] = row
+        if self._indexes is not None:
+            self._tell(key, old, row)
 
     def delete(self, key: str) -> None:
         """Remove a row; KeyError when there is none; only inside a change."""
-        self._store.remember(self, key, self.rows[key])
+        old = self.rows[key]
+        self._store.remember(self, key, old)
         if self._shared:
             self._unshare()
         if self._places is None:
@@ -171,6 +185,7 @@ class Table(Generic[Row]):
             self._next_place = len(self._places)
         self._store.bury(self._places.pop(key))
         del self.rows[key]
+        self._tell(key, old, ABSENT)
 
     def undo(self, key: str, old: Row) -> bool:
         """Put back what was there before a write; whether it stands at the end now, and `put_in_order` is due.
@@ -180,13 +195,16 @@ class Table(Generic[Row]):
         if self._shared:
             self._unshare()
         if old is ABSENT:
-            del self.rows[key]
+            self._tell(key, self.rows.pop(key), ABSENT)
             if self._places is not None:
                 del self._places[key]
             return False
         was_deleted = key not in self.rows
-        if was_deleted and self._places is not None:
+        if not was_deleted:
+            self._tell(key, self.rows[key], old)
+        elif self._places is not None:
             self._places[key] = self._store.unbury()
+            self._indexes = None  # they would have the row at the end: the next list makes them anew
         self.rows[key] = old
         return was_deleted
 
@@ -204,7 +222,21 @@ class Table(Generic[Row]):
     def fill(self, rows: dict[str, Row]) -> None:
         """Put these rows, in their order, in place of all, and share them; never inside a change."""
         self.rows, self._shared = rows, True
-        self._places = None
+        self._places = self._indexes = None
+
+    def index(self, make: Callable[[Table[Row]], IndexT]) -> IndexT:
+        """The index that `make` makes of the rows when it is first asked for; from then on every write tells it."""
+        if self._indexes is None:
+            self._indexes = {}
+        index: Any = self._indexes.get(make)
+        if index is None:
+            index = self._indexes[make] = make(self)
+        made: IndexT = index
+        return made
+
+    def _tell(self, key: str, old: Any, new: Any) -> None:
+        for index in (self._indexes or {}).values():
+            index.written(key, old, new)
 
     def _unshare(self) -> None:
         self.rows, self._shared = self.rows.copy(), False
@@ -290,21 +322,19 @@ class Store:
         if keep and self.on_commit is not None:
             self.on_commit(written)
 
-    def attempt(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def attempt(self) -> Iterator[None]:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
-        return _Attempt(self)
-
-    def mark(self) -> int:
-        """How far the change under way has come; `undo_to` goes back to it, `attempt` does both."""
         if self._undo is None:
             raise RuntimeError("an attempt is part of a change")
-        return len(self._undo)
-
-    def undo_to(self, mark: int) -> None:
-        """Undo what was written since the mark. One log for all: it would have to be joined if a block had its own."""
-        if self._undo is not None:
+        # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
+        mark = len(self._undo)
+        try:
+            yield
+        except BaseException:
             self._roll_back(self._undo[mark:])
             del self._undo[mark:]
+            raise
 
     def _roll_back(self, undo: list[Write]) -> None:
         # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
@@ -341,22 +371,6 @@ class _Change:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self._store.end(keep=kind is None)
-
-
-class _Attempt:
-    """A part of a change; a class for the same reason."""
-
-    __slots__ = ("_mark", "_store")
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-
-    def __enter__(self) -> None:
-        self._mark = self._store.mark()
-
-    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
-        if kind is not None:
-            self._store.undo_to(self._mark)
 
 
 _JOINED = nullcontext()

@@ -33,7 +33,7 @@ def listed(
 ) -> Callable[[Call[None, ListRequest, None]], Page[ShownT]]:
     """Lists the account's own records of a table; what is deleted is in it no more (decision L6)."""
     return lambda call: page_of(
-        call.query, call.world.store[key.of(call.environment)].values(), lambda row: render(call.world, row)
+        call.query, call.world.store[key.of(call.environment)], lambda row: render(call.world, row)
     )
 
 

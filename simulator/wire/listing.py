@@ -9,21 +9,31 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
+from functools import cache, cached_property
 from itertools import islice
-from typing import Any, Generic, Protocol, TypeAlias
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.store import Table
+from simulator.wire import indexes
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Choices, Page, Pagination
+
+if TYPE_CHECKING:
+    from pyroaring import BitMap
 
 ShownT = TypeVar("ShownT")
 
 DEFAULT_SIZE = 20
 MAX_SIZE = 100
 MIN_SEARCH = 2
+
+FEW = 256
+"""So many records are looked at one by one sooner than an index is made for them."""
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1
@@ -46,12 +56,15 @@ class Listed(Protocol):
 
 
 R = TypeVar("R", bound=Listed, default=Any)
-SortKey: TypeAlias = int | str | Decimal
 R_co = TypeVar("R_co", bound=Listed, covariant=True)
+SortKey: TypeAlias = int | str | Decimal | tuple[int, ...]
+
+Records: TypeAlias = Table[R] | Sequence[R]
+"""The records of a list, oldest first: a table, or a list that was made for it."""
 
 
-class Records(Protocol[R_co]):
-    """The records of a list, oldest first: the values of a table, or a list that was made for it."""
+class Ordered(Protocol[R_co]):
+    """Records in an order, to be read from either end."""
 
     def __len__(self) -> int: ...
 
@@ -60,63 +73,128 @@ class Records(Protocol[R_co]):
     def __reversed__(self) -> Iterator[R_co]: ...
 
 
+class Condition(Protocol[R]):
+    """What a record must be to be listed."""
+
+    def holds(self, record: R) -> bool:
+        """Whether it holds for a record."""
+        ...
+
+    def within(self, rows: indexes.Numbered[R]) -> BitMap:
+        """The records of a table for which it holds, by its indexes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class OneOf(Generic[R]):
+    """One of the values that `by` finds in a record is wanted."""
+
+    by: Callable[[R], Iterable[str | None]]
+    wanted: frozenset[str]
+
+    def holds(self, record: R) -> bool:
+        return any(value in self.wanted for value in self.by(record))
+
+    def within(self, rows: indexes.Numbered[R]) -> BitMap:
+        return rows.having(self.by).any_of(self.wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Between(Generic[R]):
+    """What `by` finds in a record lies from `least` to `most`; None: without end."""
+
+    by: Callable[[R], SortKey]
+    least: Any = None
+    most: Any = None
+
+    def holds(self, record: R) -> bool:
+        found: Any = self.by(record)
+        return (self.least is None or found >= self.least) and (self.most is None or found <= self.most)
+
+    def within(self, rows: indexes.Numbered[R]) -> BitMap:
+        return rows.order(self.by).between(self.least, self.most)
+
+
+@dataclass(frozen=True, slots=True)
+class Holding(Generic[R]):
+    """One of the texts that `by` finds in a record has the needle in it, upper and lower case alike."""
+
+    by: Callable[[R], Iterable[str | None]]
+    needle: str
+    """Without upper case."""
+
+    def holds(self, record: R) -> bool:
+        return any(self.needle in value.casefold() for value in self.by(record) if value)
+
+    def within(self, rows: indexes.Numbered[R]) -> BitMap:
+        found = rows.texts(self.by).holding(self.needle)
+        return rows.where(self.holds) if found is None else found
+
+
 @dataclass(frozen=True)
 class Filter(Generic[R]):
-    """A query parameter that narrows a list.
+    """A query parameter that narrows a list to the records of which `by` finds a value that is asked for.
 
-    `choices` are its valid values (None: any text); `many` allows a comma-separated list. `match` gets a record
-    and the set of values asked for. For the contract: `description`, and in `assumed` the decision that `choices` rest
-    on where the specification does not give them all.
+    `choices` are its valid values (None: any text); `many` allows a comma-separated list. For the contract:
+    `description`, and in `assumed` the decision that `choices` rest on where the specification does not give them all.
     """
 
     name: str
-    match: Callable[[R, frozenset[str]], bool]
+    by: Callable[[R], Iterable[str | None]]
     choices: Choices | None = None
     many: bool = False
     description: str = ""
     assumed: str = ""
 
-    def test(self, text: str) -> Callable[[R], bool]:
+    def condition(self, text: str) -> Condition[R]:
+        """What a record must be, the parameter being sent so; ApiError invalid_parameter."""
         values = text.split(",") if self.many else [text]
         if self.choices is not None:
             for value in values:
                 if value not in self.choices:
                     raise invalid(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
-        wanted = frozenset(values)
-        return lambda record: self.match(record, wanted)
+        return OneOf(self.by, frozenset(values))
 
 
 @dataclass(frozen=True)
 class Bound(Generic[R]):
-    """A query parameter that narrows a list by a number. `match` gets a record and the number asked for."""
+    """A query parameter that narrows a list by a number: what `by` finds in a record is `at` "least" or "most" that."""
 
     name: str
-    match: Callable[[R, Decimal], bool]
+    by: Callable[[R], Decimal]
+    at: Literal["least", "most"]
     description: str = ""
 
-    def test(self, text: str) -> Callable[[R], bool]:
+    def condition(self, text: str) -> Condition[R]:
+        """What a record must be, the parameter being sent so; ApiError invalid_parameter."""
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
-        bound = Decimal(text)
-        return lambda record: self.match(record, bound)
+        return Between(self.by, **{self.at: Decimal(text)})
+
+
+@cache
+def the(name: str) -> Callable[[Any], Any]:
+    """The function that reads a field of a record: one for all, so that lists which use a field share its index."""
+    return attrgetter(name)
+
+
+@cache
+def only(name: str) -> Callable[[Any], tuple[Any]]:
+    """The same, as the only value."""
+    return lambda record: (getattr(record, name),)
 
 
 def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
     """A filter that compares a record's field of the same name."""
-    return Filter(name, lambda record, values: getattr(record, name) in values, choices, many, description)
+    return Filter(name, only(name), choices, many, description)
 
 
-def _created(record: Listed) -> int:
-    return record.created_at_ms
+DATES: Mapping[str, Callable[[Listed], SortKey]] = {
+    "created_at": the("created_at_ms"),
+    "updated_at": the("updated_at_ms"),
+}
 
-
-def _updated(record: Listed) -> int:
-    return record.updated_at_ms
-
-
-DATES: Mapping[str, Callable[[Listed], SortKey]] = {"created_at": _created, "updated_at": _updated}
-
-CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = {"created_at": _created, "updated_at": _created}
+CREATION_DATES: Mapping[str, Callable[[Listed], SortKey]] = dict.fromkeys(DATES, the("created_at_ms"))
 """Of resources that show no `updated_at`: sorting by it is allowed, and means what can be seen (decision L1)."""
 
 
@@ -146,6 +224,13 @@ class Listing(Generic[R]):
     def sortable(self) -> Mapping[str, Callable[[R], SortKey]]:
         return DATES if self.sorts is None else self.sorts
 
+    @cached_property
+    def narrowing(self) -> tuple[Filter[R] | Bound[R], ...]:
+        """The filters, with that by status where the list has no own one."""
+        if not self.common or any(filter_.name == "status" for filter_ in self.filters):
+            return self.filters
+        return (by_field("status", self.statuses, many=True), *self.filters)
+
     def parameters(self) -> tuple[str, ...]:
         """The names of all query parameters this list knows."""
         common = ("search", "start_date", "end_date", "sort_by", "sort_order", "status") if self.common else ()
@@ -155,17 +240,21 @@ class Listing(Generic[R]):
 
 @dataclass(frozen=True)
 class ListRequest(Generic[R]):
-    """The validated query of a list."""
+    """The validated query of a list. `sort` None: in the order of the records."""
 
     page: int
     size: int
-    tests: tuple[Callable[[R], bool], ...]
+    conditions: tuple[Condition[R], ...]
     sort: Callable[[R], SortKey] | None
     descending: bool
 
-    def where(self, test: Callable[[R], bool]) -> ListRequest[R]:
-        """The same request of those records only which pass a test: what belongs to one resource."""
-        return replace(self, tests=(test, *self.tests))
+    def where(self, by: Callable[[R], Iterable[str | None]], value: str) -> ListRequest[R]:
+        """The same request of those records only of which `by` finds a value: what belongs to one resource."""
+        return replace(self, conditions=(OneOf(by, frozenset((value,))), *self.conditions))
+
+    def ordered(self, by: Callable[[R], SortKey]) -> ListRequest[R]:
+        """The same request of records that are kept in another order than lists show them in, which `by` gives."""
+        return self if self.sort is not None else replace(self, sort=by)
 
 
 def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
@@ -173,12 +262,13 @@ def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
     query = {**listing.defaults, **query}
     page = _whole(query, "page", 1, None)
     size = _whole(query, "limit" if "size" not in query and "limit" in query else "size", DEFAULT_SIZE, MAX_SIZE)
-    tests: list[Callable[[R], bool]] = []
+    search: list[Condition[R]] = []
+    conditions: list[Condition[R]] = []
     sort: Callable[[R], SortKey] | None = None
     descending = listing.newest_first
     if listing.common:
-        tests += _search(listing, query)
-        tests += _dates(query)
+        search += _search(listing, query)
+        conditions += _dates(query)
         sort_by = query.get("sort_by", "created_at")
         if sort_by not in listing.sortable:
             raise invalid("sort_by", f"this list sorts by {', '.join(listing.sortable)}")
@@ -187,10 +277,8 @@ def parse_list(listing: Listing[R], query: Mapping[str, str]) -> ListRequest[R]:
         if sort_order not in ("asc", "desc"):
             raise invalid("sort_order", "it is asc or desc")
         descending = sort_order == "desc"
-        if "status" in query and not any(filter_.name == "status" for filter_ in listing.filters):
-            tests.append(by_field("status", listing.statuses, many=True).test(query["status"]))
-    tests += [filter_.test(query[filter_.name]) for filter_ in listing.filters if filter_.name in query]
-    return ListRequest(page, size, tuple(tests), sort, descending)
+    conditions += [one.condition(query[one.name]) for one in listing.narrowing if one.name in query]
+    return ListRequest(page, size, (*conditions, *search), sort, descending)
 
 
 def _whole(query: Mapping[str, str], name: str, default: int, largest: int | None) -> int:
@@ -203,30 +291,25 @@ def _whole(query: Mapping[str, str], name: str, default: int, largest: int | Non
     return int(text)
 
 
-def _search(listing: Listing[R], query: Mapping[str, str]) -> list[Callable[[R], bool]]:
+def _search(listing: Listing[R], query: Mapping[str, str]) -> list[Condition[R]]:
     text = query.get("search")
     if text is None:
         return []
     if len(text) < MIN_SEARCH:
         raise invalid("search", f"it needs at least {MIN_SEARCH} characters")
-    needle = text.casefold()
-    fields = listing.search
-    if fields is None:
-        return [lambda record: False]
-    return [lambda record: any(needle in value.casefold() for value in fields(record) if value)]
+    return [OneOf(_nothing, frozenset()) if listing.search is None else Holding(listing.search, text.casefold())]
 
 
-def _dates(query: Mapping[str, str]) -> list[Callable[[Listed], bool]]:
+def _nothing(record: Listed) -> tuple[str, ...]:
+    return ()
+
+
+def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
     start = _moment(query, "start_date", 0)
     end = _moment(query, "end_date", DAY_MS - 1)
     if start is not None and end is not None and end < start:
         raise ApiError("invalid_date_range", "`end_date` must not lie before `start_date`.", "end_date")
-    tests: list[Callable[[Listed], bool]] = []
-    if start is not None:
-        tests.append(lambda record: record.created_at_ms >= start)
-    if end is not None:
-        tests.append(lambda record: record.created_at_ms <= end)
-    return tests
+    return [] if start is None and end is None else [Between(the("created_at_ms"), start, end)]
 
 
 def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | None:
@@ -242,29 +325,52 @@ def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | No
 
 
 def paginate(request: ListRequest[R], records: Records[R]) -> tuple[Sequence[R], Pagination]:
-    """The records of the asked page, and the `pagination` object.
-
-    Without filter and sort the page is cut straight out of the records, from their nearer end.
-    """
+    """The records of the asked page, and the `pagination` object."""
     start = (request.page - 1) * request.size
-    if not request.tests and request.sort is None:
-        total = len(records)
-        found = _cut(records, min(start, total), min(start + request.size, total), newest_first=request.descending)
+    if isinstance(records, Table) and _far(request, len(records), start):
+        found, total = _look_up(request, records, start)
     else:
-        matching = [row for row in records if all(test(row) for test in request.tests)]
-        if request.sort is not None:
-            key = request.sort
-            matching.sort(key=lambda row: (key(row), row.sequence))
-        if request.descending:
-            matching.reverse()
-        total = len(matching)
-        found = matching[start : start + request.size]
+        found, total = _look_through(request, records.values() if isinstance(records, Table) else records, start)
     pages = -(-total // request.size)
     page: Any = request.page if request.page <= _LARGEST_WRITTEN else Decimal(request.page)  # only its writing differs
     return found, {"page": page, "size": request.size, "total": total, "total_pages": pages}
 
 
-def _cut(records: Records[R], start: int, end: int, *, newest_first: bool) -> list[R]:
+def _far(request: ListRequest[R], total: int, start: int) -> bool:
+    """Whether looking a page up costs less than looking through the records, from their nearer end."""
+    if request.conditions or request.sort is not None:
+        return total > FEW
+    return FEW < start < total - FEW
+
+
+def _look_through(request: ListRequest[R], records: Ordered[R], start: int) -> tuple[list[R], int]:
+    if not request.conditions and request.sort is None:
+        total = len(records)
+        end = min(start + request.size, total)
+        return _cut(records, min(start, total), end, newest_first=request.descending), total
+    matching = [row for row in records if all(condition.holds(row) for condition in request.conditions)]
+    if request.sort is not None:
+        key = request.sort
+        matching.sort(key=lambda row: (key(row), row.sequence))
+    if request.descending:
+        matching.reverse()
+    return matching[start : start + request.size], len(matching)
+
+
+def _look_up(request: ListRequest[R], table: Table[R], start: int) -> tuple[list[R], int]:
+    rows = table.index(indexes.Numbered)
+    matching = rows.all
+    for condition in request.conditions:
+        if len(matching) > FEW:
+            matching = matching & condition.within(rows)
+    total = len(matching)
+    if total <= FEW:
+        return _look_through(request, [rows[number] for number in matching], start)
+    page = rows.page(matching, request.sort, start, min(start + request.size, total), descending=request.descending)
+    return [rows[number] for number in page], total
+
+
+def _cut(records: Ordered[R], start: int, end: int, *, newest_first: bool) -> list[R]:
     total = len(records)
     backwards = start > total - end
     if backwards:

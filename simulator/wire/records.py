@@ -173,8 +173,7 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     record = replace(record, status=move.target)
     _write(world, kind, record)
     if kind.put is None:
-        # The name that the table has: a text made anew for each record would stay with it.
-        world.store[INDEX].put(record.id, world.store[kind.table.of(record.environment, record.owner)].name)
+        world.store[INDEX].put(record.id, kind.table.of(record.environment, record.owner).text)
     if world.origin != NO_ORIGIN:
         world.store[ORIGINS].put(record.id, world.origin)
         world.journal.texts.add(world.origin.body)

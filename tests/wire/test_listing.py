@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from simulator.kernel.clock import DAY_MS, parse_timestamp
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import DATES, Bound, Filter, Listing, Records, by_field, page_of, paginate, parse_list
+from simulator.wire.listing import DATES, Bound, Filter, Listing, Records, by_field, page_of, paginate, parse_list, the
 
 DAY_START = parse_timestamp("2026-01-05T00:00:00Z")
 
@@ -43,12 +43,12 @@ def counted(total: int, **members: Any) -> Records[Row]:
 SEARCHED = Listing(search=lambda row: (row.id, row.name), statuses=("active", "gone", "lost"))
 AMOUNTS = Listing(
     filters=(
-        Bound("min_amount", lambda row, bound: row.amount >= bound),
+        Bound("min_amount", the("amount"), "least"),
         by_field("name", ("a", "b")),
         by_field("id"),
         by_field("status", ("active", "gone"), many=True),
     ),
-    sorts={**DATES, "amount": lambda row: row.amount},
+    sorts={**DATES, "amount": the("amount")},
 )
 PLAIN = Listing()
 FEES = Listing(filters=(by_field("name"),), common=False, newest_first=False)
@@ -422,7 +422,7 @@ def test_a_list_without_the_common_parameters_begins_with_the_newest_unless_it_s
 
 
 def test_a_filter_takes_one_value_unless_it_says_otherwise() -> None:
-    one = Listing(filters=(Filter("name", lambda row, names: row.name in names, ("a", "b")),))
+    one = Listing(filters=(Filter("name", lambda row: (row.name,), ("a", "b")),))
     assert shown(one, table_of(Row("1", 1, name="a"), Row("2", 2, name="b")), name="b") == ["2"]
     assert refusal(one, name="a,b") == ("invalid_parameter", "name")
 

@@ -19,6 +19,11 @@ def _by_name(record: Beneficiary) -> str:
     return record.name.casefold()
 
 
+def _on_network(record: Beneficiary) -> tuple[str | None]:
+    network = record.details.get("network")
+    return (network if isinstance(network, str) else None,)
+
+
 LISTING = Listing[Beneficiary](
     filters=(
         by_field("type", TYPE_MEANINGS, many=True, description="Only those of this type."),
@@ -26,7 +31,7 @@ LISTING = Listing[Beneficiary](
         by_field("fiat_currency", FIAT_CODES, description="Only those that are paid in this currency."),
         Filter(
             "network",
-            lambda record, values: record.details.get("network") in values,
+            _on_network,
             SHORT_NETWORKS,
             description="Only wallet addresses on this network.",
         ),

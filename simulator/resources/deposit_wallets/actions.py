@@ -31,7 +31,7 @@ from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import expect
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing, check_decimals
-from simulator.wire.listing import ListRequest, page_of
+from simulator.wire.listing import ListRequest, only, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, save
 from simulator.wire.shapes import Page
@@ -78,18 +78,17 @@ def update_wallet(call: Call[WalletChanges, None, Wallet]) -> WalletShape:
 
 
 def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[DepositShape]:
-    made = call.world.store[DEPOSITS.of(call.environment)].values()
+    made = call.world.store[DEPOSITS.of(call.environment)]
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
 
 def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[LightningEntryShape]:
-    made = entries(call.world, call.environment).values()
+    made = entries(call.world, call.environment)
     return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
 
 
 def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
-    wallet_id = call.resource.id
-    return call.query.where(lambda row: row.wallet_id == wallet_id)
+    return call.query.where(only("wallet_id"), call.resource.id)
 
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:

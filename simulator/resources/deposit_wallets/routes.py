@@ -31,7 +31,7 @@ from simulator.resources.reference import check_tx_hash
 from simulator.wire.actions import Action
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.handlers import body_by, by_id, listed, shown
-from simulator.wire.listing import CREATION_DATES, Listing, by_field
+from simulator.wire.listing import CREATION_DATES, Listing, by_field, the
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import CANONICAL_NETWORKS
 
@@ -55,7 +55,7 @@ _WALLETS = Listing[Wallet](
 _DEPOSITS = Listing[Deposit](
     search=lambda deposit: (deposit.id, deposit.tx_hash, deposit.reference),
     searched="id, tx_hash and reference",
-    sorts={**CREATION_DATES, "amount": lambda deposit: deposit.amount},
+    sorts={**CREATION_DATES, "amount": the("amount")},
     statuses=DEPOSIT_MEANINGS,
     assumed_statuses="S12",
 )

@@ -19,7 +19,7 @@ from simulator.resources.fees.pricing import formula, match
 from simulator.resources.fees.records import FeeProduct
 from simulator.resources.reference import ASSETS, CurrencyListing, listing, network_status, usd_price
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import Filter, Listing, ListRequest, by_field, page_of
+from simulator.wire.listing import Filter, Listing, ListRequest, by_field, only, page_of
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import (
     ASSET_CODES,
@@ -187,7 +187,7 @@ CURRENCIES = Listing[CurrencyRow](
         by_field("network", WALLET_NETWORKS, description="Only the assets of this network."),
         Filter(
             "status",
-            lambda row, values: row.status in values,
+            only("status"),
             LISTED,
             many=True,
             description="Only assets that can, or cannot, be used now.",

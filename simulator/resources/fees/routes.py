@@ -27,24 +27,24 @@ from simulator.wire.shapes import ASSET_CODES, FIAT_CODES, SHORT_NETWORKS
 from simulator.wire.spelling import SHORT
 
 
-def _network_or_all(record: FeeProduct, values: frozenset[str]) -> bool:
-    return record.network is None or record.network in {SHORT[value] for value in values}
+def _networks(record: FeeProduct) -> tuple[str, ...]:
+    return tuple(short for short in SHORT_NETWORKS if record.network in (None, SHORT[short]))
 
 
-def _status(record: FeeProduct, values: frozenset[str]) -> bool:
-    return "all" in values or record.status in values
+def _statuses(record: FeeProduct) -> tuple[str, ...]:
+    return record.status, "all"
 
 
 LISTING = Listing[FeeProduct](
     filters=(
         by_field("product", PRODUCTS, many=True, description="Only the products of these operations."),
-        Filter("network", _network_or_all, SHORT_NETWORKS, description="Only products for this network, or for all."),
+        Filter("network", _networks, SHORT_NETWORKS, description="Only products for this network, or for all."),
         by_field("asset", ASSET_CODES, description="Only products for this asset."),
         by_field("fiat_currency", FIAT_CODES, description="Only products for this fiat currency."),
         by_field("payment_method", METHODS, description="Only products for this payment method."),
         Filter(
             "status",
-            _status,
+            _statuses,
             {**STATUSES, "all": "Active and inactive ones."},
             many=True,
             description="Which products to list; the active ones when absent.",

@@ -16,7 +16,7 @@ from simulator.resources.history.shapes import (
 )
 from simulator.resources.transactions import SEARCHED, STATUSES, TRANSACTIONS, TYPES, Transaction
 from simulator.wire.handlers import by_id, listed, shown
-from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field
+from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field, only, the
 from simulator.wire.operation import Operation
 from simulator.wire.records import render
 from simulator.wire.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES
@@ -24,21 +24,9 @@ from simulator.wire.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODE
 TAG = "Orders and transactions"
 
 
-def _on_network(transaction: Transaction, wanted: frozenset[str]) -> bool:
-    return any(network in wanted for network in transaction.networks())
-
-
-def _in_currency(transaction: Transaction, wanted: frozenset[str]) -> bool:
-    return any(code in wanted for code in transaction.currencies())
-
-
-def _is_run_of(transaction: Transaction, wanted: frozenset[str]) -> bool:
-    return transaction.recurring_payment_id in wanted
-
-
 _NETWORK = Filter(
     "network",
-    _on_network,
+    Transaction.networks,
     CANONICAL_NETWORKS,
     description="Only what moves on this network, on either side.",
     assumed="L3",
@@ -48,24 +36,33 @@ TRANSACTION_LIST = Listing[Transaction](
     filters=(
         by_field("type", TYPES, many=True, description="Only transactions of these types."),
         Filter(
-            "recurring_payment_id", _is_run_of, description="Only what the runs of this recurring payment have made."
+            "recurring_payment_id",
+            Transaction.made_by,
+            description="Only what the runs of this recurring payment have made.",
         ),
         _NETWORK,
-        Filter("currency", _in_currency, CURRENCY_CODES, description="Only what moves this asset or fiat currency."),
+        Filter(
+            "currency",
+            Transaction.currencies,
+            CURRENCY_CODES,
+            description="Only what moves this asset or fiat currency.",
+        ),
         Bound(
             "min_amount",
-            lambda transaction, bound: transaction.amount >= bound,
+            the("amount"),
+            "least",
             description="Only amounts from this one on; a ramp counts by `source_amount`, a swap by `from.amount`.",
         ),
         Bound(
             "max_amount",
-            lambda transaction, bound: transaction.amount <= bound,
+            the("amount"),
+            "most",
             description="Only amounts up to this one; a ramp counts by `source_amount`, a swap by `from.amount`.",
         ),
     ),
     search=Transaction.searched,
     searched=SEARCHED,
-    sorts={**DATES, "amount": lambda row: row.amount},
+    sorts={**DATES, "amount": the("amount")},
     statuses=STATUSES,
     assumed_statuses="L3",
 )
@@ -74,7 +71,7 @@ ORDER_LIST = Listing[Transaction](
     filters=(
         Filter(
             "status",
-            lambda order, wanted: ORDER_STATUSES[order.status] in wanted,
+            lambda order: (ORDER_STATUSES[order.status],),
             ORDER_STATUS_MEANINGS,
             many=True,
             description="Only orders that have come this far.",
@@ -82,16 +79,25 @@ ORDER_LIST = Listing[Transaction](
         ),
         Filter(
             "order_type",
-            lambda order, wanted: order.type in wanted,
+            only("type"),
             TYPES,
             many=True,
             description="Only orders of these operations.",
             assumed="S18",
         ),
-        Filter("asset", _in_currency, ASSET_CODES, description="Only orders that pay or deliver this asset."),
+        Filter("asset", Transaction.currencies, ASSET_CODES, description="Only orders that pay or deliver this asset."),
         _NETWORK,
-        Filter("fiat_currency", _in_currency, FIAT_CODES, description="Only orders that pay or deliver this currency."),
-        Filter("recurring_payment", _is_run_of, description="Only what the runs of this recurring payment have made."),
+        Filter(
+            "fiat_currency",
+            Transaction.currencies,
+            FIAT_CODES,
+            description="Only orders that pay or deliver this currency.",
+        ),
+        Filter(
+            "recurring_payment",
+            Transaction.made_by,
+            description="Only what the runs of this recurring payment have made.",
+        ),
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
     searched="order number, transaction id and reference",

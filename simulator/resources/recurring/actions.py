@@ -45,7 +45,7 @@ from simulator.resources.recurring.runs import plan_next, stop
 from simulator.resources.recurring.schedule import Schedule, today, zone_names
 from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review
 from simulator.resources.reference import FIATS, fiat, require_network
-from simulator.resources.transactions import transactions
+from simulator.resources.transactions import Transaction, transactions
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing, check_decimals
 from simulator.wire.json import Shown
@@ -247,9 +247,8 @@ def delete(call: Call[None, None, RecurringPayment]) -> None:
 
 def list_transactions(call: Call[None, ListRequest, RecurringPayment]) -> Page[Shown]:
     """GET /recurring-payments/{id}/transactions: what its runs made."""
-    world, payment_id = call.world, call.resource.id
-    query = call.query.where(lambda row: row.recurring_payment_id == payment_id)
-    return page_of(query, transactions(world, call.environment).values(), lambda row: render(world, row))
+    made = call.query.where(Transaction.made_by, call.resource.id)
+    return page_of(made, transactions(call.world, call.environment), lambda row: render(call.world, row))
 
 
 def _require(payment: RecurringPayment, *statuses: str) -> None:

@@ -34,7 +34,7 @@ from simulator.resources.recurring.states import MEANINGS
 from simulator.resources.transactions import SEARCHED, Transaction
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
 from simulator.wire.handlers import body_by, by_id, listed, shown
-from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
+from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field, the
 from simulator.wire.operation import Call, Operation
 
 TAG = "Recurring payments"
@@ -69,14 +69,14 @@ PAYMENT_LIST = Listing(
     filters=(by_field("type", TYPE_MEANINGS, many=True, description="Only those whose runs do this."),),
     search=lambda payment: (payment.name, payment.reference),
     searched="name and reference",
-    sorts={**CREATION_DATES, "amount": lambda payment: payment.amount},
+    sorts={**CREATION_DATES, "amount": the("amount")},
     statuses=MEANINGS,
 )
 
 TRANSACTION_LIST = Listing(
     search=Transaction.searched,
     searched=SEARCHED,
-    sorts={**DATES, "amount": lambda row: row.amount},
+    sorts={**DATES, "amount": the("amount")},
     statuses=TRANSACTION_STATUSES,
     assumed_statuses="L3",
 )

@@ -151,6 +151,10 @@ class Transaction(Record):
     def currencies(self) -> tuple[str, str]:
         return self.paid.code, self.received.code
 
+    def made_by(self) -> tuple[str | None]:
+        """The recurring payment whose run made it."""
+        return (self.recurring_payment_id,)
+
 
 SEARCHED = "transaction id, order number, reference, wallet addresses, tx_hash and account numbers"
 """What `Transaction.searched` yields, in words."""

@@ -28,7 +28,7 @@ from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.fields import Nothing
 from simulator.wire.json import loads
-from simulator.wire.listing import ListRequest, page_of
+from simulator.wire.listing import ListRequest, page_of, the
 from simulator.wire.operation import Call, Probe, ProbeOutcome
 from simulator.wire.records import create, move, new_fields, remove, require, save
 from simulator.wire.shapes import Page
@@ -110,8 +110,7 @@ def delete(call: Call[None, None, Webhook]) -> None:
 def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[WebhookDelivery]:
     """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
     made = deliveries_of(call.world, call.resource.id)
-    ordered = sorted(made.values(), key=lambda row: row.sequence)
-    return page_of(call.query, ordered, lambda delivery: render_delivery(call.world, delivery))
+    return page_of(call.query.ordered(the("sequence")), made, lambda delivery: render_delivery(call.world, delivery))
 
 
 def send_test(call: Call[Nothing, None, Webhook]) -> WebhookTestAnswer:
