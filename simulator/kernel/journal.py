@@ -181,11 +181,14 @@ class Journal:
 
     def record_move(self, resource_id: str, step: HistoryEntry) -> None:
         """Append a move to the history of a resource; inside a change."""
+        moves = self._histories.get(resource_id) or ()
+        if len(moves) < MOVES_A_ROW:
+            self._histories.put(resource_id, (*moves, step))
+            return
         length = self._length(resource_id)
         row = _row_of(resource_id, length // MOVES_A_ROW)
         self._histories.put(row, (*(self._histories.get(row) or ()), step))
-        if length >= MOVES_A_ROW:
-            self._lengths.put(resource_id, length + 1)
+        self._lengths.put(resource_id, length + 1)
 
     def _length(self, resource_id: str) -> int:
         return self._lengths.get(resource_id) or len(self._histories.get(resource_id) or ())

@@ -9,7 +9,7 @@ old rows, a snapshot shares the tables until they are written again, and a reade
 from __future__ import annotations
 
 from collections.abc import Callable, ItemsView, Iterator, Mapping, Set
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 from types import UnionType
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeAlias, TypeVar
@@ -322,19 +322,17 @@ class Store:
         if keep and self.on_commit is not None:
             self.on_commit(written)
 
-    @contextmanager
-    def attempt(self) -> Iterator[None]:
+    def attempt(self) -> AbstractContextManager[None]:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
         if self._undo is None:
             raise RuntimeError("an attempt is part of a change")
-        # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
-        mark = len(self._undo)
-        try:
-            yield
-        except BaseException:
-            self._roll_back(self._undo[mark:])
-            del self._undo[mark:]
-            raise
+        return _Attempt(self, len(self._undo))
+
+    def undo_since(self, mark: int) -> None:
+        """Undo what the change wrote after so many writes; `attempt` does it."""
+        written = self._undo or []
+        self._roll_back(written[mark:])
+        del written[mark:]
 
     def _roll_back(self, undo: list[Write]) -> None:
         # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
@@ -371,6 +369,24 @@ class _Change:
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         self._store.end(keep=kind is None)
+
+
+class _Attempt:
+    """A part of a change that may fail alone."""
+
+    __slots__ = ("_mark", "_store")
+
+    def __init__(self, store: Store, mark: int) -> None:
+        # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
+        self._store = store
+        self._mark = mark
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
+        if kind is not None:
+            self._store.undo_since(self._mark)
 
 
 _JOINED = nullcontext()

@@ -77,6 +77,11 @@ class Origin:
     body: JsonText = NO_MEMBERS
     scenario: str = ""
 
+    @property
+    def says_something(self) -> bool:
+        """Whether it carried anything; there is one text of the empty object, so none has to be unpacked to know."""
+        return self.body is not NO_MEMBERS or self.scenario != ""
+
 
 _START = Cause("start", "world")
 NO_ORIGIN = Origin()

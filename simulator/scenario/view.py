@@ -31,7 +31,7 @@ def origin_with_ancestors(world: World, object_id: str) -> Origin:
     """What the request carried that made the object, or what it belongs to."""
     for member in with_ancestors(world, object_id):
         origin = origin_of(world, member)
-        if origin.body != NO_MEMBERS:
+        if origin.body is not NO_MEMBERS:
             return origin
     return NO_ORIGIN
 

@@ -174,7 +174,7 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     _write(world, kind, record)
     if kind.put is None:
         world.store[INDEX].put(record.id, kind.table.of(record.environment, record.owner).text)
-    if world.origin != NO_ORIGIN:
+    if world.origin.says_something:
         world.store[ORIGINS].put(record.id, world.origin)
         world.journal.texts.add(world.origin.body)
     world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))

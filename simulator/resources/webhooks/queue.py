@@ -69,6 +69,8 @@ def on_event(world: World, event: Event, _subject: Shown) -> None:
 def recipients(world: World, event: Event) -> list[Webhook]:
     """Every enabled and subscribed endpoint; a test call's event goes to its endpoint alone (decision W10)."""
     table = endpoints(world, event.environment)
+    if not table.rows:
+        return []
     tested = world.store[TESTED].get(event.id)
     if tested is not None:
         endpoint = table.get(tested)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from datetime import date
+from itertools import count
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.resources.recurring.schedule import Schedule, today, zone, zone_names
+from simulator.wire.records import present
 
 
 def plan(frequency: str, start_date: str, **members: Any) -> Schedule:
@@ -18,13 +23,13 @@ def plan(frequency: str, start_date: str, **members: Any) -> Schedule:
     )
 
 
-def dates(schedule: Schedule, count: int, since: str = "2020-01-01T00:00:00Z") -> list[str]:
+def dates(schedule: Schedule, number: int, since: str = "2020-01-01T00:00:00Z") -> list[str]:
     first = schedule.first_index(parse_timestamp(since))
-    return [str(schedule.date_at(first + offset)) for offset in range(count)]
+    return [str(schedule.date_at(first + offset)) for offset in range(number)]
 
 
-def moments(schedule: Schedule, since: str, count: int) -> list[str]:
-    return [format_timestamp(moment)[:16] for moment in schedule.moments(parse_timestamp(since), count)]
+def moments(schedule: Schedule, since: str, number: int) -> list[str]:
+    return [format_timestamp(moment)[:16] for moment in schedule.moments(parse_timestamp(since), number)]
 
 
 def test_monthly_on_day_31_runs_on_the_last_day_of_every_shorter_month() -> None:
@@ -114,6 +119,26 @@ def test_the_instant_of_a_run_itself_is_not_past() -> None:
     schedule = plan("daily", "2026-01-05")
     assert moments(schedule, "2026-01-05T06:00:00.000Z", 1) == ["2026-01-05T06:00"]
     assert moments(schedule, "2026-01-05T06:00:00.001Z", 1) == ["2026-01-06T06:00"]
+
+
+@given(
+    schedule=st.builds(
+        Schedule,
+        frequency=st.sampled_from(["daily", "weekly", "biweekly", "monthly"]),
+        start_date=st.dates(date(2011, 11, 1), date(2012, 4, 30)).map(str),
+        time=st.sampled_from(["00:00", "00:30", "02:30", "09:00", "23:59"]),
+        timezone=st.sampled_from(["Africa/Nairobi", "Europe/Berlin", "Pacific/Apia", "Australia/Lord_Howe"]),
+        end=st.just("never"),
+        day_of_week=st.sampled_from(["monday", "friday", "sunday"]),
+        day_of_month=st.sampled_from([1, 30, 31]),
+    ),
+    at_ms=st.integers(parse_timestamp("2011-11-01T00:00:00Z"), parse_timestamp("2012-06-30T00:00:00Z")),
+)
+@example(plan("daily", "2011-12-01", timezone="Pacific/Apia"), parse_timestamp("2011-12-30T19:00:00Z"))
+def test_the_first_date_is_that_which_a_search_from_the_beginning_finds(schedule: Schedule, at_ms: int) -> None:
+    """Apia left out a whole day, 2011-12-30: its runs are at the moments of the next day's."""
+    searched = next(index for index in count() if present(schedule.moment_at(index)) >= at_ms)
+    assert schedule.first_index(at_ms) == searched
 
 
 def test_on_date_includes_its_date_and_ends_there() -> None:
