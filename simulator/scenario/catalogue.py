@@ -62,16 +62,13 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its `where` made ready, and its number in the file."""
+    """A rule with its `where` made ready: its number, its path in the document, and its file and line."""
 
     index: int
+    part: str
+    place: str
     rule: Rule
     conditions: tuple[Condition, ...]
-
-    @property
-    def part(self) -> str:
-        """The path of the rule in the document."""
-        return f"rules[{self.index}]"
 
 
 @dataclass(frozen=True)
@@ -82,10 +79,12 @@ class RequestRule(PreparedRule):
     path: re.Pattern[str] | None
 
     @classmethod
-    def of(cls, index: int, rule: Rule) -> RequestRule:
+    def of(cls, given: PreparedRule) -> RequestRule:
+        rule = given.rule
         method, path = rule.where.get("method"), rule.where.get("path")
         pattern = re.compile(translate(path)) if isinstance(path, str) else None
-        return cls(index, rule, conditions(rule.where, _PATH), method if isinstance(method, str) else None, pattern)
+        named = method if isinstance(method, str) else None
+        return cls(given.index, given.part, given.place, rule, conditions(rule.where, _PATH), named, pattern)
 
     def may_match(self, method: str, path: str) -> bool:
         return self.method in (None, method) and (self.path is None or self.path.match(path) is not None)
@@ -135,10 +134,11 @@ class Catalogue:
             file = row if isinstance(row, ScenarioFile) else _from_row(row)
             rules: dict[str, tuple[PreparedRule, ...]] = {}
             for index, rule in enumerate(file.scenario.rules):
-                prepared = PreparedRule(index, rule, conditions(rule.where))
+                part = f"rules[{index}]"
+                prepared = PreparedRule(index, part, file.place(part), rule, conditions(rule.where))
                 for event in rule.events:
                     rules[event] = (*rules.get(event, ()), prepared)
-            asked = tuple(RequestRule.of(one.index, one.rule) for one in rules.get(REQUEST, ()))
+            asked = tuple(RequestRule.of(one) for one in rules.get(REQUEST, ()))
             ready = kept[name] = PreparedScenario(row, file, rules, asked)
         return ready
 

@@ -95,8 +95,7 @@ def _offer(context: Context, world: World, name: str, happening: Happening, root
     for prepared in ready.rules.get(happening.event, ()):
         groups = _take(context, world, name, prepared, view, root)
         if groups is not None:
-            part = prepared.part
-            place = ready.file.place(part)
+            part, place = prepared.part, prepared.place
             note(world, name, "fired", part, place, object=happening.object_id, event=happening.event)
             _plan(context, world, ready.file, prepared, happening, groups)
             return True
@@ -129,9 +128,8 @@ def answer_for(
         for asked in may_match:
             if _take(context, world, name, asked, view, "") is None:
                 continue
-            place = ready.file.place(asked.part)
-            note(world, name, "fired", asked.part, place, event=REQUEST, request=f"{method} {path}")
-            return _answer_of(name, asked.rule, place)
+            note(world, name, "fired", asked.part, asked.place, event=REQUEST, request=f"{method} {path}")
+            return _answer_of(name, asked.rule, asked.place)
     return None
 
 
@@ -180,7 +178,7 @@ def _plan(
     Hand-overs that stand first and have no delay are made now and not planned: a timer, even one that is due at once,
     would fire after the next event of this same change, and the successor would miss that event.
     """
-    slowdown, place = file.scenario.slowdown, file.place(prepared.part)
+    slowdown, place = file.scenario.slowdown, prepared.place
     slowed_by = slowing.networks_of(happening.subject) if slowdown else []
     factor = slowing.factor(world, context.network_status, slowdown, happening.environment, slowed_by)
     steps = prepared.rule.do or []

@@ -38,14 +38,20 @@ def base(environment: str) -> Mapping[str, FeeProduct]:
 
 
 @cache
-def _base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
+def base_of(environment: str, product: str) -> tuple[FeeProduct, ...]:
+    """Those of one type (onramp, send …), as the file has them."""
     return tuple(row for row in base(environment).values() if row.product == product)
+
+
+def are_untouched(world: World, environment: str) -> bool:
+    """Whether all fee products are as the file has them."""
+    return not world.store[CHANGED_PRODUCTS.of(environment)].rows
 
 
 def products_of(world: World, environment: str, product: str) -> tuple[FeeProduct, ...]:
     """The fee products of one type (onramp, send …) as they are now, in the order of the table."""
-    if not world.store[CHANGED_PRODUCTS.of(environment)].rows:
-        return _base_of(environment, product)
+    if are_untouched(world, environment):
+        return base_of(environment, product)
     return tuple(row for row in products(world, environment).values() if row.product == product)
 
 
