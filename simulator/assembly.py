@@ -39,9 +39,9 @@ from simulator.resources import (
 from simulator.scenario.catalogue import UPLOADED, row_of
 from simulator.scenario.engine import TABLES as SCENARIO_TABLES
 from simulator.scenario.engine import Engine
-from simulator.scenario.loader import shipped_library
+from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.pending import KINDS
-from simulator.scenario.schema import Library, ScenarioFile
+from simulator.scenario.shipped import shipped_library
 from simulator.wire.actions import ActionTable
 from simulator.wire.advice import ADVICE, advise
 from simulator.wire.arrivals import RECEIVERS

@@ -12,7 +12,7 @@ from contracts.generator.evidence import TOUR
 from contracts.generator.flows import Flow, Step, flow_of, with_places
 from contracts.generator.schemas import Schema
 from simulator.client import DEFAULT_URL
-from simulator.scenario.schema import Library
+from simulator.scenario.files import Library
 
 FLOWS = (
     "payment-arrives",

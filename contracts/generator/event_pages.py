@@ -238,4 +238,4 @@ def _seeing(event: EventType, shown: Iterable[Evidence]) -> Iterator[str]:
         yield f"- `rampsim trigger {event.name}` makes it happen on a running simulator."
     best = sorted((one for one in shown if one.name != TOUR), key=_size)[:_SCENARIOS]
     for one in best:
-        yield f"- [{one.name}](../../scenarios/{one.name}.yaml): {one.file.scenario.description}"
+        yield f"- [{one.name}](../../scenarios/{one.name}.yaml): {one.file.description}"

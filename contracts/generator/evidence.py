@@ -20,9 +20,9 @@ from simulator.kernel.journal import HistoryEntry, JournalEntry
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.scenario.clients import HttpClient, Reply
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
-from simulator.scenario.schema import ScenarioFile
 from simulator.server.endpoint import BASES
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime

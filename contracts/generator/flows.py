@@ -19,8 +19,8 @@ from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.kernel.clock import HOUR_MS, SECOND_MS
 from simulator.scenario.drive import Advance, DriveAction, DriveCall, Receiver, has_receiver
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.filling import PLACEHOLDER
-from simulator.scenario.schema import ScenarioFile
 from simulator.server.endpoint import BASES
 from simulator.wire.json import with_texts
 from simulator.wire.settings import MANUAL_START
@@ -77,7 +77,7 @@ class NotPlain(Exception):
 def flow_of(file: ScenarioFile) -> Flow:
     """A scenario as calls; NotPlain where it calls production or paths that no operation has."""
     steps = list(_Writer(file).steps())
-    return Flow(file.name, file.scenario.description, tuple(_with_uses(steps)))
+    return Flow(file.name, file.description, tuple(_with_uses(steps)))
 
 
 @dataclass

@@ -6,7 +6,8 @@ from pydantic.json_schema import JsonSchemaValue
 
 from contracts.generator.schemas import unmarked
 from simulator.scenario.parameters import names_of
-from simulator.scenario.schema import CREATED, REQUEST, Scenario
+from simulator.scenario.schema import Scenario
+from simulator.scenario.script import CREATED, REQUEST
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES

@@ -23,7 +23,7 @@ is a beginning for one's own. Made by `python -m contracts.generator coverage`; 
 def page(found: Iterable[Evidence]) -> str:
     """The page as Markdown."""
     lines = [
-        f"| [{one.name}]({one.name}.yaml) | {one.file.scenario.description} | {ends_in(one)} |\n"
+        f"| [{one.name}]({one.name}.yaml) | {one.file.description} | {ends_in(one)} |\n"
         for one in sorted(found, key=lambda one: one.name)
     ]
     return _HEAD + "".join(lines)

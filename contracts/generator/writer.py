@@ -28,6 +28,9 @@ from contracts.generator.flows import flow_of
 from simulator.assembly import ROOMS, Simulator
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
+from simulator.scenario.files import Library, files_in
+from simulator.scenario.loader import Loader
+from simulator.scenario.shipped import line_of, shipped_directory
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.yaml_text import yaml_text
 
@@ -52,6 +55,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [released.yaml](released.yaml) | the strict contract as it was last released; CI compares the present one with it |
 | [schemathesis.toml](schemathesis.toml) | how schemathesis runs against it, with a reason for each setting |
 | [scenario.schema.json](scenario.schema.json) | scenario files; editors complete and check with it |
+| [scenarios.json](scenarios.json) | the scenarios that ship as the server reads them, so that it need not read YAML |
 | [states/](states/README.md) | every state table as a diagram |
 | [assumptions.md](assumptions.md) | every point the specification leaves open: what is assumed, why, how to find out |
 | [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
@@ -118,6 +122,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "reference.json": pretty(reference_data.build(document, found)),
         "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
+        "scenarios.json": scenario_lines(),
         "assumptions.md": assumptions.page().encode(),
         "flows.arazzo.yaml": (_HEAD + yaml_text(arazzo.document(library))).encode(),
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
@@ -129,6 +134,14 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     for name, text in diagrams.pages(ROOMS).items():
         files[f"states/{name}"] = text.encode()
     return files
+
+
+def scenario_lines() -> bytes:
+    """Every scenario that ships, read and judged anew, in the form that a server reads when it starts."""
+    directory = shipped_directory()
+    library = Loader(Simulator(library=Library()).actions).load_directory(directory)
+    lines = (line_of(path, library[path.stem]) for path in files_in(directory))
+    return b"{\n%s\n}\n" % b",\n".join(lines)
 
 
 def pretty(value: object) -> bytes:

@@ -16,8 +16,8 @@ import click
 from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
 
 if TYPE_CHECKING:
+    from simulator.scenario.files import ScenarioFile
     from simulator.scenario.results import RunResult
-    from simulator.scenario.schema import ScenarioFile
 
 
 _NAME = re.compile(r"""^(?:name|\{?\s*"name")\s*:\s*["']?([\w.-]+)""", re.MULTILINE)
@@ -33,8 +33,9 @@ def scenario() -> None:
 def validate(files: tuple[Path, ...]) -> None:
     """Check scenario files; every problem is printed as FILE:LINE:COLUMN: what is wrong."""
     from simulator.assembly import Simulator
-    from simulator.scenario.loader import Loader, ScenarioError, shipped_directory
-    from simulator.scenario.schema import Library
+    from simulator.scenario.files import Library
+    from simulator.scenario.loader import Loader, ScenarioError
+    from simulator.scenario.shipped import shipped_directory
 
     loader = Loader(Simulator(library=Library()).actions)
     known = _names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
@@ -78,7 +79,7 @@ def list_scenarios() -> None:
     library = Simulator().library
     width = max(map(len, library), default=0)
     for name, file in library.items():
-        click.echo(f"{name:<{width}}  {file.scenario.description}")
+        click.echo(f"{name:<{width}}  {file.description}")
 
 
 @scenario.command()

@@ -114,8 +114,8 @@ def _scenarios_not_shipped(simulator: Simulator, state: WorldState) -> dict[str,
     """Scenarios that this server was started with go along, for the server that reads the document may lack them."""
     uploaded = state.tables.get(UPLOADED.name, {})
     return {
-        name: row_of(file)
-        for name, file in simulator.library.items()
+        name: row_of(simulator.library[name])
+        for name in simulator.library
         if name not in simulator.shipped and name not in uploaded
     }
 

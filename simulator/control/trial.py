@@ -94,7 +94,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
         if not key_pairs(world, environment).rows:
             raise StateError(f"tables.{environment}:api_keys", "a world has at least one key pair in each environment")
     for name in state.tables.get(UPLOADED.name, {}):
-        simulator.engine.file(world, name)
+        _ = simulator.engine.file(world, name).scenario  # refuses what is none
     for name in (*simulator.engine.active(world), *state.blueprint.scenarios):
         if not simulator.engine.knows(world, name):
             raise StateError("tables.scenario.active", f"there is no scenario {name!r} here")

@@ -21,8 +21,8 @@ from simulator.resources.auth import credentials
 from simulator.resources.profile import platform_users
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario.catalogue import CannotActivate
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.scenario.schema import ScenarioFile
 from simulator.server.endpoint import base_of
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text

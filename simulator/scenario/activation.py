@@ -12,9 +12,9 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario import holding, stops
 from simulator.scenario.catalogue import CannotActivate, Context, UnknownScenario
-from simulator.scenario.parts import Span
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.pending import PlannedStep, plan, steps_of
-from simulator.scenario.schema import WORLD_ACTIONS, ScenarioFile
+from simulator.scenario.script import Span
 from simulator.wire.errors import ControlError
 from simulator.wire.faults import FAULTS, put_in_force
 
@@ -97,9 +97,9 @@ def _set_up(context: Context, world: World, name: str) -> None:
     for key in [key for key, _ in counts.items() if key.startswith(f"{name}|") and key.endswith("|")]:
         counts.delete(key)
     _set_world(context, world, file)
-    for fault in file.document.get("faults") or []:
+    for fault in file.script.faults:
         put_in_force(world, fault, name)
-    for index, step in enumerate(file.scenario.timeline):
+    for index, step in enumerate(file.script.timeline):
         part = f"timeline[{index}]"
         pending = PlannedStep(
             target=step.target or name,
@@ -113,21 +113,17 @@ def _set_up(context: Context, world: World, name: str) -> None:
             parameters=step.parameters,
             of_timeline=True,
         )
-        plan(world, world.now_ms + draw(world, name, step.at), pending)
+        plan(world, world.now_ms + draw(world, name, step.delay), pending)
     holding.hold(world, context.actions, context.network_status)
 
 
 def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
     """The state that a scenario asks for, each entry by the action that anybody could do; CannotActivate."""
-    for member, action in WORLD_ACTIONS.items():
-        given = getattr(file.scenario.world, member)
-        path = f"world.{member}"
-        entries = {path: given} if isinstance(given, dict) else {f"{path}[{i}]": e for i, e in enumerate(given or [])}
-        for place, entry in entries.items():
-            parameters = {key: value for key, value in entry.items() if key != "environment"}
-            cause = Cause("rule", file.name, file.place(place))
-            environment = entry.get("environment", "sandbox")
-            try:
-                context.actions.perform(world, action, None, parameters, environment, cause)
-            except ControlError as refusal:
-                raise CannotActivate(file, place, refusal) from None
+    for place, action, entry in file.script.world:
+        parameters = {key: value for key, value in entry.items() if key != "environment"}
+        cause = Cause("rule", file.name, file.place(place))
+        environment = entry.get("environment", "sandbox")
+        try:
+            context.actions.perform(world, action, None, parameters, environment, cause)
+        except ControlError as refusal:
+            raise CannotActivate(file, place, refusal) from None

@@ -13,9 +13,10 @@ from typing_extensions import TypedDict
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.matching import Condition, conditions
-from simulator.scenario.schema import REQUEST, Library, Rule, Scenario, ScenarioFile
+from simulator.scenario.script import REQUEST, Rule
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject
@@ -133,7 +134,7 @@ class Catalogue:
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else _from_row(row)
             rules: dict[str, tuple[PreparedRule, ...]] = {}
-            for index, rule in enumerate(file.scenario.rules):
+            for index, rule in enumerate(file.script.rules):
                 part = f"rules[{index}]"
                 prepared = PreparedRule(index, part, file.place(part), rule, conditions(rule.where))
                 for event in rule.events:
@@ -163,5 +164,4 @@ def row_of(file: ScenarioFile) -> Uploaded:
 
 
 def _from_row(row: Uploaded) -> ScenarioFile:
-    document = row["document"]
-    return ScenarioFile(Scenario.model_validate(document), document, row["source"], row["lines"])
+    return ScenarioFile(row["document"], row["source"], row["lines"])

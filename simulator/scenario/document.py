@@ -11,11 +11,12 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import field, replace
-from typing import Any, NotRequired, TypeAlias, TypedDict
+from typing import Any, TypeAlias
 
 import yaml
 
 from simulator.kernel.dataclass import dataclass
+from simulator.scenario.files import FileProblem
 from simulator.wire.json import JsonObject
 from simulator.wire.strict import nearest
 
@@ -51,16 +52,6 @@ class Bounds:
 UPLOAD = Bounds(256 * 1024, 20_000)
 FILE = Bounds(16 * 1024 * 1024, 1_000_000)
 """Of what comes over the wire, and of what lies on the disk of the one who runs it."""
-
-
-class FileProblem(TypedDict):
-    """A problem as it is answered: lines and columns from 1; `file` where several were read."""
-
-    path: str
-    line: int
-    column: int
-    message: str
-    file: NotRequired[str]
 
 
 @dataclass(frozen=True)

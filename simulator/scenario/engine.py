@@ -20,11 +20,12 @@ from simulator.resources.reference import network_status
 from simulator.scenario import activation, holding, rules, slowing, steps, stops
 from simulator.scenario.activation import ACTIVE, BINDINGS, COUNTS
 from simulator.scenario.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
+from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.holding import HELD, NetworkStatus
 from simulator.scenario.logbook import LOG, notes
 from simulator.scenario.pending import STEP, TIMELINE, PlannedStep, described, drop_beyond, steps_of
 from simulator.scenario.rules import Answer, Happening
-from simulator.scenario.schema import CREATED, Library, ScenarioFile
+from simulator.scenario.script import CREATED
 from simulator.scenario.shapes import ScenarioEntry
 from simulator.scenario.stops import FAILURES, INSTANTS, STOPPED
 from simulator.wire.actions import ActionTable
@@ -100,7 +101,7 @@ class Engine:
         holding.hold(world, self._context.actions, status)
 
     def _slowdown(self, world: World, name: str) -> Mapping[Any, float]:
-        return self.file(world, name).scenario.slowdown if self.knows(world, name) else {}
+        return self.file(world, name).script.slowdown if self.knows(world, name) else {}
 
     def answer_for(
         self,
@@ -124,7 +125,7 @@ class Engine:
         file = self.file(world, name)
         return {
             "name": name,
-            "description": file.scenario.description,
+            "description": file.description,
             "source": file.source,
             "active": name in self.active(world),
             "stopped": stops.why_stopped(world, name),

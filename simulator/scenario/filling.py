@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.scenario.matching import ABSENT, dig
-from simulator.scenario.schema import RuleStep
+from simulator.scenario.script import Step
 from simulator.wire.json import with_texts
 
 PLACEHOLDER = re.compile(r"\$\{([^}]*)\}")
@@ -20,7 +20,7 @@ class NoValue(Exception):
         super().__init__(f"`${{{path}}}` has no value: no answer so far has it")
 
 
-def work_of(step: RuleStep, groups: Mapping[str, str]) -> dict[str, Any]:
+def work_of(step: Step, groups: Mapping[str, str]) -> dict[str, Any]:
     """A step as the arguments of its timer, with the named groups put in."""
     return {
         "action": step.action,

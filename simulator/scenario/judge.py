@@ -20,7 +20,8 @@ from simulator.scenario.objects import fields_of, is_path_glob, kinds_of, method
 from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
-from simulator.scenario.schema import CREATED, REQUEST, WORLD_ACTIONS, Fault
+from simulator.scenario.schema import Fault
+from simulator.scenario.script import CREATED, REQUEST, WORLD_ACTIONS
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES

@@ -14,16 +14,15 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from simulator.scenario import drive, parts, schema
-from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, FileProblem, Path, dotted, read
+from simulator.scenario.document import FILE, UPLOAD, Bounds, Document, Path, dotted, read
+from simulator.scenario.files import FileProblem, Library, ScenarioFile, files_in, source_of
 from simulator.scenario.judge import ScenarioJudge, report_unknown
 from simulator.scenario.parameters import names_of
-from simulator.scenario.schema import Library, Scenario, ScenarioFile
+from simulator.scenario.schema import Scenario
 from simulator.wire.actions import ActionTable
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import in_words
 from simulator.wire.json import dumps
-
-SUFFIXES = (".yaml", ".yml", ".json")
 
 
 class ScenarioError(Exception):
@@ -79,10 +78,17 @@ class Loader:
         """The scenario of one file; ScenarioError, OSError."""
         return self.load(path.read_bytes(), str(path), known, FILE)
 
+    def load_shipped(self, path: FilePath, known: Iterable[str]) -> ScenarioFile:
+        """The scenario of one of the files that ship; ScenarioError, also when it has another name than its file."""
+        file = self.load(path.read_bytes(), source_of(path), known, FILE)
+        if file.name != path.stem:
+            problem: FileProblem = {"path": "name", "line": 1, "column": 1, "message": f"it must be `{path.stem}`"}
+            raise ScenarioError([problem], source_of(path))
+        return file
+
     def load_directory(self, directory: FilePath) -> Library:
         """All scenarios of a directory by name, in the order of the file names; ScenarioError of all files together."""
-        paths = sorted(path for path in directory.iterdir() if path.suffix in SUFFIXES)
-        read_files = [(path, *self._read(path.read_bytes(), f"{directory.name}/{path.name}", FILE)) for path in paths]
+        read_files = [(path, *self._read(path.read_bytes(), source_of(path), FILE)) for path in files_in(directory)]
         names = [document.value.get("name") for _, document, _ in read_files if isinstance(document.value, dict)]
         library = Library()
         errors: list[FileProblem] = []
@@ -91,7 +97,7 @@ class Loader:
             if loaded is not None and loaded.name in library:
                 document.report(("name",), f"the scenario `{loaded.name}` is defined in another file too")
             try:
-                file = _finish(document, loaded, f"{directory.name}/{path.name}")
+                file = _finish(document, loaded, source_of(path))
             except ScenarioError as error:
                 errors += [{"file": str(path), **problem} for problem in error.errors]
             else:
@@ -146,7 +152,7 @@ def _finish(document: Document, scenario: Scenario | None, source: str) -> Scena
         paths += [("world", member), *(("world", member, index) for index in entries)]
     lines = {dotted(path): document.place(path, key=True)[0] for path in paths}
     warned = sorted(document.warnings, key=lambda warning: (warning.line, warning.column))
-    return ScenarioFile(scenario, document.value, source, lines, tuple(warning.shown() for warning in warned))
+    return ScenarioFile(document.value, source, lines, tuple(warning.shown() for warning in warned))
 
 
 def _report(document: Document, detail: ErrorDetails) -> None:
@@ -205,15 +211,3 @@ def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
         if isinstance(part, str) and part in _MODEL_AT:
             return names_of(_MODEL_AT[part])
     return names_of(Scenario)
-
-
-def shipped_directory() -> FilePath:
-    """Where the scenarios lie that ship with the package: beside it in a checkout, inside it when installed."""
-    package = FilePath(__file__).resolve().parents[1]
-    installed = package / "_data" / "scenarios"
-    return installed if installed.is_dir() else package.parent / "scenarios"
-
-
-def shipped_library(actions: ActionTable) -> Library:
-    """The scenarios that ship, by name; ScenarioError when one is broken."""
-    return Loader(actions).load_directory(shipped_directory())

@@ -11,7 +11,6 @@ from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from simulator.kernel.dataclass import dataclass
-from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
 from simulator.wire.json import JsonObject
 
@@ -41,7 +40,7 @@ def conditions(where: Mapping[str, object], globs: frozenset[str] = frozenset())
 
     What is compared with the object itself goes first: it costs least, and refuses most.
     """
-    entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Tests) or _head(entry[0]) in DERIVED)
+    entries = sorted(where.items(), key=lambda entry: isinstance(entry[1], Mapping) or _head(entry[0]) in DERIVED)
     return tuple(Condition(path, _ready(wanted, path in globs)) for path, wanted in entries)
 
 
@@ -79,8 +78,8 @@ def dig(value: object, path: str) -> object:
 
 
 def _ready(wanted: object, glob: bool) -> Passes:
-    if isinstance(wanted, Tests):
-        return _tested(wanted.given)
+    if isinstance(wanted, Mapping):
+        return _tested({name: given for name, given in wanted.items() if given is not None})
     options = wanted if isinstance(wanted, list) else [wanted]
     if not glob and all(isinstance(option, str) for option in options):
         texts = frozenset(options)
@@ -124,7 +123,7 @@ _OF_TEXTS = frozenset({"starts_with", "ends_with", "matches", "names_scenario"})
 def _tested(given: JsonObject) -> Passes:
     """What the tests of a value that were given amount to."""
     exists: bool | None = given.get("exists")
-    bounds = [(compare, given[name]) for name, compare in _COMPARISONS.items() if name in given]
+    bounds = [(compare, Decimal(str(given[name]))) for name, compare in _COMPARISONS.items() if name in given]
     of_text = _text_tested(given) if _OF_TEXTS & given.keys() else None
 
     def tested(value: object, groups: dict[str, str], is_scenario: IsScenario) -> bool:

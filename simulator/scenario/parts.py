@@ -23,8 +23,8 @@ from pydantic import (
 from pydantic.json_schema import JsonSchemaValue
 
 from simulator.kernel.clock import parse_duration
-from simulator.kernel.dataclass import dataclass
 from simulator.scenario.pattern import compiled
+from simulator.scenario.script import Span, span_of
 from simulator.wire.json import JsonObject
 
 NAME_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
@@ -50,27 +50,6 @@ _SPAN_SCHEMA: JsonSchemaValue = {
         },
     ]
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """A duration in milliseconds, or a pair of bounds between which chance decides."""
-
-    low_ms: int = 0
-    high_ms: int = 0
-
-
-def _span(value: object) -> Span:
-    if not isinstance(value, dict):
-        span_ms = parse_duration(value)
-        return Span(span_ms, span_ms)
-    bounds = value.get("between")
-    if set(value) != {"between"} or not isinstance(bounds, list) or len(bounds) != 2:
-        raise ValueError("write a duration (20s) or {between: [20s, 60s]}")
-    low_ms, high_ms = (parse_duration(bound) for bound in bounds)
-    if low_ms > high_ms:
-        raise ValueError("the first bound of `between` must not exceed the second")
-    return Span(low_ms, high_ms)
 
 
 def _regex(text: str) -> str:
@@ -107,7 +86,7 @@ def _scalar(value: object) -> Any:
 
 
 DurationMs = Annotated[int, PlainValidator(parse_duration), WithJsonSchema(DURATION_SCHEMA)]
-SpanOf = Annotated[Span, PlainValidator(_span), WithJsonSchema(_SPAN_SCHEMA)]
+SpanOf = Annotated[Span, PlainValidator(span_of), WithJsonSchema(_SPAN_SCHEMA)]
 Regex = Annotated[str, AfterValidator(_regex)]
 Bound = Annotated[Decimal, PlainValidator(_bound), WithJsonSchema({"anyOf": [{"type": "number"}, {"type": "string"}]})]
 ScenarioName = Annotated[str, StringConstraints(pattern=NAME_PATTERN), AfterValidator(_not_taken)]

@@ -16,11 +16,12 @@ from simulator.kernel.world import World
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop
 from simulator.scenario.catalogue import Context, PreparedRule
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.logbook import note
 from simulator.scenario.matching import all_hold
 from simulator.scenario.pending import PlannedStep, plan, steps_on
-from simulator.scenario.schema import CREATED, REQUEST, Rule, ScenarioFile
+from simulator.scenario.script import CREATED, REQUEST, Rule
 from simulator.scenario.view import View, with_ancestors
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import Shown
@@ -178,11 +179,11 @@ def _plan(
     Hand-overs that stand first and have no delay are made now and not planned: a timer, even one that is due at once,
     would fire after the next event of this same change, and the successor would miss that event.
     """
-    slowdown, place = file.scenario.slowdown, prepared.place
+    slowdown, place = file.script.slowdown, prepared.place
     slowed_by = slowing.networks_of(happening.subject) if slowdown else []
     factor = slowing.factor(world, context.network_status, slowdown, happening.environment, slowed_by)
-    steps = prepared.rule.do or []
-    delays = (round(min(draw(world, file.name, step.after) * factor, LAST_MS)) for step in steps)
+    steps = prepared.rule.do
+    delays = (round(min(draw(world, file.name, step.delay) * factor, LAST_MS)) for step in steps)
     timed = list(zip(accumulate(delays), steps, strict=True))
     first = list(takewhile(lambda one: one[1].scenario is not None and one[0] == 0, timed))
     for number, (_, step) in enumerate(first):

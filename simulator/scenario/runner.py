@@ -28,11 +28,11 @@ from simulator.scenario.drive import (
     Receiver,
     has_receiver,
 )
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.filling import NoValue, fill, value_at
 from simulator.scenario.matching import ABSENT, dig, passes
 from simulator.scenario.parts import Tests
 from simulator.scenario.results import Check, RunResult, TimelineEntry
-from simulator.scenario.schema import ScenarioFile
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.settings import MANUAL_START, Settings, shown
 
@@ -344,7 +344,7 @@ def _difference(where: Mapping[str, object], shown: Mapping[str, object]) -> str
     wrong = []
     for path, wanted in where.items():
         value = dig(shown, path)
-        if not passes(wanted, value):
+        if not passes(wanted.given if isinstance(wanted, Tests) else wanted, value):
             asked = wanted.model_dump(mode="json", exclude_none=True) if isinstance(wanted, Tests) else wanted
             wrong.append(f"{path} {'absent' if value is ABSENT else _text(value)} (wanted {_text(asked)})")
     return ", ".join(wrong)

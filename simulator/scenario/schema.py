@@ -8,20 +8,15 @@ actions, events and scenarios, parameters of actions) is the judge's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 
-from simulator.kernel.dataclass import dataclass
-from simulator.scenario.document import FileProblem
 from simulator.scenario.drive import DriveStep, Expectation
-from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, Span, SpanOf, Where
+from simulator.scenario.parts import DurationMs, Environment, Part, ScenarioName, SpanOf, Where
+from simulator.scenario.script import Span
 from simulator.wire import faults
 from simulator.wire.json import JsonObject
-
-CREATED = "created"
-REQUEST = "request"
 
 
 class RuleStep(BaseModel):
@@ -96,16 +91,6 @@ class InitialState(Part):
     kyc: Annotated[JsonObject | None, Field(description="parameters of set_kyc")] = None
 
 
-WORLD_ACTIONS: Mapping[str, str] = {
-    "rates": "set_rate",
-    "balances": "set_balance",
-    "networks": "set_network",
-    "limits": "set_limits",
-    "kyc": "set_kyc",
-}
-"""The action behind each member of `world`."""
-
-
 # The members of faults are those of the control interface; only durations are read as everywhere in a file.
 
 
@@ -163,32 +148,3 @@ class Scenario(Part):
         Field(alias="with", description="scenarios that are active below this one when it is run with its drive"),
     ] = []
     retry: Annotated[bool, Field(description="false: the drive does not try 429 and 503 again")] = True
-
-
-@dataclass(frozen=True)
-class ScenarioFile:
-    """A scenario that was read: its models, the document as written, where it came from, and its lines.
-
-    `lines` has the line (from 1) of every rule, timeline step and entry of `world` by path (`rules[0]`); it is empty
-    for a scenario that came inside another document.
-    `warnings` are {path, line, column, message} of what is possible but probably not meant.
-    """
-
-    scenario: Scenario
-    document: JsonObject
-    source: str
-    lines: Mapping[str, int]
-    warnings: tuple[FileProblem, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return self.scenario.name
-
-    def place(self, path: str) -> str:
-        """`file:line` of a part; the file alone where the line is not known."""
-        line = self.lines.get(path)
-        return self.source if line is None else f"{self.source}:{line}"
-
-
-class Library(dict[str, ScenarioFile]):
-    """Scenarios by name."""

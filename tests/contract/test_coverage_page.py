@@ -21,7 +21,7 @@ from simulator.assembly import ROOMS
 from simulator.contract.files import contracts_directory
 from simulator.kernel.machine import Machine
 from simulator.resources.fees.routes import OPERATIONS as FEE_OPERATIONS
-from simulator.scenario.loader import shipped_directory
+from simulator.scenario.shipped import shipped_directory
 from simulator.wire.operation import Operation
 from tests.shipped import shown
 

@@ -16,8 +16,8 @@ from ruamel.yaml import YAML
 from contracts.generator import writer
 from contracts.generator.__main__ import main
 from simulator.contract.files import contract_file, contracts_directory
-from simulator.scenario.loader import shipped_directory
 from simulator.scenario.objects import shapes_of
+from simulator.scenario.shipped import shipped_directory
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.json import JsonObject
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from contracts.generator.evidence import Evidence
-from simulator.scenario.loader import shipped_directory
+from simulator.scenario.shipped import shipped_directory
 from simulator.wire.events import EVENT_TYPES
 from tests.contract_judge import ContractJudge
 from tests.shipped import shown

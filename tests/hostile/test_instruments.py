@@ -12,7 +12,7 @@ import pytest
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.resources.deposit_wallets.records import WALLETS
-from simulator.scenario.schema import Library
+from simulator.scenario.files import Library
 from simulator.server.app import Application
 from simulator.server.runtime import Runtime
 from tests.hostile.campaigns.yaml_texts import scenario_text

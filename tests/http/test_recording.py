@@ -12,10 +12,10 @@ from simulator.assembly import Simulator
 from simulator.config import Config
 from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient, HttpClient
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
-from simulator.scenario.schema import ScenarioFile
 from tests.http.test_trigger import BENEFICIARY, offramp, onramp, quote, recurring, trigger
 from tests.remote import Remote
 from tests.support import CELO, KEYS, QUOTE

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from simulator.scenario.clients import AsgiClient
 from simulator.scenario.document import FILE
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader
-from simulator.scenario.schema import ScenarioFile
 from simulator.server.messages import Incoming
 from tests.test_documents import Inside
 

@@ -26,8 +26,8 @@ from simulator.contract.files import operations_of
 from simulator.host import application_of
 from simulator.kernel.world import DEFAULT_WORLD
 from simulator.scenario.clients import Reply
-from simulator.scenario.loader import shipped_directory
 from simulator.scenario.runner import run
+from simulator.scenario.shipped import shipped_directory
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
 from tests.contract_judge import ContractJudge

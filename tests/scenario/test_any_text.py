@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.kernel.journal import Cause
-from simulator.scenario.loader import Loader, ScenarioError, shipped_directory
-from simulator.scenario.schema import Library
+from simulator.scenario.files import Library
+from simulator.scenario.loader import Loader, ScenarioError
+from simulator.scenario.shipped import shipped_directory
 from simulator.wire.json import dumps
 from simulator.wire.yaml_text import yaml_text
 from tests.support import whole

@@ -13,7 +13,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin, World
 from simulator.scenario.catalogue import UnknownScenario
 from simulator.scenario.engine import Engine
-from simulator.scenario.schema import Library
+from simulator.scenario.files import Library
 from simulator.wire.errors import ControlError
 from simulator.wire.faults import FAULTS
 from simulator.wire.records import find

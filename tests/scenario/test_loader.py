@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from simulator.scenario.loader import ScenarioError, shipped_directory
+from simulator.scenario.loader import ScenarioError
+from simulator.scenario.shipped import shipped_directory
 from tests.scenario.toy import LOADER
 
 RULE = "name: x\nrules:\n  - on: transaction.processing\n    do:\n      - "

@@ -16,7 +16,8 @@ from simulator.host import create_app
 from simulator.kernel.clock import HOUR_MS, MINUTE_MS, SECOND_MS
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient, Reply
-from simulator.scenario.loader import Loader, shipped_directory
+from simulator.scenario.loader import Loader
+from simulator.scenario.shipped import shipped_directory
 from simulator.server.app import Application
 from tests.shipped import GROUP, shown
 from tests.support import CELO, KEYS, advance
@@ -42,7 +43,7 @@ def test_a_shipped_file_names_its_schema_and_fits_it(simulator: Simulator, name:
     text = (shipped_directory() / f"{name}.yaml").read_text()
     assert text.splitlines()[0] == "# yaml-language-server: $schema=../contracts/scenario.schema.json"
     file = Loader(simulator.actions).load(text, known=simulator.library)
-    assert file.scenario.description
+    assert file.description
     assert file.scenario.drive
     assert file.scenario.expect
     assert list(jsonschema_rs.validator_for(json_schema(simulator.actions)).iter_errors(file.document)) == []

@@ -14,8 +14,8 @@ from simulator.kernel.machine import Machine, Move
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import Origin, Wiring, World
 from simulator.scenario.engine import Engine
+from simulator.scenario.files import Library
 from simulator.scenario.loader import Loader
-from simulator.scenario.schema import Library
 from simulator.wire.actions import Action, ActionCall, ActionTable
 from simulator.wire.errors import invalid
 from simulator.wire.events import emit

@@ -11,7 +11,7 @@ import pytest
 from simulator.assembly import ROOMS, Blueprint, Simulator
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import TimerRow
-from simulator.scenario.schema import Library
+from simulator.scenario.files import Library
 from simulator.wire import errors, events
 from simulator.wire.actions import Action, ActionCall
 from simulator.wire.operation import Operation

@@ -10,7 +10,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from simulator.assembly import Simulator
 from simulator.control.rows import control_rows
-from simulator.scenario.schema import Library, Scenario
+from simulator.scenario.files import Library
+from simulator.scenario.schema import Scenario
 from simulator.wire.errors import ApiError
 from simulator.wire.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, in_words, parse

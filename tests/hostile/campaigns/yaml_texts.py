@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from simulator.scenario.loader import shipped_directory
+from simulator.scenario.shipped import shipped_directory
 from simulator.wire.events import EVENT_TYPES
 from tests.hostile.actor import ID_ACTIONS, WORLD_ACTIONS
 from tests.hostile.mutations import TEXTS, mutated, mutated_bytes
