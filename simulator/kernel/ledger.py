@@ -127,6 +127,12 @@ class Ledger:
         self._entries.put(str(entry.number), entry)
         return entry
 
+    def begin_as(self, other: Ledger) -> None:
+        """Write the entries of another ledger, sharing its rows, into this one that has none yet; inside a change."""
+        self._balances.put_all(other._balances)
+        self._touched.put_all(other._touched)
+        self._entries.put_all(other._entries)
+
     def move(
         self, at_ms: int, purpose: str, resource_id: str, currency: str, amount: Decimal, source: str, target: str
     ) -> None:

@@ -50,11 +50,15 @@ class TableKey(Generic[Row]):
     around: bool = False
     shape: object = None
     _own: dict[str, Address[Row]] = field(init=False, repr=False)
+    _texts: dict[str, str] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        # Nearly all look-ups are the account's own tables, several in every call: their addresses are made once.
+        # Nearly all look-ups are the account's own tables, several in every call: their addresses are made once, and
+        # every world names its tables by the same texts, which would take 2 KB from each.
         own = {environment: Address(self, environment, "", False) for environment in self.environments}
         object.__setattr__(self, "_own", own)
+        texts = {environment: f"{environment}:{self.name}" if environment else self.name for environment in own}
+        object.__setattr__(self, "_texts", texts)
 
     @property
     def environments(self) -> tuple[str, ...]:
@@ -65,6 +69,10 @@ class TableKey(Generic[Row]):
         """The table of one environment, and of one owner ("" for the account itself); KeyError, ValueError."""
         own = self._own[environment]
         return own if not owner else own.of_owner(owner)
+
+    def own_text(self, environment: str) -> str:
+        """How the account's own table of an environment is written."""
+        return self._texts[environment]
 
 
 class Address(NamedTuple, Generic[Row]):
@@ -78,9 +86,11 @@ class Address(NamedTuple, Generic[Row]):
     @property
     def text(self) -> str:
         """The address as documents write it: `sandbox:wallets@usr_1:deleted`; `address_of` reads it."""
-        environment = f"{self.environment}:" if self.environment else ""
+        own = self.key.own_text(self.environment)
+        if not (self.owner or self.deleted):
+            return own
         owner = f"@{self.owner}" if self.owner else ""
-        return f"{environment}{self.key.name}{owner}{_DELETED if self.deleted else ''}"
+        return f"{own}{owner}{_DELETED if self.deleted else ''}"
 
     def of_owner(self, owner: str) -> Address[Row]:
         """The table of another owner; ValueError where there are no others."""
@@ -119,6 +129,10 @@ class Index(Protocol):
 IndexT = TypeVar("IndexT", bound=Index)
 
 
+_NO_ROWS: dict[str, Any] = {}
+"""What every table shares before its first row: most tables of most worlds have none."""
+
+
 class Table(Generic[Row]):
     """Rows by key, in the order of their creation, which an undone deletion keeps.
 
@@ -131,8 +145,8 @@ class Table(Generic[Row]):
     def __init__(self, store: Store, name: str) -> None:
         self._store = store
         self.name = name
-        self.rows: dict[str, Row] = {}
-        self._shared = False
+        self.rows: dict[str, Row] = _NO_ROWS
+        self._shared = True
         # The number of each row in the order of creation, by which one whose deletion is undone finds its place again:
         # a dict alone would put it at the end. Most tables never lose a row, and a number takes 100 bytes, so a table
         # has none before its first deletion.
@@ -173,6 +187,11 @@ class Table(Generic[Row]):
         self.rows[key] = row
         if self._indexes is not None:
             self._tell(key, old, row)
+
+    def put_all(self, other: Table[Row]) -> None:
+        """Insert or replace all rows of another table, in their order; only inside a change."""
+        for key, row in other.items():
+            self.put(key, row)
 
     def delete(self, key: str) -> None:
         """Remove a row; KeyError when there is none; only inside a change."""
@@ -344,14 +363,17 @@ class Store:
         for table in out_of_order.values():
             table.put_in_order()
 
-    def tables(self) -> dict[str, dict[str, Any]]:
-        """The rows of every table that has any, as they are now: what a snapshot keeps. Nobody may change them."""
-        return {name: table.share() for name, table in self._tables.items() if table.rows}
+    def tables(self, *, empty: bool = False) -> dict[str, dict[str, Any]]:
+        """The rows of every table that has any, as they are now: what a snapshot keeps. Nobody may change them.
+
+        With `empty` also the tables without rows, whose places in the order of tables documents show sooner or later.
+        """
+        return {name: table.share() for name, table in self._tables.items() if empty or table.rows}
 
     def replace(self, tables: Mapping[str, dict[str, Any]]) -> None:
         """Put the state of a snapshot in place of this one, sharing its rows."""
         for table in self._tables.values():
-            table.fill({})
+            table.fill(_NO_ROWS)
         for name, rows in tables.items():
             self.written(name).fill(rows)
 

@@ -1,0 +1,117 @@
+"""Worlds made, and made again: a reset gives what making the world gave, however often and whatever came between."""
+
+from __future__ import annotations
+
+import pytest
+
+from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
+from simulator.control.documents import document_text
+from simulator.kernel.journal import Cause
+from simulator.kernel.world import World
+from simulator.resources.profile import profile_of
+from simulator.scenario.loader import Loader
+from simulator.scenario.schema import ScenarioFile
+from simulator.wire.settings import Settings, settings_of, shown
+
+BY_HAND = Cause("action", "set_balance")
+
+WEATHER = """
+name: weather
+description: What a world begins with.
+world:
+  balances: [{symbol: XLM, network: STELLAR, amount: "AMOUNT"}]
+faults:
+  - {match: {path: /quotes}, respond: {status: 503, code: service_unavailable}}
+timeline:
+  - {at: {between: [1m, 9m]}, action: set_kyc, status: rejected}
+"""
+
+
+@pytest.fixture(scope="module")
+def simulator() -> Simulator:
+    return Simulator()
+
+
+def document(simulator: Simulator, world: World) -> bytes:
+    return document_text(simulator, simulator.state_of(world))
+
+
+def set_balance(simulator: Simulator, world: World, amount: str) -> None:
+    with world.change(BY_HAND):
+        parameters = {"symbol": "XLM", "network": "STELLAR", "amount": amount}
+        simulator.actions.perform(world, "set_balance", None, parameters, "sandbox", BY_HAND)
+
+
+def weather(simulator: Simulator, amount: str = "7") -> ScenarioFile:
+    return Loader(simulator.actions).load(WEATHER.replace("AMOUNT", amount))
+
+
+def balance(world: World) -> str:
+    return f"{world.ledger.balance('sandbox:account/available', 'XLM.stellar'):f}"
+
+
+def test_a_reset_gives_the_bytes_that_making_the_world_gave(simulator: Simulator) -> None:
+    blueprint = Blueprint("again", 3, scenarios=(*DEFAULT_SCENARIOS, "weather"))
+    world = simulator.create_world(blueprint, [weather(simulator)])
+    made = document(simulator, world)
+    for number in range(4):
+        set_balance(simulator, world, str(number))
+        assert world.fire_next(world.now_ms + 600_000) is not None
+        world = simulator.reset_world("again")
+        assert document(simulator, world) == made
+
+
+def test_a_world_that_was_reset_lives_on_as_one_that_was_made(simulator: Simulator) -> None:
+    """Tables stand in a document in the order in which they came into use, those that had no rows at first too."""
+    blueprint = Blueprint("lives", 3, scenarios=DEFAULT_SCENARIOS)
+    world, documents = simulator.create_world(blueprint), []
+    for _ in range(4):
+        with world.change(BY_HAND):
+            for name in ("scenario.failures", "scenario.stopped"):  # in the opposite of the order of their coming
+                world.store.written(name).put("a", {})
+        set_balance(simulator, world, "5")
+        documents.append(list(simulator.state_of(world).tables))
+        world = simulator.reset_world("lives")
+    assert documents[1:] == documents[:-1]
+
+
+def test_a_reset_keeps_to_the_scenarios_that_there_are_now(simulator: Simulator) -> None:
+    simulator.create_world(Blueprint("uploads", 3, scenarios=("weather",)), [weather(simulator)])
+    for amount in ("7", "8", "8", "7"):
+        world = simulator.worlds["uploads"]
+        with world.change(BY_HAND):
+            simulator.engine.upload(world, weather(simulator, amount))
+        for _ in range(2):
+            assert balance(simulator.reset_world("uploads")) == amount
+
+
+def test_a_reset_keeps_to_the_library_as_it_is_now() -> None:
+    simulator = Simulator()
+    simulator.library["weather"] = weather(simulator)
+    simulator.create_world(Blueprint("shipped", 3, scenarios=("weather",)))
+    for amount in ("7", "8", "8"):
+        simulator.library["weather"] = weather(simulator, amount)
+        for _ in range(2):
+            assert balance(simulator.reset_world("shipped")) == amount
+
+
+def test_a_reset_after_another_state_was_put_in_makes_what_that_was_made_of(simulator: Simulator) -> None:
+    other = simulator.create_world(Blueprint("other", 9, settings={**shown(Settings()), "strict": True}))
+    simulator.create_world(Blueprint("own", 3))
+    simulator.reset_world("own")
+    user = profile_of(simulator.reset_world("own")).user_id
+    state = simulator.state_of(other)
+    simulator.delete_world("other")
+    simulator.restore(state, "own")
+    again = simulator.reset_world("own")
+    assert (again.seed, settings_of(again)["strict"]) == (9, True)
+    assert profile_of(again).user_id == profile_of(other).user_id != user
+
+
+def test_worlds_that_begin_at_one_moment_share_the_rows_of_their_opening(simulator: Simulator) -> None:
+    first, second = (simulator.create_world(Blueprint(name, seed)) for name, seed in (("a", 1), ("b", 2)))
+    assert all(one is other for one, other in zip(first.ledger.entries(), second.ledger.entries(), strict=True))
+    set_balance(simulator, first, "1")
+    assert (balance(first), balance(second)) == ("1", "5000")
+    later = simulator.create_world(Blueprint("c", 1, now_ms=first.now_ms + 1))
+    assert {entry.at_ms for entry in later.ledger.entries()} == {first.now_ms + 1}
