@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache
 
+from simulator.kernel.clock import Clock
+from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import OUTSIDE, Ledger, available, held
 from simulator.kernel.money import Currency, subtract
-from simulator.kernel.store import Store
-from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.kernel.world import ENVIRONMENTS, Wiring, World
 from simulator.resources.balance.bodies import BalanceParameters
 from simulator.resources.balance.records import AssetBalance
 from simulator.resources.balance.rendering import render_asset
@@ -54,14 +55,14 @@ def _opening(at_ms: int) -> Ledger:
 
     Half of what making a world took went into these entries, and a third of what an idle world keeps.
     """
-    store = Store()
-    ledger = Ledger(store)
-    with store.change():
+    fresh = World("", 0, Clock(at_ms), Wiring())
+    with fresh.change(Cause("start", "world")):
         for environment in ENVIRONMENTS:
             owner = holder(environment)
             for code, network, amount in OPENING:
-                ledger.move(at_ms, "opening", owner, ASSETS[code, network].key, amount, OUTSIDE, available(owner))
-    return ledger
+                key = ASSETS[code, network].key
+                fresh.ledger.move(at_ms, "opening", owner, key, amount, OUTSIDE, available(owner))
+    return fresh.ledger
 
 
 def balance_of(world: World, environment: str, currency: Currency, sequence: int = 0) -> AssetBalance:
