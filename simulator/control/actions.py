@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sys import intern
 from typing import Annotated, Any, NotRequired
 
 from pydantic import Field, with_config
@@ -131,7 +132,7 @@ async def perform(call: ControlCall) -> ActionAnswer:
         raise wrong("target", "it must be the id of a resource")
     name = call.path["action"]
     table = call.simulator.actions
-    done = table.perform(world, name, target, parameters, call.environment, Cause("action", name, call.id))
+    done = table.perform(world, name, target, parameters, call.environment, Cause("action", intern(name), call.id))
     call.shows_keys = name in _MAKE_KEYS
     answer = show_performed(done)
     await call.runtime.follow_up(world)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from decimal import Decimal
+from functools import lru_cache
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
@@ -65,10 +66,12 @@ TOUCHED = TableKey("ledger.touched", Milliseconds)
 """When an entry last changed a balance, by `account|currency` as the balances; milliseconds."""
 
 
+@lru_cache(maxsize=1024)  # every posting keeps the name: those of one account share it
 def available(owner: str) -> str:
     return f"{owner}/available"
 
 
+@lru_cache(maxsize=1024)
 def held(owner: str) -> str:
     return f"{owner}/held"
 

@@ -7,6 +7,7 @@ context wide enough that a product of two amounts is exact.
 from __future__ import annotations
 
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+from functools import lru_cache
 
 from simulator.kernel.dataclass import dataclass
 
@@ -33,7 +34,7 @@ class Currency:
     @property
     def key(self) -> str:
         """The name of this currency in the ledger: `KES`, `USDC.stellar`."""
-        return self.code if self.network is None else f"{self.code}.{self.network}"
+        return self.code if self.network is None else _key(self.code, self.network)
 
     @property
     def unit(self) -> Decimal:
@@ -56,6 +57,11 @@ class Currency:
         if self.is_fiat:
             return f"{value:.{self.decimals}f}"
         return format_decimal(value)
+
+
+@lru_cache(maxsize=256)  # every posting keeps the name: all share it
+def _key(code: str, network: str) -> str:
+    return f"{code}.{network}"
 
 
 def format_decimal(value: Decimal) -> str:

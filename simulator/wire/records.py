@@ -173,7 +173,8 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     record = replace(record, status=move.target)
     _write(world, kind, record)
     if kind.put is None:
-        world.store[INDEX].put(record.id, kind.table.of(record.environment, record.owner).text)
+        # The name that the table has: a text made anew for each record would stay with it.
+        world.store[INDEX].put(record.id, world.store[kind.table.of(record.environment, record.owner)].name)
     if world.origin.says_something:
         world.store[ORIGINS].put(record.id, world.origin)
         world.journal.texts.add(world.origin.body)

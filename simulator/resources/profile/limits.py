@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from datetime import timedelta
 from decimal import Decimal
+from functools import lru_cache
 from typing import TypeAlias
 
-from simulator.kernel.clock import to_datetime, to_ms
+from simulator.kernel.clock import DAY_MS, to_datetime, to_ms
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, add, subtract
 from simulator.kernel.store import TableKey
@@ -143,7 +144,12 @@ def _add(world: World, environment: str, period: str, currency: str, amount: Dec
 
 
 def _periods(world: World) -> tuple[str, str]:
-    day = to_datetime(world.now_ms).strftime("%Y-%m-%d")
+    return _day_and_month(world.now_ms // DAY_MS)
+
+
+@lru_cache(maxsize=64)  # every charge keeps both: those of a day share them
+def _day_and_month(days: int) -> tuple[str, str]:
+    day = to_datetime(days * DAY_MS).strftime("%Y-%m-%d")
     return day, day[:7]
 
 
