@@ -6,16 +6,15 @@ It knows no resource. What it is given is an HTTP request already read; what it 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from time import perf_counter
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import parse_qsl
 
 from simulator.courier.courier import wall_clock_ms
 from simulator.insight import count_entry
-from simulator.kernel.dataclass import dataclass
-from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import Origin, World
 from simulator.resources.auth import token_holder
@@ -23,6 +22,7 @@ from simulator.server import faults, idempotency
 from simulator.server.gates import check_gates
 from simulator.server.messages import Incoming, Outgoing, body_of, public_key_of, token_of
 from simulator.server.ratelimit import count_call
+from simulator.server.request import Request, entry_of
 from simulator.server.router import Router
 from simulator.server.runtime import Runtime
 from simulator.wire import pipeline
@@ -43,22 +43,11 @@ DEFECT = (
 _BOOKKEEPING = Cause("request", "bookkeeping")
 """Request ids, rate limits, hits of faults and counts of coverage: what stays of a call when it is refused."""
 
-_REFUSED_KEPT_BYTES = 64 * 1024
+_Found: TypeAlias = tuple[Mapping[str, Operation], Mapping[str, str]] | None
+"""The operations of a path by method, and its variables; None for an unknown path."""
 
-
-@dataclass
-class _Request:
-    """A call while it is being answered."""
-
-    incoming: Incoming
-    environment: str
-    path: str
-    world: World
-    request_id: str = ""
-    operation: Operation | None = None
-    public_key: str | None = None
-    unknown_fields: tuple[str, ...] = ()
-    started: float = 0.0
+_Answering: TypeAlias = "Outgoing | Coroutine[Any, Any, Outgoing]"
+"""An answer, or the rest of a call that has to wait for something, which is awaited outside of any change."""
 
 
 class Endpoint:
@@ -75,7 +64,10 @@ class Endpoint:
         """Answer one call; never raises."""
         request = self._begin(incoming)
         try:
-            outgoing = await self._or_refused(request, self._answer(request))
+            found = self._router.find(request.path)
+            await self._tie(request, is_known=found is not None)
+            answer = self._at_once(request, found)
+            outgoing = answer if isinstance(answer, Outgoing) else await self._or_refused(request, answer)
         except Exception:
             outgoing = self._fail(request)
         return await self._finish(request, outgoing)
@@ -89,23 +81,22 @@ class Endpoint:
             outgoing = self._fail(request)
         return await self._finish(request, outgoing)
 
-    def _begin(self, incoming: Incoming) -> _Request:
+    def _begin(self, incoming: Incoming) -> Request:
         environment, path = _split(incoming.path)
-        return _Request(incoming, environment, path, self._simulator.default, started=perf_counter())
+        return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
-    async def _finish(self, request: _Request, outgoing: Outgoing) -> Outgoing:
-        """Enter the call in the journal, and let happen what is due now.
-
-        The answer stands: what the call has done is done, and a caller who is answered otherwise would do it twice.
-        """
+    async def _finish(self, request: Request, outgoing: Outgoing) -> Outgoing:
+        """Let happen what is due now. Whatever fails here, the answer stands."""
         try:
-            self._journal(request, outgoing)
+            if not request.is_entered:
+                with request.world.change(_BOOKKEEPING):
+                    self._enter(request, outgoing)
             await self._runtime.follow_up(request.world)
         except Exception:
             self._runtime.log_defect()
         return outgoing
 
-    def _fail(self, request: _Request) -> Outgoing:
+    def _fail(self, request: Request) -> Outgoing:
         """500 for the exception being handled; its traceback goes to the log only."""
         self._runtime.log_defect()
         with suppress(Exception):
@@ -123,17 +114,54 @@ class Endpoint:
                 "nothing was done.",
             )
 
-    async def _or_refused(self, request: _Request, answering: Awaitable[Outgoing]) -> Outgoing:
+    async def _or_refused(self, request: Request, answering: Awaitable[Outgoing]) -> Outgoing:
         try:
             return await answering
         except ApiError as error:
             return self._refuse(request, error)
 
-    async def _answer(self, request: _Request) -> Outgoing:
-        found = self._router.find(request.path)
-        if found is not None:
-            request.world = self._world_of(request)
-        world = await self._up_to_date(request, found is not None)
+    async def _tie(self, request: Request, *, is_known: bool) -> None:
+        """Find the world of a call, at its present moment; another, if one took its place while timers fired."""
+        signs_in = is_known and request.path == "/auth/token"
+        credential = public_key_of(request.incoming) if signs_in else request.token if is_known else None
+        while True:
+            world = self._world_of(credential)
+            request.world = world
+            await self._runtime.driver.bring_up_to_date(world)
+            if not is_known or self._world_of(credential) is world:
+                return
+
+    def _world_of(self, credential: str | None) -> World:
+        return (credential and self._simulator.world_of(credential)) or self._simulator.default
+
+    def _at_once(self, request: Request, found: _Found) -> _Answering:
+        """All that a call does before it has to wait for something, in one change: nearly always everything.
+
+        What stays when it is refused (its id, the rate limit, hits of faults, the count of coverage) is written beside
+        what is undone then.
+        """
+        world = request.world
+        with world.change(_BOOKKEEPING):
+            try:
+                operation, call = self._recognised(request, found)
+                if request.public_key is not None:
+                    count_call(world, request.public_key, wall_clock_ms)  # first: it refuses, and an id would be lost
+                interference = faults.choose(world, request.incoming.method, request.path, request.public_key)
+                request.request_id = _draw_id(world)
+                if interference is not None:
+                    return self._interfered(request, operation, call, interference)
+                with world.store.attempt():
+                    answer = self._performed(request, operation, call)
+            except ApiError as error:
+                answer = self._refuse(request, error)
+            except Exception:
+                answer = self._fail(request)
+            if isinstance(answer, Outgoing):
+                self._enter(request, answer)
+            return answer
+
+    def _recognised(self, request: Request, found: _Found) -> tuple[Operation, Call]:
+        """The operation that is called, and who calls; ApiError 404, 405 and 401."""
         if found is None or not request.environment:
             raise ApiError("not_found", f"There is no path {request.incoming.path}.")
         rows, variables = found
@@ -148,58 +176,40 @@ class Endpoint:
                 headers={"Allow": ", ".join(allowed)},
             )
         request.operation = operation
-        wall_ms = wall_clock_ms() if world.clock.mode == "scaled" else 0
-        call = Call(world, request.environment, variables, trace=method != "HEAD", wall_ms=wall_ms)
+        wall_ms = wall_clock_ms() if request.world.clock.mode == "scaled" else 0
+        call = Call(request.world, request.environment, variables, trace=method != "HEAD", wall_ms=wall_ms)
         if operation.token:
-            self._authenticate(request, call)
-        with world.change(_BOOKKEEPING):
-            if request.public_key is not None:
-                count_call(world, request.public_key, wall_clock_ms)  # first: it refuses, and a drawn id would be lost
-            interference = faults.choose(world, method, request.path, request.public_key)
-            request.request_id = _draw_id(world)
-        if interference is not None:
-            return await self._interfered(request, operation, call, interference)
-        return await self._perform(request, operation, call)
-
-    async def _up_to_date(self, request: _Request, ties: bool) -> World:
-        """The world of a call, at its present moment; one that took its place while timers fired, if one did."""
-        while True:
-            world = request.world
-            await self._runtime.driver.bring_up_to_date(world)
-            if ties:
-                request.world = self._world_of(request)
-            if request.world is world:
-                return world
+            if request.token is None:
+                raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
+            call.caller = token_holder(call.world, call.environment, request.token, wall_ms)
+            request.public_key = call.caller.public_key
+        return operation, call
 
     async def _interfered(
-        self, request: _Request, operation: Operation, call: Call, interference: faults.Interference
+        self, request: Request, operation: Operation, call: Call, interference: faults.Interference
     ) -> Outgoing:
         """A fault: the answer is delayed, replaced or lost, before the work or after it."""
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
             self._require_living(request.world)
         if interference.works:
-            outgoing = await self._or_refused(request, self._perform(request, operation, call))
+            performing = self._changed(request.world, lambda: self._performed(request, operation, call))
+            outgoing = await self._or_refused(request, performing)
         if not interference.replaces:
             return interference.disturb(outgoing)
         return interference.answer(request.request_id)
 
-    def _world_of(self, request: _Request) -> World:
-        signs_in = request.path == "/auth/token"
-        credential = public_key_of(request.incoming) if signs_in else token_of(request.incoming)
-        return (credential and self._simulator.world_of(credential)) or self._simulator.default
+    @staticmethod
+    async def _changed(world: World, act: Callable[[], _Answering]) -> Outgoing:
+        """What a call does after it had to wait: in one change again, as far as it goes."""
+        with world.change(_BOOKKEEPING):
+            answer = act()
+        return answer if isinstance(answer, Outgoing) else await answer
 
-    def _authenticate(self, request: _Request, call: Call) -> None:
-        token = token_of(request.incoming)
-        if token is None:
-            raise ApiError("unauthorized", "Send the header Authorization: Bearer <ACCESS_TOKEN>.")
-        call.caller = token_holder(call.world, call.environment, token, call.wall_ms)
-        request.public_key = call.caller.public_key
-
-    async def _perform(self, request: _Request, operation: Operation, call: Call) -> Outgoing:
+    def _performed(self, request: Request, operation: Operation, call: Call) -> _Answering:
         world, incoming = request.world, request.incoming
         pipeline.admit(operation, call, check_gates)
-        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True))
+        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
         raw = body_of(incoming) if operation.takes_body else {}
         strict = settings_of(world)["strict"]
         try:
@@ -212,10 +222,10 @@ class Endpoint:
         origin = Origin(json_text(raw), self._scenario_of(request, call))
         key = incoming.headers.get("idempotency-key")
         if key is None or operation.method != "POST" or not operation.idempotent:
-            return await self._act(request, call, operation, origin)
-        return await self._act_once(request, call, operation, origin, key)
+            return self._act(request, call, operation, origin)
+        return self._act_once(request, call, operation, origin, key)
 
-    def _scenario_of(self, request: _Request, call: Call) -> str:
+    def _scenario_of(self, request: Request, call: Call) -> str:
         name = request.incoming.headers.get(SCENARIO_HEADER, "")
         if name and not self._simulator.engine.knows(call.world, name):
             raise ApiError(
@@ -223,55 +233,80 @@ class Endpoint:
             )
         return name
 
-    async def _act_once(
-        self, request: _Request, call: Call, operation: Operation, origin: Origin, key: str
-    ) -> Outgoing:
+    def _act_once(self, request: Request, call: Call, operation: Operation, origin: Origin, key: str) -> _Answering:
         """Under an idempotency key: a retry waits for the first call and gets its answer (decision H14)."""
         idempotency.check_key(key)
         world, environment = request.world, request.environment
         body = (request.incoming.body or b"") if operation.takes_body else b""
         wanted = idempotency.fingerprint(operation.method, request.path, body)
         place = (world, environment, key)
-        while (pending := self._pending.get(place)) is not None:
-            await asyncio.shield(pending)
-            self._require_living(world)
+        pending = self._pending.get(place)
+        if pending is not None:
+            return self._retried(world, pending, lambda: self._act_once(request, call, operation, origin, key))
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
             request.request_id = stored.request_id
-            return self._outgoing(request, stored.status, stored.body, {"Idempotent-Replayed": "true"})
+            return _outgoing(request, stored.status, stored.body, {"Idempotent-Replayed": "true"})
 
         def bind(outgoing: Outgoing) -> None:
             if outgoing.status in idempotency.BINDING_STATUSES:
                 answer = idempotency.Stored(wanted, outgoing.status, outgoing.body, request.request_id, world.now_ms)
                 idempotency.remember(world, environment, key, answer)
 
-        done = self._pending[place] = asyncio.get_running_loop().create_future()
-        try:
-            return await self._act(request, call, operation, origin, bind)
-        finally:
-            del self._pending[place]
-            done.set_result(None)
+        answer = self._act(request, call, operation, origin, bind)
+        return answer if isinstance(answer, Outgoing) else self._awaited(place, answer)
 
-    async def _act(
+    async def _retried(self, world: World, pending: asyncio.Future[None], act: Callable[[], _Answering]) -> Outgoing:
+        await asyncio.shield(pending)
+        self._require_living(world)
+        return await self._changed(world, act)
+
+    def _awaited(self, place: tuple[World, str, str], answering: Coroutine[Any, Any, Outgoing]) -> _Answering:
+        """The rest of a call under a key, for which retries wait from now on."""
+        done = self._pending[place] = asyncio.get_running_loop().create_future()
+
+        async def answered() -> Outgoing:
+            try:
+                return await answering
+            finally:
+                del self._pending[place]
+                done.set_result(None)
+
+        return answered()
+
+    def _act(
         self,
-        request: _Request,
+        request: Request,
         call: Call,
         operation: Operation,
         origin: Origin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
-    ) -> Outgoing:
-        """What a call does, in one change: the answer of a scenario or the room's action, and the binding of its key.
+    ) -> _Answering:
+        """What a call does: the answer of a scenario or the room's action, and the binding of its key.
 
         A call that sends a test request ends in a second change, after what came back: nobody waits inside of one.
         """
-        world, cause = request.world, Cause("request", operation.name, request.request_id)
-        with world.change(cause, origin):
+        cause = Cause("request", operation.name, request.request_id)
+        with request.world.change(cause, origin):
             answer = self._or_refuse(request, lambda: self._decide(request, call, operation))
             if isinstance(answer, Outgoing):
                 bind(answer)
                 return answer
+        return self._concluded(request, operation, answer, bind, cause, origin)
+
+    async def _concluded(
+        self,
+        request: Request,
+        operation: Operation,
+        probe: Probe,
+        bind: Callable[[Outgoing], None],
+        cause: Cause,
+        origin: Origin,
+    ) -> Outgoing:
+        """The end of a call that sends a test request."""
+        world = request.world
         # A task of its own: the client that sends it asks for the task it runs in, and a call may begin without one.
-        outcome = await asyncio.create_task(self._runtime.courier.probe(world, answer))
+        outcome = await asyncio.create_task(self._runtime.courier.probe(world, probe))
         self._require_living(world)
         await self._runtime.driver.bring_up_to_date(world)
         self._require_living(world)
@@ -279,13 +314,13 @@ class Endpoint:
 
             def conclude() -> Outgoing:
                 with world.store.attempt():
-                    return self._outgoing(request, operation.status, dumps(answer.then(outcome)))
+                    return _outgoing(request, operation.status, dumps(probe.then(outcome)))
 
             outgoing = self._or_refuse(request, conclude)
             bind(outgoing)
             return outgoing
 
-    def _decide(self, request: _Request, call: Call, operation: Operation) -> Outgoing | Probe:
+    def _decide(self, request: Request, call: Call, operation: Operation) -> Outgoing | Probe:
         """What a scenario or the room answers. Of a refusal the room's part is undone, what scenarios counted stays."""
         world, incoming = request.world, request.incoming
         pipeline.claim(operation, call)
@@ -298,9 +333,9 @@ class Endpoint:
             answer = operation.action(call)
             if isinstance(answer, Probe):
                 return answer
-            return self._outgoing(request, operation.status, b"" if answer is None else dumps(answer))
+            return _outgoing(request, operation.status, b"" if answer is None else dumps(answer))
 
-    def _or_refuse(self, request: _Request, act: Callable[[], T]) -> T | Outgoing:
+    def _or_refuse(self, request: Request, act: Callable[[], T]) -> T | Outgoing:
         try:
             return act()
         except ApiError as error:
@@ -308,50 +343,35 @@ class Endpoint:
         except IllegalMove as error:
             return self._refuse(request, ApiError("invalid_state", f"Not possible in the present status: {error}"))
 
-    def _refuse(self, request: _Request, error: ApiError) -> Outgoing:
+    def _refuse(self, request: Request, error: ApiError) -> Outgoing:
         self._identify(request)
-        return self._outgoing(request, error.status, dumps(error.envelope(request.request_id)), error.headers)
+        return _outgoing(request, error.status, dumps(error.envelope(request.request_id)), error.headers)
 
     @staticmethod
-    def _identify(request: _Request) -> None:
+    def _identify(request: Request) -> None:
         """Give a call its request id, once."""
         if not request.request_id:
             with request.world.change(_BOOKKEEPING):
                 request.request_id = _draw_id(request.world)
 
-    def _outgoing(
-        self, request: _Request, status: int, body: bytes, headers: Mapping[str, str] | None = None
-    ) -> Outgoing:
-        all_headers = {"X-Request-Id": request.request_id, **(headers or {})}
-        return Outgoing(status, body, all_headers)
+    def _enter(self, request: Request, outgoing: Outgoing) -> None:
+        """Enter the call in the journal and count it; inside a change.
 
-    def _journal(self, request: _Request, outgoing: Outgoing) -> None:
-        incoming, world, masker = request.incoming, request.world, self._masker
-        query = f"?{incoming.query.decode('latin-1')}" if incoming.query else ""
-        body = incoming.body or b""
-        if request.public_key is None and outgoing.status >= 400 and len(body) > _REFUSED_KEPT_BYTES:
-            body = body[:_REFUSED_KEPT_BYTES] + b"... (cut; %d bytes in all)" % len(body)
-        row = JournalEntry(
-            id=request.request_id,
-            at_ms=world.now_ms,
-            environment=request.environment or "sandbox",
-            public_key=request.public_key,
-            method=incoming.method,
-            path=masker.text(incoming.path + query),
-            headers=tuple(masker.headers(incoming.headers).items()),
-            body=masker.raw(body),
-            status=outgoing.status,
-            response=masker.raw(outgoing.body),
-            duration_ms=round((perf_counter() - request.started) * 1000, 3),
-            unknown_fields=tuple(map(masker.text, request.unknown_fields)),
-            operation=request.operation.name if request.operation else "",
-            answer_headers=tuple(outgoing.headers.items()),
-            wall_ms=round(request.started * 1000, 3),
-        )
-        world.journal.enter(row)
-        if request.operation is not None:
-            with world.change(_BOOKKEEPING):
-                count_entry(world, request.operation, row)
+        Whatever fails here, the answer stands: what the call has done is done, and a caller who is answered otherwise
+        would do it twice.
+        """
+        request.is_entered = True
+        try:
+            row = entry_of(request, outgoing, self._masker)
+            request.world.journal.enter(row)
+            if request.operation is not None:
+                count_entry(request.world, request.operation, row)
+        except Exception:
+            self._runtime.log_defect()
+
+
+def _outgoing(request: Request, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Outgoing:
+    return Outgoing(status, body, {"X-Request-Id": request.request_id, **(headers or {})})
 
 
 def _draw_id(world: World) -> str:
