@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from weakref import WeakKeyDictionary
 
@@ -15,11 +15,11 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.holding import NetworkStatus
-from simulator.scenario.matching import Condition, conditions
+from simulator.scenario.matching import Condition, conditions, texts_of
 from simulator.scenario.script import REQUEST, Rule
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, Shown
 from simulator.wire.saved import STRICT, SavedCount
 
 
@@ -73,6 +73,35 @@ class PreparedRule:
 
 
 @dataclass(frozen=True)
+class EventRules:
+    """The rules of a scenario on one event, in their order: those that may be about an object of a type, by its name.
+
+    Nearly every rule asks for a type, so most events of most objects are passed over at once.
+    """
+
+    of_type: Mapping[str, tuple[PreparedRule, ...]]
+    of_others: tuple[PreparedRule, ...]
+
+    @classmethod
+    def of(cls, rules: Iterable[PreparedRule]) -> EventRules:
+        rules = tuple(rules)
+        types = [(rule, texts_of(rule.rule.where.get("type"))) for rule in rules]
+        named = frozenset[str]().union(*(wanted for _, wanted in types if wanted is not None))
+        return cls(
+            {name: tuple(rule for rule, wanted in types if wanted is None or name in wanted) for name in named},
+            tuple(rule for rule, wanted in types if wanted is None),
+        )
+
+    def about(self, subject: Shown) -> tuple[PreparedRule, ...]:
+        """Those that may be about this object."""
+        name = subject.get("type")
+        return self.of_type.get(name, self.of_others) if isinstance(name, str) else self.of_others
+
+
+_NO_RULES = EventRules({}, ())
+
+
+@dataclass(frozen=True)
 class RequestRule(PreparedRule):
     """A rule on requests, with the method and the path that it names; None for what it leaves open."""
 
@@ -101,8 +130,12 @@ class PreparedScenario:
 
     row: ScenarioFile | Uploaded
     file: ScenarioFile
-    rules: Mapping[str, tuple[PreparedRule, ...]]
+    rules: Mapping[str, EventRules]
     asked: tuple[RequestRule, ...]
+
+    def rules_about(self, event: str, subject: Shown) -> tuple[PreparedRule, ...]:
+        """The rules that may take an event of an object, in their order."""
+        return self.rules.get(event, _NO_RULES).about(subject)
 
 
 class Catalogue:
@@ -133,14 +166,15 @@ class Catalogue:
         ready = kept.get(name)
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else _from_row(row)
-            rules: dict[str, tuple[PreparedRule, ...]] = {}
+            rules: dict[str, list[PreparedRule]] = {}
             for index, rule in enumerate(file.script.rules):
                 part = f"rules[{index}]"
                 prepared = PreparedRule(index, part, file.place(part), rule, conditions(rule.where))
                 for event in rule.events:
-                    rules[event] = (*rules.get(event, ()), prepared)
-            asked = tuple(RequestRule.of(one) for one in rules.get(REQUEST, ()))
-            ready = kept[name] = PreparedScenario(row, file, rules, asked)
+                    rules.setdefault(event, []).append(prepared)
+            asked = tuple(RequestRule.of(one) for one in rules.pop(REQUEST, ()))
+            by_event = {event: EventRules.of(listening) for event, listening in rules.items()}
+            ready = kept[name] = PreparedScenario(row, file, by_event, asked)
         return ready
 
     @staticmethod

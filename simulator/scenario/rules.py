@@ -93,7 +93,7 @@ def _view_of(world: World, happening: Happening) -> View:
 
 def _offer(context: Context, world: World, name: str, happening: Happening, root: str, view: View) -> bool:
     ready = context.catalogue.get(world, name)
-    for prepared in ready.rules.get(happening.event, ()):
+    for prepared in ready.rules_about(happening.event, happening.subject):
         groups = _take(context, world, name, prepared, view, root)
         if groups is not None:
             part, place = prepared.part, prepared.place
