@@ -32,6 +32,8 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=OUTPUT, help="where results.json, table.md and the pictures go")
     parser.add_argument("--profile", action="store_true", help="no figures, but what the simulator spends its time on")
     given = parser.parse_args()
+    if not sys.platform.startswith("linux"):
+        parser.error("processor time and memory are read as Linux tells them")
     rows = rows_named(given.only)
     length: Length = "quick" if given.quick else "full" if given.full else "usual"
     wanted = frozenset(row.name for row in rows) if given.only else frozenset()
