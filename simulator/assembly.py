@@ -119,7 +119,10 @@ class Inherited:
 
 @dataclass(frozen=True)
 class WorldState:
-    """The whole state of a world at one instant. Worlds share its tables, so nobody may change them."""
+    """The whole state of a world at one instant. Worlds share its tables, so nobody may change them.
+
+    `requests_size`: about how many bytes the journal of calls takes; None where nobody has added it up.
+    """
 
     blueprint: Blueprint
     world_id: str
@@ -131,6 +134,7 @@ class WorldState:
     started_at_ms: int
     tables: Mapping[str, dict[str, Any]]
     requests: tuple[JournalEntry, ...]
+    requests_size: int | None = None
 
 
 @dataclass(frozen=True)
@@ -335,6 +339,7 @@ class Simulator:
             started_at_ms=world.started_at_ms,
             tables=tables,
             requests=tuple(world.journal.requests),
+            requests_size=world.journal.requests_size,
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
@@ -352,8 +357,7 @@ class Simulator:
         world.store.replace(state.tables)
         world.agenda.rebuild()
         bound_journal(world)
-        for call in state.requests:
-            world.journal.enter(call)
+        world.journal.put_back(state.requests, state.requests_size)
         return world
 
     def restore(self, state: WorldState, world_id: str) -> World:

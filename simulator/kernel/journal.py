@@ -6,7 +6,7 @@ Events are never lost; the journal of calls is bounded (the oldest go first).
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache
 from typing import Any, ClassVar
@@ -152,6 +152,21 @@ class Journal:
         self.requests.append(call)
         self._bytes += call.size
         self._fit()
+
+    def put_back(self, calls: Sequence[JournalEntry], size: int | None = None) -> None:
+        """Enter the calls of a state into a journal that has none. `size`: what they take, where that is known."""
+        if size is None or len(calls) > (self.requests.maxlen or 0):
+            for call in calls:
+                self.enter(call)
+        else:
+            self.requests.extend(calls)
+            self._bytes = size
+            self._fit()
+
+    @property
+    def requests_size(self) -> int:
+        """About how many bytes the calls take."""
+        return self._bytes
 
     def _fit(self) -> None:
         while self._bytes > self._bytes_kept and len(self.requests) > 1:

@@ -210,3 +210,22 @@ def test_a_bound_that_is_drawn_in_drops_the_oldest_calls_at_once() -> None:
     assert [row.id for row in journal.requests] == ["req_2", "req_3", "req_4", "req_5"]
     journal.keep(4, 2 * call(1).size)
     assert ([row.id for row in journal.requests], journal.requests_dropped) == (["req_4", "req_5"], 4)
+
+
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize(("count", "most", "left", "dropped"), [(9, 9, 4, 0), (3, 9, 3, 1), (9, 2, 2, 2)])
+def test_calls_that_are_put_back_are_bounded_then_and_later(
+    count: int, most: int, left: int, dropped: int, *, known: bool
+) -> None:
+    one = call(1).size
+    first, second = Journal(Store()), Journal(Store())
+    for number in range(4):
+        first.enter(call(number))
+    assert first.requests_size == 4 * one
+    second.keep(count, most * one)
+    second.put_back(tuple(first.requests), first.requests_size if known else None)
+    assert [row.id for row in second.requests] == [row.id for row in first.requests][4 - left :]
+    assert (second.requests_size, second.requests_dropped) == (left * one, dropped)
+    for number in range(10):
+        second.enter(call(number))
+    assert second.requests_size == len(second.requests) * one == min(count, most) * one
