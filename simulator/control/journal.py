@@ -16,10 +16,9 @@ from typing_extensions import TypedDict
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, newest
 from simulator.kernel.store import TableKey
-from simulator.kernel.texts import JsonText, Packing
+from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
 from simulator.wire.codec import StateError, checker
 from simulator.wire.json import JsonObject, dumps, loads
@@ -95,20 +94,12 @@ class ControlCallList(TypedDict):
     """Present where the journal has dropped older ones."""
 
 
-@dataclass(slots=True)
-class _Kept:
-    """What is kept of one world: how many bytes, and the texts that are packed as they get old."""
-
-    size: int
-    texts: Packing
-
-
 class ControlJournal:
     """Numbers the control calls of a server and keeps what they did."""
 
     def __init__(self) -> None:
         self._reserved: dict[str, set[int]] = {}
-        self._kept: WeakKeyDictionary[World, _Kept] = WeakKeyDictionary()
+        self._sizes: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 
     def begin(self, world: World | None, operation: ControlOperation) -> str:
         """The id of a call that begins, "" for one that is not kept; `end` gives it back."""
@@ -146,24 +137,18 @@ class ControlJournal:
         }
         with world.change(Cause("action", operation.name, call.id)):
             table, text = world.store[CALLS], json_text(row)
-            kept = self._kept_of(world)
+            size = self._sizes.get(world)
+            size = len(text) + (sum(map(len, table.values())) if size is None else size)
             world.set_sequence(CALLS.name, max(number, world.last_sequence(CALLS.name)))
             table.put(call.id, text)
-            kept.texts.add(text)
-            kept.size += len(text)
+            world.journal.passing.add(text)
             settings = settings_of(world)
-            limit, size = settings["journal_limit"], settings["journal_bytes"]
-            while len(table) > limit or (kept.size > size and len(table) > 1):
+            while len(table) > settings["journal_limit"] or (size > settings["journal_bytes"] and len(table) > 1):
                 oldest = next(iter(table.rows))
-                kept.size -= len(table.rows[oldest])
+                size -= len(table.rows[oldest])
                 table.delete(oldest)
                 world.next_sequence(_DROPPED)
-
-    def _kept_of(self, world: World) -> _Kept:
-        kept = self._kept.get(world)
-        if kept is None:
-            kept = self._kept[world] = _Kept(sum(map(len, world.store[CALLS].values())), Packing())
-        return kept
+            self._sizes[world] = size
 
 
 def number_of(call_id: str) -> int:

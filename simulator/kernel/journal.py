@@ -119,18 +119,23 @@ class Journal:
     """The journal of one world.
 
     A history is one row of moves under the id of its resource; a long one goes on under `<id>#1`, `<id>#2` and so on,
-    and `history_lengths` then says how many moves there are in all. `texts` packs what stays for good.
+    and `history_lengths` then says how many moves there are in all.
+
+    Texts that stay for good are packed by `lasting`, those that are dropped one day by `passing`: a pack goes when the
+    last of its texts goes.
     """
 
     __slots__ = (
-        "_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "requests", "requests_dropped", "texts",
+        "_bytes", "_bytes_kept", "_events", "_histories", "_lengths", "lasting", "passing", "requests",
+        "requests_dropped",
     )  # fmt: skip
 
     def __init__(self, store: Store, requests_kept: int = DEFAULT_REQUESTS_KEPT) -> None:
         self._events = store[EVENTS]
         self._histories = store[HISTORIES]
         self._lengths = store[HISTORY_LENGTHS]
-        self.texts = Packing()
+        self.lasting = Packing()
+        self.passing = Packing()
         self.requests: deque[JournalEntry] = deque(maxlen=requests_kept)
         self.requests_dropped = 0
         self._bytes = 0
@@ -178,7 +183,7 @@ class Journal:
 
     def append(self, event: Event) -> None:
         self._events.put(event.id, event)
-        self.texts.add(event.text)
+        self.lasting.add(event.text)
 
     def event(self, event_id: str) -> Event | None:
         return self._events.get(event_id)

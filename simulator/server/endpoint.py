@@ -16,6 +16,7 @@ from simulator.courier.courier import wall_clock_ms
 from simulator.insight import count_entry
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
+from simulator.kernel.texts import Text
 from simulator.kernel.world import Origin, World
 from simulator.resources.auth import token_holder
 from simulator.server import faults, idempotency
@@ -246,11 +247,13 @@ class Endpoint:
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
             request.request_id = stored.request_id
-            return _outgoing(request, stored.status, stored.body, {"Idempotent-Replayed": "true"})
+            return _outgoing(request, stored.status, stored.body.read(), {"Idempotent-Replayed": "true"})
 
         def bind(outgoing: Outgoing) -> None:
             if outgoing.status in idempotency.BINDING_STATUSES:
-                answer = idempotency.Stored(wanted, outgoing.status, outgoing.body, request.request_id, world.now_ms)
+                answer = idempotency.Stored(
+                    wanted, outgoing.status, Text(outgoing.body), request.request_id, world.now_ms
+                )
                 idempotency.remember(world, environment, key, answer)
 
         answer = self._act(request, call, operation, origin, bind)

@@ -9,6 +9,7 @@ from simulator.kernel.clock import HOUR_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
+from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.json import canonical
@@ -23,7 +24,7 @@ class Stored:
 
     fingerprint: bytes
     status: int
-    body: bytes
+    body: Text
     request_id: Id
     at_ms: Milliseconds
 
@@ -63,3 +64,4 @@ def remember(world: World, environment: str, key: str, stored: Stored) -> None:
         for old, _ in list(lapsed):
             table.delete(old)
     table.put(f"{environment}:{key}", stored)
+    world.journal.passing.add(stored.body)

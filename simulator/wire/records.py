@@ -177,7 +177,7 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
         world.store[INDEX].put(record.id, world.store[kind.table.of(record.environment, record.owner)].name)
     if world.origin.says_something:
         world.store[ORIGINS].put(record.id, world.origin)
-        world.journal.texts.add(world.origin.body)
+        world.journal.lasting.add(world.origin.body)
     world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))
     if announced:
         announce(world, record, on, when)
