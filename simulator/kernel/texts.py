@@ -11,6 +11,7 @@ import zlib
 from array import array
 from collections.abc import Iterable
 from functools import lru_cache
+from typing import Self
 
 NEWEST = 256
 """How many of the newest texts stay unpacked."""
@@ -19,6 +20,7 @@ TOGETHER = 32
 _BYTES_TOGETHER = 64 * 1024
 """So large are the texts of a pack together, but for a single one that is larger: reading one unpacks all of them."""
 _IN_NO_PACKING = -1
+_IN_NONE_EVER = -2
 _LEVEL = 1
 """Higher levels save 10 bytes a text and take twice the time."""
 
@@ -44,8 +46,18 @@ class Text:
     def claim(self) -> bool:
         """Whether it was in no packing; from now on it counts as being in one."""
         is_first = self._number == _IN_NO_PACKING
-        self._number = max(self._number, 0)
+        if is_first:
+            self._number = 0
         return is_first
+
+    def stay_whole(self) -> Self:
+        """Never lie in a pack: what all worlds share would keep the pack of one of them."""
+        self._number = _IN_NONE_EVER
+        return self
+
+    @property
+    def may_be_packed(self) -> bool:
+        return isinstance(self._kept, bytes) and self._number != _IN_NONE_EVER
 
     def put_into(self, pack: _Pack, number: int) -> None:
         """Lie in a pack from now on."""
@@ -72,9 +84,14 @@ class JsonText(Text):
     __slots__ = ()
 
 
-NO_MEMBERS = JsonText(b"{}")
-"""Of the empty object; it is every world's, so none packs it."""
-NO_MEMBERS.claim()
+class HeadersText(Text):
+    """The text of names and values as a JSON list of pairs; in documents it is a tuple of such."""
+
+    __slots__ = ()
+
+
+NO_MEMBERS = JsonText(b"{}").stay_whole()
+NO_HEADERS = HeadersText(b"[]").stay_whole()
 
 
 class _Pack:
@@ -129,7 +146,7 @@ def pack(texts: Iterable[Text]) -> None:
     raws: list[bytes] = []
     size = 0
     for text in texts:
-        if text.is_packed or text is NO_MEMBERS:
+        if not text.may_be_packed:
             continue
         raw = text.read()
         if together and (len(together) == TOGETHER or size + len(raw) > _BYTES_TOGETHER):

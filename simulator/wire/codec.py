@@ -4,7 +4,7 @@ A value that JSON has no word for is an object whose member `$` says what it is:
 `text` or `base64` (bytes), `tuple`. Only the classes that a codec was given are ever made, and every field is checked
 against its annotation, so that a document made by a stranger becomes good rows or a `StateError`.
 
-A `Text` is written as the bytes, a `JsonText` as the object that it is of.
+A `Text` is written as the bytes, a `JsonText` or `HeadersText` as the object or the tuple that it is of.
 
 A class or field that has been renamed keeps its name in documents, so that what was saved before stays readable and is
 written the same: the class says it as its attribute `saved_as`, the field as its metadata of that name. Texts that were
@@ -24,9 +24,9 @@ from typing import Annotated, Any, Literal, NotRequired, TypeAlias, Union, get_a
 from typing_extensions import is_typeddict
 
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.fields import Between, OneLine
-from simulator.kernel.texts import JsonText, Text
-from simulator.wire.texts import json_text, object_of
+from simulator.kernel.fields import Between, Headers, OneLine
+from simulator.kernel.texts import HeadersText, JsonText, Text
+from simulator.wire.texts import headers_of, headers_text, json_text, object_of
 
 TAG = "$"
 MAX_DEPTH = 100
@@ -98,6 +98,8 @@ class Codec:
             return _encode_bytes(value.read())
         if kind is JsonText:
             return self._encode_dict(object_of(value))
+        if kind is HeadersText:
+            return self.encode(headers_of(value))
         if kind is float:
             return value if isfinite(value) else {TAG: "float", "value": repr(value)}
         if kind in self._names:
@@ -219,7 +221,7 @@ _SCALARS: dict[str, Callable[[str], object]] = {
 }
 
 
-_TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text}
+_TEXTS: Mapping[object, Callable[[Any], Text]] = {Text: Text, JsonText: json_text, HeadersText: headers_text}
 """What texts are made of."""
 
 
@@ -320,6 +322,8 @@ def checker(hint: object) -> Check:
         return lambda value: type(value) is bytes
     if hint is JsonText:
         return lambda value: type(value) is dict and is_plain(value)
+    if hint is HeadersText:
+        return checker(Headers)
     if hint in (str, bool, bytes, Decimal, types.NoneType):
         return lambda value: type(value) is hint
     if origin is Literal:

@@ -19,6 +19,7 @@ from simulator.courier.transport import HttpTransport, describe
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Outcome
 from simulator.resources.webhooks.keys import sign
+from simulator.wire.texts import headers_of
 from tests.courier.test_courier import Owner
 from tests.resources.webhooks.support import happen, register, webhook_world
 
@@ -425,7 +426,7 @@ def test_a_courier_delivers_to_a_real_receiver_with_a_signature_that_verifies() 
             assert body == event.raw
             assert headers["X-Signature"] == sign("whk_test_simulator", int(headers["X-Timestamp"]), body)
             (row,) = webhooks.all_deliveries(world)
-            assert dict(row.request_headers) == headers
-            assert (row.status, row.response_body) == ("succeeded", b"ok")
+            assert dict(headers_of(row.request_headers)) == headers
+            assert (row.status, row.response_body.read()) == ("succeeded", b"ok")
 
     run(scenario())

@@ -12,10 +12,12 @@ from simulator.insight import findings
 from simulator.insight.advice import MOST_EVIDENCE
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.texts import NO_HEADERS, Text
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery
 from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS, Webhook
 from simulator.wire.json import dumps
+from simulator.wire.texts import headers_text
 
 BLUEPRINT = Blueprint("default", 1)
 START_MS = BLUEPRINT.now_ms
@@ -133,7 +135,8 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
         "id": "dlv_1", "sequence": (1,), "created_at_ms": START_MS, "updated_at_ms": START_MS, "event_id": "evt_1",
         "event_type": "webhook.test", "environment": "sandbox", "endpoint_id": "wh_1", "url": "http://localhost/",
         "attempt": 1, "status": "succeeded", "response_status": 200, "error": None, "next_attempt_at_ms": None,
-        "request_headers": (("X-Timestamp", "1"),), "response_headers": (), "response_body": b"",
+        "request_headers": headers_text((("X-Timestamp", "1"),)), "response_headers": NO_HEADERS,
+        "response_body": Text(b""),
     }  # fmt: skip
     endpoint = Webhook(
         id="wh_1", environment="sandbox", sequence=1, created_at_ms=START_MS, updated_at_ms=START_MS,
@@ -145,7 +148,7 @@ def delivered(world: World, duration_ms: int, **changes: Any) -> None:
 
 
 def test_what_a_fault_dropped_is_no_missing_acknowledgement(simulator: Simulator) -> None:
-    delivered(simulator.default, 0, status="failed", response_status=None, error="lost", request_headers=())
+    delivered(simulator.default, 0, status="failed", response_status=None, error="lost", request_headers=NO_HEADERS)
     assert found(simulator) == []
 
 

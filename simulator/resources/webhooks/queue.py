@@ -18,6 +18,7 @@ from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.store import Table
+from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
 from simulator.resources.webhooks.emails import tell_owner_disabled
@@ -42,6 +43,7 @@ from simulator.resources.webhooks.records import (
 from simulator.wire.faults import DeliveryPlan
 from simulator.wire.json import Shown
 from simulator.wire.records import move
+from simulator.wire.texts import headers_text
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
 """The delay after each failed attempt; after the last one the endpoint is disabled (decision W5: 11 attempts)."""
@@ -323,12 +325,14 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         error=error,
         duration_ms=outcome.duration_ms,
         next_attempt_at_ms=next_attempt_at_ms,
-        request_headers=outcome.request_headers,
-        response_headers=outcome.response_headers,
-        response_body=outcome.response_body,
+        request_headers=headers_text(outcome.request_headers),
+        response_headers=headers_text(outcome.response_headers),
+        response_body=Text(outcome.response_body),
     )
     delivery = marked(delivery, attempt.pending.plan or NO_FAULT)
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
+    for text in (delivery.request_headers, delivery.response_headers, delivery.response_body):
+        world.journal.lasting.add(text)
     return delivery
 
 

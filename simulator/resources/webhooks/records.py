@@ -9,9 +9,10 @@ from dataclasses import field
 from typing import ClassVar, Literal
 
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.fields import Headers, Id, Milliseconds
+from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
+from simulator.kernel.texts import NO_HEADERS, HeadersText, Text
 from simulator.wire.faults import DeliveryPlan
 from simulator.wire.records import Record
 
@@ -172,9 +173,9 @@ class Delivery:
     error: str | None
     duration_ms: Milliseconds
     next_attempt_at_ms: Milliseconds | None
-    request_headers: Headers
-    response_headers: Headers
-    response_body: bytes
+    request_headers: HeadersText
+    response_headers: HeadersText
+    response_body: Text
     altered: bool = False
     corrupted: bool = False
     stale: bool = False
@@ -182,7 +183,7 @@ class Delivery:
     @property
     def was_dropped(self) -> bool:
         """Whether a fault dropped it: whatever the courier takes has a request, even one that was never answered."""
-        return not self.request_headers
+        return self.request_headers is NO_HEADERS
 
 
 ENDPOINTS = TableKey("webhooks", Webhook, per_environment=True)

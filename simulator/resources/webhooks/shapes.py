@@ -14,6 +14,7 @@ from simulator.resources.webhooks.records import DELIVERY_MEANINGS, Delivery, De
 from simulator.resources.webhooks.states import MEANINGS
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.shapes import Assumed, Clauses, Count, Format, Meanings, OneOf, Pagination, Prefix, Timestamp
+from simulator.wire.texts import headers_of
 
 
 class WebhookEndpoint(TypedDict):
@@ -151,10 +152,10 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
     answered = delivery.response_status is not None
     return {
         **render_delivery(world, delivery),
-        "request_headers": dict(delivery.request_headers),
+        "request_headers": dict(headers_of(delivery.request_headers)),
         "request_body": (altered(raw) if delivery.altered else raw).decode(),
-        "response_headers": dict(delivery.response_headers) if answered else None,
-        "response_body": delivery.response_body.decode("utf-8", "replace") if answered else None,
+        "response_headers": dict(headers_of(delivery.response_headers)) if answered else None,
+        "response_body": delivery.response_body.read().decode("utf-8", "replace") if answered else None,
     }
 
 
