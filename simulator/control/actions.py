@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import islice
 from sys import intern
 from typing import Annotated, Any, NotRequired
 
@@ -21,7 +23,7 @@ from simulator.wire.actions import ActionTable, Performed
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body
 from simulator.wire.json import JsonObject
-from simulator.wire.records import INDEX, find, render
+from simulator.wire.records import Record, find, ids_newest_first, render
 from simulator.wire.shapes import Timestamp
 from simulator.wire.strict import did_you_mean
 
@@ -156,7 +158,8 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
     _known_type(world, call.query.get("type", ""))
     wanted, user = call.query.get("type") or None, call.query.get("user_id") or None
     account = profile_of(world).user_id
-    shown = [record for record in resources_of_type(world, wanted) if user in (None, record.owner or account)]
+    some = (record for record in _newest_first(world, wanted) if user in (None, record.owner or account))
+    shown = list(islice(some, call.limit()))[::-1]
     return {
         "data": [
             {
@@ -165,7 +168,7 @@ async def list_resources(call: ControlCall) -> Annotated[JsonObject, ResourceLis
                 "user_id": record.owner or account,
                 "environment": record.environment,
             }
-            for record in newest(shown, call.limit())
+            for record in shown
         ]
     }
 
@@ -179,11 +182,16 @@ def _known_type(world: World, wanted: str) -> None:
 
 def resources_of_type(world: World, wanted: str | None = None) -> list[Any]:
     """The resources of a kind, or of another type that kinds are listed as (None: all), oldest first."""
-    kinds = {
-        kind.name for kind in world.wiring.kinds.values() if kind.listed and (wanted is None or wanted in kind.types)
-    }
-    found = (find(world, resource_id) for resource_id in world.store[INDEX].rows)
-    return [record for record in found if record is not None and record.kind in kinds]
+    return list(_newest_first(world, wanted))[::-1]
+
+
+def _newest_first(world: World, wanted: str | None) -> Iterator[Record]:
+    listed = (kind for kind in world.wiring.kinds.values() if kind.listed)
+    kinds = {kind.name: kind.table.name for kind in listed if wanted is None or wanted in kind.types}
+    for resource_id in ids_newest_first(world, frozenset(kinds.values())):
+        record = find(world, resource_id)
+        if record is not None and record.kind in kinds:
+            yield record
 
 
 async def get_resource(call: ControlCall) -> ResourceStory:

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections.abc import Callable
 from fnmatch import fnmatchcase
-from itertools import islice
 from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
@@ -28,7 +27,7 @@ from simulator.control.operation import (
 )
 from simulator.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeList, Environment, embedded
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, Event, JournalEntry, newest
+from simulator.kernel.journal import EVENTS, Cause, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import (
     DELIVERY_MEANINGS,
@@ -42,6 +41,7 @@ from simulator.resources.webhooks import (
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
+from simulator.wire.conditions import Condition, OneOf, newest_of, oldest_of, only
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.json import dumps, loads
@@ -174,47 +174,39 @@ def _environment(call: ControlCall) -> str | None:
     return environment
 
 
-def _wanted(call: ControlCall) -> Callable[[Event], bool]:
-    """Whether an event is what the query asks for; 400 for an environment that there is none of."""
-    event_type, object_id = call.query.get("type") or None, call.query.get("object_id") or None
-    environment = _environment(call)
-    return lambda event: (
-        (event_type is None or event.type == event_type)
-        and (object_id is None or event.object_id == object_id)
-        and (environment is None or event.environment == environment)
-    )
+def _wanted(call: ControlCall) -> list[Condition[Event]]:
+    """What an event must be, but for its object; 400 for an environment or an event type that there is not."""
+    wanted = {"environment": _environment(call), "type": call.query.get("type")}
+    if wanted["type"]:
+        known_event("type", wanted["type"])
+    return [OneOf(only(name), frozenset((value,))) for name, value in wanted.items() if value]
 
 
-def _check_filter(call: ControlCall) -> None:
-    """400 for an environment or an event type that there is not."""
-    _environment(call)
-    if call.query.get("type"):
-        known_event("type", call.query["type"])
+def _about(call: ControlCall, object_id: str, wanted: list[Condition[Event]]) -> list[Event]:
+    """The events about an object that are wanted, oldest first."""
+    about = call.lookups.events(call.world, object_id)
+    return [event for event in about if all(condition.holds(event) for condition in wanted)]
 
 
 async def events(call: ControlCall) -> Raw[EnvelopeList]:
     """The envelopes of all events that match, byte for byte; the newest `limit`, oldest first."""
-    _check_filter(call)
-    found = await first_of(list(call.world.journal.events_newest_first()), _wanted(call), call.limit())
-    return Raw(await json_list(reversed(found), lambda event: event.raw))
+    wanted, object_id, limit = _wanted(call), call.query.get("object_id"), call.limit()
+    if object_id:
+        found = newest(_about(call, object_id, wanted), limit)
+    else:
+        found = newest_of(call.world.store[EVENTS], wanted, limit)
+    return Raw(await json_list(found, lambda event: event.raw))
 
 
 async def wait_for_event(call: ControlCall) -> Raw[Envelope]:
     """The first matching envelope, one already emitted counts; 408 when the real time passes."""
     timeout = wait_seconds(call)
-    _check_filter(call)
-    is_wanted = _wanted(call)
-    world, looked_at = call.world, 0
+    wanted, object_id = _wanted(call), call.query.get("object_id")
 
     def find() -> Event | None:
-        nonlocal world, looked_at
-        present = call.world
-        if present is not world:
-            world, looked_at = present, 0
-        fresh = islice(world.journal.events(), looked_at, None)
-        found = next(filter(is_wanted, fresh), None)
-        looked_at = world.journal.event_count
-        return found
+        if object_id:
+            return next(iter(_about(call, object_id, wanted)), None)
+        return oldest_of(call.world.store[EVENTS], wanted)
 
     found = await wait_until(call, find, timeout)
     if found is None:
@@ -297,9 +289,9 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
     event_id, endpoint_id, status = (call.query.get(name) or None for name in ("event_id", "endpoint_id", "status"))
     if status is not None and status not in DELIVERY_MEANINGS:
         raise wrong("status", f"it is {' or '.join(DELIVERY_MEANINGS)}")
-    rows = all_deliveries(world, event_id=event_id, status=status)
-    found = await first_of(reversed(rows), lambda row: endpoint_id in (None, row.endpoint_id), call.limit())
-    return Raw(await json_list(reversed(found), lambda row: dumps(render_recorded_delivery(world, row))))
+    limit = call.limit()
+    found = all_deliveries(world, event_id=event_id, status=status, endpoint_id=endpoint_id, limit=limit)
+    return Raw(await json_list(found, lambda row: dumps(render_recorded_delivery(world, row))))
 
 
 async def list_emails(call: ControlCall) -> EmailList:

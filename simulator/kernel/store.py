@@ -115,6 +115,11 @@ def address_of(text: str, keys: Mapping[str, TableKey[Any]]) -> Address[Any] | N
     return Address(key, environment, owner, text.endswith(_DELETED))
 
 
+def table_name(text: str) -> str:
+    """The name of the table whose address is written so, whatever its environment and owner."""
+    return text.removesuffix(_DELETED).partition("@")[0].rpartition(":")[2]
+
+
 Write: TypeAlias = "tuple[Table[Any], str, Any]"
 """One write of a change: the table, the key, and the row that was there before."""
 

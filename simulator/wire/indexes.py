@@ -45,7 +45,9 @@ class Numbered(Generic[R]):
     def __init__(self, table: Table[R]) -> None:
         self._table = table
         self._keys = list(table.rows)
-        self._numbers = {key: number for number, key in enumerate(self._keys)}
+        # The number of each row takes 90 bytes, so it is not kept of tables whose rows are added and never changed:
+        # what is undone there is the newest.
+        self._numbers: dict[str, int] | None = None
         self._parts: dict[tuple[type[Part[R]], Callable[[R], Any]], Part[R]] = {}
         self.all = BitMap(range(len(self._keys)))
 
@@ -60,25 +62,42 @@ class Numbered(Generic[R]):
         """Every row with its number."""
         return ((number, self[number]) for number in self.all)
 
+    def keys_newest_first(self, among: BitMap) -> Iterator[str]:
+        """The keys of these rows, those that were added last first; nothing is written meanwhile."""
+        for end in range(len(among), 0, -_BLOCK):
+            yield from (self._keys[number] for number in list(among[max(end - _BLOCK, 0) : end])[::-1])
+
     def written(self, key: str, old: R, new: R) -> None:
         """A row was written; the table says it, also when the write is undone. ABSENT stands for no row."""
         if old is ABSENT:
-            number = self._numbers[key] = len(self._keys)
+            number = len(self._keys)
             self._keys.append(key)
+            if self._numbers is not None:
+                self._numbers[key] = number
             self.all.add(number)
             for part in self._parts.values():
                 part.add(number, new)
         elif new is ABSENT:
-            number = self._numbers.pop(key)
+            number = self.number(key)
             self.all.discard(number)
             for part in self._parts.values():
                 part.discard(number, old)
             if number == len(self._keys) - 1:
                 self._keys.pop()
+            if self._numbers is not None:
+                del self._numbers[key]
         else:
-            number = self._numbers[key]
+            number = self.number(key)
             for part in self._parts.values():
                 part.change(number, old, new)
+
+    def number(self, key: str) -> int:
+        """The number of the row with this key."""
+        if self._keys[-1] == key:
+            return len(self._keys) - 1
+        if self._numbers is None:
+            self._numbers = {self._keys[number]: number for number in self.all}
+        return self._numbers[key]
 
     def having(self, by: Callable[[R], Iterable[str | None]]) -> Values[R]:
         """The index of the values that a function finds in a row."""

@@ -9,10 +9,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from decimal import Decimal
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import islice
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeAlias
+from typing import Any, Generic, Literal, Protocol, TypeAlias
 
 from typing_extensions import TypeVar
 
@@ -20,20 +19,15 @@ from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import Table
 from simulator.wire import indexes
+from simulator.wire.conditions import FEW, Between, Condition, Holding, OneOf, SortKey, only, the, within
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Choices, Page, Pagination
-
-if TYPE_CHECKING:
-    from pyroaring import BitMap
 
 ShownT = TypeVar("ShownT")
 
 DEFAULT_SIZE = 20
 MAX_SIZE = 100
 MIN_SEARCH = 2
-
-FEW = 256
-"""So many records are looked at one by one sooner than an index is made for them."""
 
 _WHOLE = re.compile(r"[0-9]{1,4000}", re.ASCII)
 _LARGEST_WRITTEN = 2**63 - 1
@@ -57,7 +51,6 @@ class Listed(Protocol):
 
 R = TypeVar("R", bound=Listed, default=Any)
 R_co = TypeVar("R_co", bound=Listed, covariant=True)
-SortKey: TypeAlias = int | str | Decimal | tuple[int, ...]
 
 Records: TypeAlias = Table[R] | Sequence[R]
 """The records of a list, oldest first: a table, or a list that was made for it."""
@@ -71,64 +64,6 @@ class Ordered(Protocol[R_co]):
     def __iter__(self) -> Iterator[R_co]: ...
 
     def __reversed__(self) -> Iterator[R_co]: ...
-
-
-class Condition(Protocol[R]):
-    """What a record must be to be listed."""
-
-    def holds(self, record: R) -> bool:
-        """Whether it holds for a record."""
-        ...
-
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
-        """The records of a table for which it holds, by its indexes."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class OneOf(Generic[R]):
-    """One of the values that `by` finds in a record is wanted."""
-
-    by: Callable[[R], Iterable[str | None]]
-    wanted: frozenset[str]
-
-    def holds(self, record: R) -> bool:
-        return any(value in self.wanted for value in self.by(record))
-
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
-        return rows.having(self.by).any_of(self.wanted)
-
-
-@dataclass(frozen=True, slots=True)
-class Between(Generic[R]):
-    """What `by` finds in a record lies from `least` to `most`; None: without end."""
-
-    by: Callable[[R], SortKey]
-    least: Any = None
-    most: Any = None
-
-    def holds(self, record: R) -> bool:
-        found: Any = self.by(record)
-        return (self.least is None or found >= self.least) and (self.most is None or found <= self.most)
-
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
-        return rows.order(self.by).between(self.least, self.most)
-
-
-@dataclass(frozen=True, slots=True)
-class Holding(Generic[R]):
-    """One of the texts that `by` finds in a record has the needle in it, upper and lower case alike."""
-
-    by: Callable[[R], Iterable[str | None]]
-    needle: str
-    """Without upper case."""
-
-    def holds(self, record: R) -> bool:
-        return any(self.needle in value.casefold() for value in self.by(record) if value)
-
-    def within(self, rows: indexes.Numbered[R]) -> BitMap:
-        found = rows.texts(self.by).holding(self.needle)
-        return rows.where(self.holds) if found is None else found
 
 
 @dataclass(frozen=True)
@@ -170,18 +105,6 @@ class Bound(Generic[R]):
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
         return Between(self.by, **{self.at: Decimal(text)})
-
-
-@cache
-def the(name: str) -> Callable[[Any], Any]:
-    """The function that reads a field of a record: one for all, so that lists which use a field share its index."""
-    return attrgetter(name)
-
-
-@cache
-def only(name: str) -> Callable[[Any], tuple[Any]]:
-    """The same, as the only value."""
-    return lambda record: (getattr(record, name),)
 
 
 def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
@@ -359,10 +282,7 @@ def _look_through(request: ListRequest[R], records: Ordered[R], start: int) -> t
 
 def _look_up(request: ListRequest[R], table: Table[R], start: int) -> tuple[list[R], int]:
     rows = table.index(indexes.Numbered)
-    matching = rows.all
-    for condition in request.conditions:
-        if len(matching) > FEW:
-            matching = matching & condition.within(rows)
+    matching = within(rows, request.conditions)
     total = len(matching)
     if total <= FEW:
         return _look_through(request, [rows[number] for number in matching], start)

@@ -6,7 +6,7 @@ and how it is shown. Creating and moving a resource writes the row, its history 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from decimal import Decimal
 from typing import Any, Generic, TypedDict
@@ -18,8 +18,10 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine, Move
-from simulator.kernel.store import Address, Table, TableKey
+from simulator.kernel.store import Address, Table, TableKey, table_name
 from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, World
+from simulator.wire import indexes
+from simulator.wire.conditions import FEW
 from simulator.wire.errors import not_found
 from simulator.wire.events import emit
 from simulator.wire.json import JsonObject, Shown
@@ -255,6 +257,19 @@ def find(world: World, record_id: str) -> Record | None:
         if found is not None:
             return found
     return None
+
+
+def ids_newest_first(world: World, tables: frozenset[str]) -> Iterator[str]:
+    """The ids of all resources that lie in tables of these names, deleted ones included, newest first."""
+    index = world.store[INDEX]
+    if len(index) <= FEW:
+        return (key for key, address in reversed(index.rows.items()) if table_name(address) in tables)
+    rows = index.index(indexes.Numbered)
+    return rows.keys_newest_first(rows.having(_table_names).any_of(sorted(tables)))
+
+
+def _table_names(address: str) -> tuple[str]:
+    return (table_name(address),)
 
 
 def find_moved(world: World, record_id: str) -> Record | None:

@@ -10,9 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from simulator.kernel.journal import newest
 from simulator.kernel.store import Store, Table, TableKey
-from simulator.wire import indexes, listing
-from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field, paginate, parse_list, the
+from simulator.wire import conditions, indexes, listing
+from simulator.wire.conditions import newest_of, oldest_of, the
+from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field, paginate, parse_list
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,7 @@ LISTING = Listing[Row](
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
     """A few rows have all that many have: lists that are looked up, several blocks of an order and of texts."""
     for module, name, size in (
+        (conditions, "FEW", 1),
         (listing, "FEW", 1),
         (indexes, "_BLOCK", 2),
         (indexes, "_TEXTS", 3),
@@ -95,6 +98,17 @@ def looked_through(table: Table[Row], query: dict[str, str]) -> tuple[list[Row],
     return list(found), pagination
 
 
+def newest_and_oldest(table: Table[Row], query: dict[str, str], limit: int | None) -> None:
+    """What is found from either end is what testing every record finds."""
+    conditions = parse_list(LISTING, query).conditions
+    fit = [row for row in table.values() if all(condition.holds(row) for condition in conditions)]
+    by_amount = sorted(fit, key=lambda row: (row.amount, row.sequence))
+    found = newest_of(table, conditions, limit, the("amount"))
+    assert newest_of(table, conditions, limit) == newest(fit, limit)
+    assert [row.amount for row in found] == [row.amount for row in newest(by_amount, limit)]
+    assert oldest_of(table, conditions) == next(iter(fit), None)
+
+
 def write(table: Table[Row], writes: list[Row | str]) -> None:
     for one in writes:
         if isinstance(one, Row):
@@ -118,6 +132,7 @@ def test_a_list_is_the_same_however_it_is_found(first: list[Row], steps: list[tu
     for step, writes, query in steps:
         found, pagination = paginate(parse_list(LISTING, query), table)
         assert (list(found), pagination) == looked_through(table, query)
+        newest_and_oldest(table, query, len(writes) or None)
         if step == "change":
             with store.change():
                 write(table, writes)

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.kernel.clock import DAY_MS, parse_timestamp
+from simulator.wire.conditions import the
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import DATES, Bound, Filter, Listing, Records, by_field, page_of, paginate, parse_list, the
+from simulator.wire.listing import DATES, Bound, Filter, Listing, Records, by_field, page_of, paginate, parse_list
 
 DAY_START = parse_timestamp("2026-01-05T00:00:00Z")
 

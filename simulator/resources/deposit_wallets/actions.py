@@ -29,9 +29,10 @@ from simulator.resources.reference import ASSETS, asset, new_address, new_tx_has
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import expect
+from simulator.wire.conditions import only
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing, check_decimals
-from simulator.wire.listing import ListRequest, only, page_of
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, save
 from simulator.wire.shapes import Page

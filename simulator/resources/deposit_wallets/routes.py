@@ -29,9 +29,10 @@ from simulator.resources.deposit_wallets.shapes import (
 from simulator.resources.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
 from simulator.resources.reference import check_tx_hash
 from simulator.wire.actions import Action
+from simulator.wire.conditions import the
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.handlers import body_by, by_id, listed, shown
-from simulator.wire.listing import CREATION_DATES, Listing, by_field, the
+from simulator.wire.listing import CREATION_DATES, Listing, by_field
 from simulator.wire.operation import Operation
 from simulator.wire.shapes import CANONICAL_NETWORKS
 

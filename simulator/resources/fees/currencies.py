@@ -18,8 +18,9 @@ from simulator.resources import reference
 from simulator.resources.fees.pricing import formula, match
 from simulator.resources.fees.records import FeeProduct
 from simulator.resources.reference import ASSETS, CurrencyListing, listing, network_status, usd_price
+from simulator.wire.conditions import only
 from simulator.wire.errors import ApiError
-from simulator.wire.listing import Filter, Listing, ListRequest, by_field, only, page_of
+from simulator.wire.listing import Filter, Listing, ListRequest, by_field, page_of
 from simulator.wire.operation import Call, Operation
 from simulator.wire.shapes import (
     ASSET_CODES,

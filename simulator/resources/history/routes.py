@@ -15,8 +15,9 @@ from simulator.resources.history.shapes import (
     render_order,
 )
 from simulator.resources.transactions import SEARCHED, STATUSES, TRANSACTIONS, TYPES, Transaction
+from simulator.wire.conditions import only, the
 from simulator.wire.handlers import by_id, listed, shown
-from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field, only, the
+from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field
 from simulator.wire.operation import Operation
 from simulator.wire.records import render
 from simulator.wire.shapes import ASSET_CODES, CANONICAL_NETWORKS, CURRENCY_CODES, FIAT_CODES

@@ -33,8 +33,9 @@ from simulator.resources.recurring.shapes import (
 from simulator.resources.recurring.states import MEANINGS
 from simulator.resources.transactions import SEARCHED, Transaction
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
+from simulator.wire.conditions import the
 from simulator.wire.handlers import body_by, by_id, listed, shown
-from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field, the
+from simulator.wire.listing import CREATION_DATES, DATES, Listing, by_field
 from simulator.wire.operation import Call, Operation
 
 TAG = "Recurring payments"

@@ -24,11 +24,12 @@ from simulator.resources.webhooks.shapes import (
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.wire.actions import ActionCall
+from simulator.wire.conditions import the
 from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES, make, publish
 from simulator.wire.fields import Nothing
 from simulator.wire.json import loads
-from simulator.wire.listing import ListRequest, page_of, the
+from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call, Probe, ProbeOutcome
 from simulator.wire.records import create, move, new_fields, remove, require, save
 from simulator.wire.shapes import Page

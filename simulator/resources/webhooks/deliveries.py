@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import attrgetter
 
+from simulator.kernel.journal import newest
 from simulator.kernel.store import ENVIRONMENTS, Table
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
+from simulator.wire.conditions import OneOf, newest_of, only, the
 from simulator.wire.records import find
 
 
@@ -27,15 +28,20 @@ def deliveries_of(world: World, endpoint_id: str) -> Table[Delivery]:
     return world.store[DELIVERIES.of(owner=endpoint_id)]
 
 
-def all_deliveries(world: World, *, event_id: str | None = None, status: str | None = None) -> list[Delivery]:
-    """Every delivery of the world that fits, oldest first; deleted endpoints included."""
-    found = [
-        delivery
-        for one in _every_endpoint_id(world)
-        for delivery in deliveries_of(world, one).values()
-        if event_id in (None, delivery.event_id) and status in (None, delivery.status)
-    ]
-    return sorted(found, key=attrgetter("sequence"))
+def all_deliveries(
+    world: World,
+    *,
+    event_id: str | None = None,
+    status: str | None = None,
+    endpoint_id: str | None = None,
+    limit: int | None = None,
+) -> list[Delivery]:
+    """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
+    wanted = {"event_id": event_id, "status": status}
+    conditions = [OneOf(only(name), frozenset((value,))) for name, value in wanted.items() if value is not None]
+    ids = [one for one in _every_endpoint_id(world) if endpoint_id in (None, one)]
+    found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
+    return newest(sorted(found, key=the("sequence")), limit)
 
 
 def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -> list[Delivery]:
@@ -47,7 +53,7 @@ def deliveries_about(world: World, environment: str, event_ids: Iterable[str]) -
             while (delivery := made.get(delivery_id(event_id, endpoint_id, number))) is not None:
                 found.append(delivery)
                 number += 1
-    return sorted(found, key=attrgetter("sequence"))
+    return sorted(found, key=the("sequence"))
 
 
 def _every_endpoint_id(world: World, environments: Iterable[str] = ENVIRONMENTS) -> list[str]:
