@@ -11,10 +11,12 @@ import pytest
 from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.world import NO_ORIGIN, Origin, World
+from simulator.wire import records
 from simulator.wire.records import (
     Record,
     create,
     find,
+    ids_newest_first,
     is_deleted,
     kind_of,
     move,
@@ -254,3 +256,17 @@ def test_a_record_made_by_no_request_remembers_none() -> None:
     lamp = mount(world)
     assert origin_of(world, lamp.id) == origin_of(world, "x") == NO_ORIGIN
     assert "origins" not in world.store.tables()
+
+
+@pytest.mark.parametrize("few", [0, 256])
+def test_ids_are_found_by_their_tables_the_newest_first(few: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many there are; a resource that is deleted keeps its place."""
+    monkeypatch.setattr(records, "FEW", few)
+    world, lamps = make(), frozenset({LAMP_ROWS.name})
+    ids = [mount(world, environment=environment).id for environment in ("sandbox", "production", "sandbox")]
+    assert list(ids_newest_first(world, lamps)) == ids[::-1]
+    with world.change(CAUSE):
+        remove(world, world.store[LAMP_ROWS.of("sandbox")][ids[0]], "take_down")
+    ids.append(mount(world).id)
+    assert list(ids_newest_first(world, lamps)) == ids[::-1]
+    assert list(ids_newest_first(world, frozenset({"others"}))) == []
