@@ -15,11 +15,12 @@ from starlette.responses import Response
 
 from simulator.control.clock import show_clock
 from simulator.control.operation import ControlCall, ControlOperation, any_text, wrong
-from simulator.kernel.clock import format_timestamp
+from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
 from simulator.kernel.store import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
+from simulator.server.driver import Progress
 from simulator.server.publisher import Channel, Reader
 from simulator.server.runtime import Runtime, Watcher
 from simulator.wire.json import JsonObject, dumps
@@ -42,6 +43,7 @@ class Feed:
         self.world = world
         self._clock: JsonObject = {}
         self._last_call: JournalEntry | None = None
+        self._progress: Progress | None = None
         self.attach(world)
 
     def attach(self, world: World) -> None:
@@ -55,8 +57,11 @@ class Feed:
     def detach(self) -> None:
         self.world.store.on_commit = None
 
-    def look(self) -> None:
-        """Something happened: tell the calls that were journalled meanwhile, and whether the clock was moved."""
+    def look(self, progress: Progress | None) -> None:
+        """Something happened: tell the calls that were journalled meanwhile, and whether the clock was moved.
+
+        `progress` is what the advance under way told last.
+        """
         fresh = []
         for call in reversed(self.world.journal.requests):
             if call is self._last_call:
@@ -66,6 +71,9 @@ class Feed:
         self._tell_clock()
         for call in reversed(fresh):
             self._publish("request", dumps(show_call(call)))
+        if progress is not None and progress is not self._progress:
+            self._publish("progress", dumps(_show_progress(progress)))
+        self._progress = progress
 
     def _newest_call(self) -> JournalEntry | None:
         requests = self.world.journal.requests
@@ -101,6 +109,18 @@ class Feed:
     def _publish(self, name: str, data: bytes) -> None:
         data = self._masker.answer(data)
         self.channel.publish(lambda number: b"id: %d\r\nevent: %b\r\ndata: %b\r\n\r\n" % (number, name.encode(), data))
+
+
+def _show_progress(progress: Progress) -> JsonObject:
+    """How far an advance has come; its members are called as in the receipt of the advance."""
+    return {
+        "from": format_timestamp(progress.from_ms),
+        "now": format_timestamp(progress.now_ms),
+        "to": format_moment(progress.to_ms),
+        "fired": progress.fired,
+        "events": progress.events,
+        "deliveries": progress.deliveries,
+    }
 
 
 def show_call(call: JournalEntry) -> JsonObject:
@@ -142,7 +162,12 @@ class EventStreams(Watcher):
         self._runtime: Runtime | None = None
 
     async def open(self, call: ControlCall) -> Response:
-        """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send."""
+        """GET /_simulator/stream: the world of the header, or of ?world=, which a browser can send.
+
+        Every message has a name: `request`, `state`, `event`, `delivery`, `clock`, and four times a second while the
+        clock is advanced `progress`, with from, now, to (null while something is waited for) and how many timers fired,
+        events were emitted and delivery attempts made.
+        """
         from sse_starlette.sse import EventSourceResponse  # slow to import, and rarely needed
 
         world, after = call.world_called(call.query.get("world") or call.world_id), _last_id(call)
@@ -170,7 +195,7 @@ class EventStreams(Watcher):
         elif present is not feed.world:
             feed.attach(present)
         else:
-            feed.look()
+            feed.look(self._runtime.driver.progress(world))
 
     def stopping(self) -> None:
         """The server stops: all streams come to their end."""

@@ -1,6 +1,6 @@
 """A world: one isolated simulation, its parts, and the two ways in which it changes.
 
-It changes by `change()` (a request or an action: all or nothing) and by `fire_next()` (a timer at exactly
+It changes by `change()` (a request or an action: all or nothing) and by `fire()` (a timer at exactly
 its due time). What timers do and who listens to events is wired once by the composition root; this module
 knows no resource.
 """
@@ -171,6 +171,11 @@ class World:
         timer = self.agenda.next()
         if timer is None or timer.due_at_ms > until_ms:
             return None
+        self.fire(timer)
+        return timer
+
+    def fire(self, timer: Timer) -> None:
+        """Fire the timer that is next, as `fire_next` does."""
         self.clock.move_to(max(timer.due_at_ms, self.clock.now_ms))
         on_failure = self.wiring.on_failure
         with self.change(shared_cause("law", timer.kind, "")):
@@ -182,7 +187,6 @@ class World:
                 if on_failure is None:
                     raise
                 on_failure(self, timer, error)
-        return timer
 
     def fire_due(self, until_ms: int | None = None) -> int:
         """Fire every timer due at or before a moment (default: now); returns how many fired."""

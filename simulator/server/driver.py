@@ -25,6 +25,8 @@ from simulator.kernel.world import World
 
 SLICE_SECONDS = 0.005
 """How long timers are fired before everybody else has a turn."""
+PROGRESS_SECONDS = 0.25
+"""How often an advance tells how far it has come."""
 
 Target: TypeAlias = "int | Callable[[], int] | None"
 
@@ -51,6 +53,18 @@ class Receipt:
     deliveries: int
 
 
+@dataclass(frozen=True)
+class Progress:
+    """How far an advance has come: from, now, its aim (None: until something happens), and counts as in a receipt."""
+
+    from_ms: int
+    now_ms: int
+    to_ms: int | None
+    fired: int
+    events: int
+    deliveries: int
+
+
 class ClockBusy(Exception):
     """Another advance of this world's clock is under way."""
 
@@ -66,7 +80,10 @@ class AdvanceCancelled(Exception):
 
 @dataclass
 class _Advance:
-    """An advance under way: what it has done, whether it was called off (and why), and who waits for its end."""
+    """An advance under way: what it has done, whether it was called off (and why), and who waits for its end.
+
+    `progress` is what it told last.
+    """
 
     world: World
     from_ms: int
@@ -75,10 +92,18 @@ class _Advance:
     fired: int = 0
     deliveries: int = 0
     called_off: str = ""
+    progress: Progress | None = None
+
+    @property
+    def emitted(self) -> int:
+        """How many events it has emitted."""
+        return self.world.journal.event_count - self.events_before
+
+    def progress_to(self, to_ms: int | None) -> Progress:
+        return Progress(self.from_ms, self.world.now_ms, to_ms, self.fired, self.emitted, self.deliveries)
 
     def receipt(self) -> Receipt:
-        journal = self.world.journal
-        newest = islice(journal.events_newest_first(), journal.event_count - self.events_before)
+        newest = islice(self.world.journal.events_newest_first(), self.emitted)
         return Receipt(
             self.from_ms, self.world.now_ms, self.fired, [event.id for event in newest][::-1], self.deliveries
         )
@@ -98,7 +123,8 @@ class _ClockState:
 
 
 class Driver:
-    """Keeps the clocks of all worlds of a server; `port` is called when timers of a world have fired.
+    """Keeps the clocks of all worlds of a server; `port` is called when timers of a world have fired, and again and
+    again while one is advanced.
 
     `seconds` tells real time, from any beginning.
     """
@@ -259,6 +285,11 @@ class Driver:
     def is_busy(self, world: World) -> bool:
         return self._keeping(world).advance is not None
 
+    def progress(self, world: World) -> Progress | None:
+        """What the advance under way told last; None when there is none, or it has not told anything yet."""
+        advance = self._keeping(world).advance
+        return None if advance is None else advance.progress
+
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
         """End the advance under way; returns the future of its receipt. None when there is none."""
         advance = self._keeping(world).advance
@@ -318,34 +349,40 @@ class Driver:
     async def _go(
         self, advance: _Advance, to_ms: int | None, reached: Callable[[], bool] | None, horizon_ms: int
     ) -> None:
-        world = advance.world
-        turn_ends = self._seconds() + SLICE_SECONDS
+        world, seconds = advance.world, self._seconds
+        most_events, most_timers = self._bounds(awaiting=to_ms is None)
+        last_ms = horizon_ms if to_ms is None else to_ms
+        turn_ends, tells = seconds() + SLICE_SECONDS, seconds() + PROGRESS_SECONDS
         while not advance.called_off and not (reached is not None and reached()):
             timer = world.agenda.next()
-            if timer is None or timer.due_at_ms > world.now_ms:
+            if (timer is None or timer.due_at_ms > world.now_ms) and self._courier.is_busy(world):
                 await self._settle(advance)
                 if advance.called_off:
                     return
                 timer = world.agenda.next()
-            if timer is None or timer.due_at_ms > (horizon_ms if to_ms is None else to_ms):
+            if timer is None or timer.due_at_ms > last_ms:
                 break
-            world.fire_next(timer.due_at_ms)
+            world.fire(timer)
             advance.fired += 1
-            self._bound(advance, awaiting=to_ms is None)
-            if self._seconds() > turn_ends:
+            if advance.emitted > most_events or advance.fired > most_timers:
+                advance.called_off = advance.called_off or (
+                    f"such an advance emits at most {most_events} events and fires at most {most_timers} timers; "
+                    "advance in shorter spans"
+                )
+            if (now := seconds()) > turn_ends:
+                if now > tells:
+                    advance.progress = advance.progress_to(to_ms)
+                    self._port.changed(world)
+                    tells = now + PROGRESS_SECONDS
                 await asyncio.sleep(0)
-                turn_ends = self._seconds() + SLICE_SECONDS
+                turn_ends = seconds() + SLICE_SECONDS
         await self._settle(advance)
         if advance.called_off or to_ms is None or to_ms <= world.now_ms or (reached is not None and reached()):
             return
         world.clock.move_to(to_ms)
 
-    def _bound(self, advance: _Advance, *, awaiting: bool) -> None:
-        events = min(self.most_events, self.most_events_awaiting) if awaiting else self.most_events
-        timers = min(self.most_timers, self.most_timers_awaiting) if awaiting else self.most_timers
-        emitted = advance.world.journal.event_count - advance.events_before
-        if emitted > events or advance.fired > timers:
-            advance.called_off = advance.called_off or (
-                f"such an advance emits at most {events} events and fires at most {timers} timers; "
-                "advance in shorter spans"
-            )
+    def _bounds(self, *, awaiting: bool) -> tuple[int, int]:
+        """How many events an advance may emit, and how many timers it may fire."""
+        if awaiting:
+            return min(self.most_events, self.most_events_awaiting), min(self.most_timers, self.most_timers_awaiting)
+        return self.most_events, self.most_timers

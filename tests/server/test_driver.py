@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from decimal import Decimal
 from math import inf
 from typing import Any
@@ -16,7 +16,7 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import DAY_MS, LAST_MS, Clock
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
-from simulator.server.driver import AdvanceCancelled, ClockBusy, Driver
+from simulator.server.driver import AdvanceCancelled, ClockBusy, Driver, Progress
 from tests.kernel.test_world import wiring
 from tests.resources.webhooks.support import happen, register, webhook_world
 
@@ -37,6 +37,7 @@ class Bench:
         self.courier = Courier(self, self.transport, wall_clock_ms=lambda: 0)
         self.driver = Driver(self.courier, self, lambda: self.seconds)
         self.turns = 0
+        self.on_change: Callable[[], object] = lambda: None
 
     async def catch_up(self, world: World) -> None:
         pass
@@ -46,6 +47,7 @@ class Bench:
 
     def changed(self, world: World) -> None:
         self.changes.append(world)
+        self.on_change()
 
     def world(self, mode: str = "manual", rate: int = 1, **handlers: Any) -> World:
         return World("w", 1, Clock(0, mode, Decimal(rate)), wiring(note=self._take_time, **handlers))
@@ -195,6 +197,41 @@ def test_an_advance_gives_everybody_a_turn_by_time() -> None:
         counting.cancel()
         assert (receipt.fired, receipt.to_ms) == (100, 10)
         assert bench.turns >= 15
+
+    run(scenario())
+
+
+def test_an_advance_tells_four_times_a_second_how_far_it_is() -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        world = bench.world()
+        with world.change(CAUSE):
+            for number in range(600):
+                world.agenda.plan(5 if number < 300 else 7, "note", str(number))
+        told: list[Progress | None] = []
+        bench.on_change = lambda: told.append(bench.driver.progress(world))
+        receipt = await bench.driver.advance(world, 10)
+        assert receipt.fired == 600
+        first, second, after = told
+        assert first is not None
+        assert second is not None
+        assert (first.from_ms, first.now_ms, first.to_ms, first.events) == (0, 5, 10, 0)
+        assert (second.now_ms, second.to_ms) == (7, 10)
+        assert 250 <= first.fired <= 260 < 500 <= second.fired <= 520
+        assert after is None, "no progress is told of what has ended"
+
+    run(scenario())
+
+
+def test_what_an_advance_waits_for_has_no_aim_in_time() -> None:
+    async def scenario() -> None:
+        bench = Bench()
+        world = endless(bench)
+        told: list[Progress | None] = []
+        bench.on_change = lambda: told.append(bench.driver.progress(world))
+        await bench.driver.advance(world, None, lambda: world.now_ms > 400 * DAY_MS)
+        assert told[0] is not None
+        assert told[0].to_ms is None
 
     run(scenario())
 
