@@ -60,6 +60,7 @@ ROWS = (
     Row("list-nothing", "a list that matches nothing", _PER_CALL, "stored", "growth", 1.5, sizes=_STORED),
     Row("search", "search at 100,000 transactions", _PER_CALL, "stored", "value", 10, sizes=_STORED),
     Row("events", "/_simulator/events?limit=100", _PER_CALL, "stored", "growth", 1.5, sizes="events stored"),
+    Row("events-found", "the same by type, by object", _PER_CALL, "stored", "growth", 1.5, sizes="events stored"),
     Row("growth-create", "POST /v1/quotes", _PER_CALL, "stored", "growth", 1.5, sizes=_STORED),
     Row("growth-confirm", "POST /v1/quotes/{id}/confirm", _PER_CALL, "stored", "growth", 1.5, sizes=_STORED),
     Row("growth-action", "POST /_simulator/actions/payment_arrives", _PER_CALL, "stored", "growth", 1.5, sizes=_STORED),

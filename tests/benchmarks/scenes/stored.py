@@ -54,6 +54,7 @@ LISTS = {
     ),
     "search": ("/v1/transactions?search=ref-00007", "/v1/orders?search=ORD-00000042", "/v1/transactions?search=nobody"),
     "events": ("/_simulator/events?limit=100",),
+    "events-found": ("/_simulator/events?type=transaction.failed&limit=100", "/_simulator/events?object_id=txn_nobody"),
     "growth-list": ("/v1/transactions",),
 }
 """The row's figure is that of the slowest of its calls."""
@@ -141,7 +142,7 @@ def _costs(side: Side, plan: Plan, stored: int) -> Iterator[Sample]:
             yield sample(row, side.subject, median(costs), stored)
     for row, paths in LISTS.items():
         if plan.wants(row):
-            size = stored * EVENTS_OF_A_RUN if row == "events" else stored
+            size = stored * EVENTS_OF_A_RUN if row.startswith("events") else stored
             cost = max(side.client.median_cost_ms(times, "GET", path) for path in paths)
             yield sample(row, side.subject, cost, size)
 

@@ -33,10 +33,8 @@ def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
             for side in found:
                 yield sample("reset", side.subject, median(_reset(side.client) for _ in range(times)))
         for side in found if plan.wants("world", "idle-worlds") else ():
-            memory, costs = side.server.resident, []
-            for _ in range(idle):
-                costs.append(side.client.cost_ms("POST", "/_simulator/worlds", {}))
-            grown = side.server.resident - memory
-            yield sample("idle-worlds", side.subject, grown / 1e6 * IDLE / idle)
-            for cost in sorted(costs)[len(costs) // 4 : -len(costs) // 4 : max(len(costs) // 10, 1)]:
-                yield sample("world", side.subject, cost)
+            memory = side.server.resident
+            for _ in range(10):
+                costs = [side.client.cost_ms("POST", "/_simulator/worlds", {}) for _ in range(idle // 10)]
+                yield sample("world", side.subject, median(costs))
+            yield sample("idle-worlds", side.subject, (side.server.resident - memory) / 1e6 * IDLE / idle)
