@@ -1,7 +1,8 @@
-"""The bare loop of deliveries: the HTTP client of the simulator, the same bodies and headers, nothing else.
+"""The bare loop of deliveries: aiohttp, the bodies and headers of the simulator, nothing else.
 
-It reads what to send from its standard input: {"urls": [...], "headers": {...}, "body": "...", "times": N}. A loop for
-each URL posts one after another. When all are answered it prints how much processor time that took.
+It reads what to send from its standard input: {"urls": [...], "headers": {...}, "body": "...", "times": N, "keeps": true}.
+A loop for each URL posts one after another, over a connection that it keeps, or over a new one each time. When all are
+answered it prints how much processor time that took.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ import uvloop
 
 async def _send(given: dict[str, Any]) -> float:
     body, headers = given["body"].encode(), given["headers"]
-    async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+    connector = aiohttp.TCPConnector(limit=0, force_close=not given["keeps"])
+    async with aiohttp.ClientSession(connector=connector) as session:
 
         async def to(url: str) -> None:
             for _ in range(given["times"]):

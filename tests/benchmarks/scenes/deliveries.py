@@ -1,7 +1,7 @@
 """Webhook deliveries to sixteen endpoints, as many as are made in a second of the sender's processor time.
 
 The action `emit` makes events, each of which goes to all endpoints; beside it the bare loop sends the same to the same
-receiver.
+receiver, over connections that it keeps, and over one for each as the simulator does.
 """
 
 from __future__ import annotations
@@ -42,9 +42,12 @@ def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
             "body": sent["request_body"],
         }
         for _ in range(plan.rounds):
-            yield sample("deliveries", TWIN, events * ENDPOINTS / _bare(same))
+            yield sample("deliveries", TWIN, events * ENDPOINTS / _bare({**same, "keeps": True}))
+            yield sample("deliveries-apart", TWIN, events * ENDPOINTS / _bare({**same, "keeps": False}))
             for side in found:
-                yield sample("deliveries", side.subject, events * ENDPOINTS / _emit(side, receiver, events))
+                rate = events * ENDPOINTS / _emit(side, receiver, events)
+                yield sample("deliveries", side.subject, rate)
+                yield sample("deliveries-apart", side.subject, rate)
 
 
 def _emit(side: Side, receiver: Server, events: int) -> float:
