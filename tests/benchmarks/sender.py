@@ -1,6 +1,6 @@
 """The bare loop of deliveries: aiohttp, the bodies and headers of the simulator, nothing else.
 
-It reads what to send from its standard input: {"urls": [...], "headers": {...}, "body": "...", "times": N, "keeps": true}.
+It reads what to send from its standard input: {"urls": [...], "headers": {...}, "body": "", "times": 1, "keeps": true}.
 A loop for each URL posts one after another, over a connection that it keeps, or over a new one each time. When all are
 answered it prints how much processor time that took.
 """
