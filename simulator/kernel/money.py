@@ -7,7 +7,7 @@ context wide enough that a product of two amounts is exact.
 from __future__ import annotations
 
 from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from simulator.kernel.dataclass import dataclass
 
@@ -39,7 +39,7 @@ class Currency:
     @property
     def unit(self) -> Decimal:
         """The smallest amount of this currency."""
-        return Decimal(1).scaleb(-self.decimals)
+        return _unit(self.decimals)
 
     def round_down(self, value: Decimal) -> Decimal:
         return value.quantize(self.unit, context=_DOWN)
@@ -62,6 +62,11 @@ class Currency:
 @lru_cache(maxsize=256)  # every posting keeps the name: all share it
 def _key(code: str, network: str) -> str:
     return f"{code}.{network}"
+
+
+@cache
+def _unit(decimals: int) -> Decimal:
+    return Decimal(1).scaleb(-decimals)
 
 
 def format_decimal(value: Decimal) -> str:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
 from time import perf_counter
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from simulator.courier.courier import wall_clock_ms
@@ -33,7 +33,6 @@ from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
 from simulator.wire.texts import json_text
 
-T = TypeVar("T")
 BASES = {"/v1": "sandbox", "/production/v1": "production"}
 """Under which path each environment lies."""
 SCENARIO_HEADER = "x-simulator-scenario"
@@ -291,7 +290,10 @@ class Endpoint:
         """
         cause = Cause("request", operation.name, request.request_id)
         with request.world.change(cause, origin):
-            answer = self._or_refuse(request, lambda: self._decide(request, call, operation))
+            try:
+                answer = self._decide(request, call, operation)
+            except (ApiError, IllegalMove) as error:
+                answer = self._refuse(request, error)
             if isinstance(answer, Outgoing):
                 bind(answer)
                 return answer
@@ -314,12 +316,11 @@ class Endpoint:
         await self._runtime.driver.bring_up_to_date(world)
         self._require_living(world)
         with world.change(cause, origin):
-
-            def conclude() -> Outgoing:
+            try:
                 with world.store.attempt():
-                    return _outgoing(request, operation.status, dumps(probe.then(outcome)))
-
-            outgoing = self._or_refuse(request, conclude)
+                    outgoing = _outgoing(request, operation.status, dumps(probe.then(outcome)))
+            except (ApiError, IllegalMove) as error:
+                outgoing = self._refuse(request, error)
             bind(outgoing)
             return outgoing
 
@@ -338,16 +339,10 @@ class Endpoint:
                 return answer
             return _outgoing(request, operation.status, b"" if answer is None else dumps(answer))
 
-    def _or_refuse(self, request: Request, act: Callable[[], T]) -> T | Outgoing:
-        try:
-            return act()
-        except ApiError as error:
-            return self._refuse(request, error)
-        except IllegalMove as error:
-            return self._refuse(request, ApiError("invalid_state", f"Not possible in the present status: {error}"))
-
-    def _refuse(self, request: Request, error: ApiError) -> Outgoing:
+    def _refuse(self, request: Request, error: ApiError | IllegalMove) -> Outgoing:
         self._identify(request)
+        if isinstance(error, IllegalMove):
+            error = ApiError("invalid_state", f"Not possible in the present status: {error}")
         return _outgoing(request, error.status, dumps(error.envelope(request.request_id)), error.headers)
 
     @staticmethod

@@ -35,7 +35,7 @@ ANSWERS = TableKey("idempotency", Stored, around=True)
 
 def check_key(key: str) -> None:
     """1 to 255 printable ASCII characters, else 400 invalid_request."""
-    if not 1 <= len(key) <= 255 or not all(" " <= character <= "~" for character in key):
+    if not 1 <= len(key) <= 255 or not (key.isascii() and key.isprintable()):
         raise ApiError("invalid_request", "Idempotency-Key must be 1 to 255 printable ASCII characters.")
 
 

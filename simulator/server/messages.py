@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from functools import cache
 from typing import Any
 
 from starlette.requests import ClientDisconnect
@@ -135,8 +136,13 @@ async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing) 
 
 def raw_headers(outgoing: Outgoing) -> list[tuple[bytes, bytes]]:
     """All headers of an answer of the interface, as they go on the wire."""
-    raw = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in outgoing.headers.items()]
+    raw = [(_raw_name(name), value.encode("latin-1")) for name, value in outgoing.headers.items()]
     return raw + _content_headers(outgoing.status, outgoing.body, "application/json")
+
+
+@cache  # there are four
+def _raw_name(name: str) -> bytes:
+    return name.lower().encode("latin-1")
 
 
 def _content_headers(status: int, body: Content, media_type: str) -> list[tuple[bytes, bytes]]:

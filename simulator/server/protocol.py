@@ -234,7 +234,7 @@ def _written(cycle: RequestResponseCycle, outgoing: Outgoing) -> bytes | None:
     if outgoing.cut or len(body) > PIECE:
         return None
     headers = raw_headers(outgoing)
-    if any(HEADER_VALUE_RE.search(value) for _, value in headers):
+    if HEADER_VALUE_RE.search(b"".join([value for _, value in headers])):
         return None
     if not cycle.keep_alive:
         headers.append((b"connection", b"close"))

@@ -7,7 +7,8 @@ H7 (amounts) and H20 (bounds of text) are applied here, once for every operation
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, TypeVar
+from functools import cache
+from typing import Annotated, Literal, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 from pydantic_core import ErrorDetails
@@ -213,8 +214,25 @@ _WORDS = _TYPES | {
 def unknown_fields(body: BaseModel, prefix: str = "") -> list[str]:
     """The dotted names of fields that the model does not know (decision H6)."""
     names = [prefix + name for name in body.model_extra or ()]
-    for name, field in type(body).model_fields.items():
+    for name, shown_as in _nested(type(body)):
         value = getattr(body, name)
         if isinstance(value, BaseModel):
-            names += unknown_fields(value, f"{prefix}{field.alias or name}.")
+            names += unknown_fields(value, f"{prefix}{shown_as}.")
     return names
+
+
+@cache
+def _nested(model: type[BaseModel]) -> tuple[tuple[str, str], ...]:
+    """The fields of a model that may hold another one, and their names on the wire: most models have none."""
+    return tuple(
+        (name, field.alias or name) for name, field in model.model_fields.items() if _may_be_model(field.annotation)
+    )
+
+
+def _may_be_model(hint: object) -> bool:
+    parts = get_args(hint)
+    if get_origin(hint) is Literal:
+        return False
+    if parts:
+        return any(map(_may_be_model, parts))
+    return not isinstance(hint, type) or issubclass(hint, BaseModel) or hint is object

@@ -60,7 +60,7 @@ def loads(raw: bytes | str) -> Any:
         value = orjson.loads(raw)
     except orjson.JSONDecodeError as error:
         value = _with_huge_numbers(raw, error)
-    if _deeper_than(value, MAX_DEPTH):
+    if _brackets(raw) > MAX_DEPTH and _deeper_than(value, MAX_DEPTH):
         raise ValueError(f"nested more than {MAX_DEPTH} deep")
     return value
 
@@ -79,6 +79,11 @@ def _bounded(token: re.Match[bytes]) -> bytes:
     if text.startswith(b'"') or isfinite(float(text)):
         return text
     return b"-" * text.startswith(b"-") + _LARGEST
+
+
+def _brackets(raw: bytes | str) -> int:
+    """How deep it can be nested at most, in a tenth of the time that it takes to go through the value."""
+    return raw.count(b"{") + raw.count(b"[") if isinstance(raw, bytes) else raw.count("{") + raw.count("[")
 
 
 def _deeper_than(value: object, depth: int) -> bool:

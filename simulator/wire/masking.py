@@ -30,6 +30,9 @@ _HIDING = re.compile(r"%(?:25|3[0-9]|4[1-9A-Fa-f]|5[0-9AFaf]|6[1-9A-Fa-f]|7[0-9A
 _SHORT = 200
 _REMEMBERED = 1_000
 """So many short headers are known again: clients send the same ones with every call."""
+_SHORT_BODY = 2 * 1024
+_BODIES_REMEMBERED = 200
+"""So many short bodies too: whoever polls gets the same one again, and does not wait while it is looked through."""
 _SMALL = 16 * 1024
 _HEADERS = frozenset({"authorization", "proxy-authorization", "cookie", "set-cookie"})
 _ORDINARY = frozenset(
@@ -53,8 +56,10 @@ class Masker:
         known = [secret for secret in secrets if len(secret) >= _SHORTEST]
         self._quick = (*_BEGINNINGS, *known)
         self._quick_bytes = tuple(part.encode() for part in self._quick)
-        hints = [part.lower() for part in (*self._quick, *_NAMED, "%", "\\u", "\0")]
-        self._hints = tuple(hints)
+        hints: tuple[str, ...] = ("sk_", "tok", "whk_", "key", "secret", "authorization", "password", "%", "\\", "\0")
+        hints += tuple(part.lower() for part in known)
+        self._hints = hints
+        self._bodies: dict[bytes, bytes] = {}
         self._headers: dict[tuple[str, str], str] = {}
         self._pattern = re.compile("|".join([_SECRET, *map(_literal, known)]))
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
@@ -94,9 +99,17 @@ class Masker:
         """The same for bytes of any kind."""
         if not raw:
             return raw
+        known = self._bodies.get(raw)
+        if known is not None:
+            return known
         text = raw.decode("latin-1")  # it takes a third of the time to look into a text instead of bytes
-        shown = self.text(text)
-        return raw if shown is text else shown.encode("latin-1")
+        masked = self.text(text)
+        shown = raw if masked is text else masked.encode("latin-1")
+        if len(raw) <= _SHORT_BODY:
+            if len(self._bodies) >= _BODIES_REMEMBERED:
+                self._bodies.clear()
+            self._bodies[raw] = shown
+        return shown
 
     def answer(self, raw: bytes) -> bytes:
         """An answer made here, masked by value alone: one pass, and none where nothing looks like a secret."""
