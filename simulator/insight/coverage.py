@@ -6,9 +6,9 @@ operation, code, event type or transition that is added is uncovered until traff
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping
 from dataclasses import field
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 from simulator.insight import tally
 from simulator.insight.histories import Cell, cells, moves_of
@@ -77,6 +77,8 @@ class Count:
 Key: TypeAlias = tuple[str, ...]
 """What an item is within its dimension: (operation,), (operation, code), (kind, state), the parts of a `Cell`, …"""
 
+Hit = TypeVar("Hit", bound=Hashable)
+
 Counts: TypeAlias = dict[tuple[str, Key], Count]
 """Counts by dimension and item."""
 
@@ -124,11 +126,11 @@ def count_world(world: World) -> Counts:
                 hit("lists", operation, "further_pages", row.hits, row.first)
         else:
             hit("practices", ("idempotent_replay",), "hits", row.hits, row.first)
-    for resource_id, cell in moves_of(world):
-        hit("states", (cell.kind, cell.target), "hits", 1, resource_id)
-        hit("transitions", cell, "hits", 1, resource_id)
-    for event in world.journal.events():
-        hit("events", (event.type,), "emitted", 1, event.id)
+    for cell, hits, first in _added_up(moves_of(world)):
+        hit("states", (cell.kind, cell.target), "hits", hits, first)
+        hit("transitions", cell, "hits", hits, first)
+    for event_type, hits, first in _added_up((event.id, event.type) for event in world.journal.events()):
+        hit("events", (event_type,), "emitted", hits, first)
     deliveries = [delivery for delivery in all_deliveries(world) if not delivery.was_dropped]
     for delivery in deliveries:
         hit("events", (delivery.event_type,), "delivered", 1, delivery.event_id)
@@ -137,6 +139,21 @@ def count_world(world: World) -> Counts:
     for practice, evidence in _webhook_practices(deliveries):
         hit("practices", (practice,), "hits", 1, evidence)
     return counts
+
+
+def _added_up(hits: Iterable[tuple[str, Hit]]) -> list[tuple[Hit, int, str]]:
+    """How often each item was hit, and the evidence of the first hit, of hits as (evidence, item).
+
+    A large world has a hundred thousand hits of a few dozen items: added up first they take half of the time.
+    """
+    numbers: dict[Hit, int] = {}
+    first: dict[Hit, str] = {}
+    for evidence, item in hits:
+        if item in numbers:
+            numbers[item] += 1
+        else:
+            numbers[item], first[item] = 1, evidence
+    return [(item, number, first[item]) for item, number in numbers.items()]
 
 
 def _webhook_practices(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, str]]:

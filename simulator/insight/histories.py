@@ -44,9 +44,9 @@ def moves_of(world: World) -> Iterator[tuple[str, Cell]]:
         if record is None or record.owner:
             continue
         machine, state = kind_of(world, record).machine, NOTHING
+        if not _begins(machine, steps[0].on):
+            state = machine.initial[0].target
         for step in steps:
-            if state == NOTHING and not _begins(machine, step.on):
-                state = machine.initial[0].target
             if step.cause.kind != "start":
                 yield resource_id, Cell(record.kind, state, step.on, step.state)
             state = step.state

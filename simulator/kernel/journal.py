@@ -215,10 +215,13 @@ class Journal:
 
     def histories(self) -> Iterator[tuple[str, tuple[HistoryEntry, ...]]]:
         """The history of every resource by its id, in the order of their first moves."""
-        return ((row, self.history(row)) for row in list(self._histories.rows) if resource_of(row) == row)
+        return ((row, self.history(row)) for row in list(self._histories.rows) if "#" not in row)
 
     def history(self, resource_id: str) -> tuple[HistoryEntry, ...]:
         """Every move of a resource, oldest first."""
+        moves = self._histories.get(resource_id) or ()
+        if len(moves) < MOVES_A_ROW:
+            return moves
         return tuple(step for row in self._rows(resource_id) for step in row)
 
     def _rows(self, resource_id: str) -> Iterator[tuple[HistoryEntry, ...]]:
