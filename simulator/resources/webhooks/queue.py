@@ -60,12 +60,11 @@ _EMPTY = EndpointQueue()
 
 def on_event(world: World, event: Event, _subject: Shown) -> None:
     """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
+    queues, waiting = world.store[QUEUES], world.store[WAITING]
     for endpoint in recipients(world, event):
-        queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
-        world.store[WAITING].put(f"{endpoint.id}:{queue.waiting_to}", event.id)
-        world.store[QUEUES].put(endpoint.id, replace(queue, waiting_to=queue.waiting_to + 1))
-        if not queue.active:
-            _start_next(world, endpoint)
+        queue = queues.get(endpoint.id) or _EMPTY
+        waiting.put(f"{endpoint.id}:{queue.waiting_to}", event.id)
+        queues.put(endpoint.id, _started(world, endpoint, replace(queue, waiting_to=queue.waiting_to + 1)))
 
 
 def recipients(world: World, event: Event) -> list[Webhook]:
@@ -91,7 +90,7 @@ def resend(world: World, event_id: str) -> int:
     chosen = recipients(world, event)
     place = _place_now(world)
     for endpoint in chosen:
-        _route(world, event, endpoint, PendingAttempt(event.id, endpoint.id, stage=None, place=place))
+        _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, stage=None, place=place))
     return len(chosen)
 
 
@@ -110,71 +109,81 @@ def on_timer(world: World, timer: Timer) -> None:
     planned.delete(timer.arguments["row"])
     event, endpoint = world.journal.event(row.pending.event_id), endpoint_of(world, timer.target)
     if event is not None and endpoint is not None:
-        _route(world, event, endpoint, replace(row.pending, place=_place_now(world)))
+        _route_alone(world, event, endpoint, replace(row.pending, place=_place_now(world)))
 
 
 # --- the way of an attempt until it may start ---------------------------------------------------------------------
 
 
-def _start_next(world: World, endpoint: Webhook) -> None:
-    """Start the next queued first attempt of an idle endpoint; delayed, held or dropped ones are skipped."""
-    while True:
-        queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
-        if queue.active:
-            return
+def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQueue:
+    """The queue of an endpoint once it goes on, where it is idle: its next first attempt is about to start."""
+    while not queue.active:
         if queue.ahead:
             pending = queue.ahead[0]
-            world.store[QUEUES].put(endpoint.id, replace(queue, ahead=queue.ahead[1:]))
+            queue = replace(queue, ahead=queue.ahead[1:])
         elif queue.waiting_from < queue.waiting_to:
-            place = f"{endpoint.id}:{queue.waiting_from}"
-            pending = PendingAttempt(world.store[WAITING][place], endpoint.id)
-            world.store[WAITING].delete(place)
-            world.store[QUEUES].put(endpoint.id, replace(queue, waiting_from=queue.waiting_from + 1))
+            waiting, place = world.store[WAITING], f"{endpoint.id}:{queue.waiting_from}"
+            pending = PendingAttempt(waiting[place], endpoint.id)
+            waiting.delete(place)
+            queue = replace(queue, waiting_from=queue.waiting_from + 1)
         else:
-            return
+            break
         # An attempt that a fault puts aside leaves the queue idle, hence the loop: the next one may go at once.
         event = world.journal.event(pending.event_id)
         if event is not None:
-            _route(world, event, endpoint, pending, queued=True)
+            queue = _route(world, event, endpoint, queue, pending, queued=True)
+    return queue
 
 
-def _route(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, *, queued: bool = False) -> None:
-    """Bring one attempt on its way, or aside when a fault says so. `queued`: its queue waits for the answer."""
+def _route_alone(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
+    """Bring an attempt on its way, or aside, that no queue waits for."""
+    queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
+    changed = _route(world, event, endpoint, queue, pending, queued=False)
+    if changed is not queue:
+        world.store[QUEUES].put(endpoint.id, changed)
+
+
+def _route(
+    world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, *, queued: bool
+) -> EndpointQueue:
+    """Bring one attempt on its way, or aside when a fault says so. `queued`: its queue waits for the answer.
+
+    Returns the queue of its endpoint as it is after that; whoever calls this writes it.
+    """
     plan = pending.plan
     if plan is None:
         # Asked once and kept: an attempt that was put aside comes by here again, and must not use up another fault.
         plan = deliver_plan(world, event, endpoint)
-        pending = replace(pending, plan=None if plan is NO_FAULT else plan)
-    queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
+        if plan is not NO_FAULT:
+            pending = replace(pending, plan=plan)
     if plan.delay_ms:
         if endpoint.status == "deleted":
-            return  # it would have been cancelled had the queue come to it before the endpoint was deleted
+            return queue  # it would have been cancelled had the queue come to it before the endpoint was deleted
         # Carried out, so cleared: what a fault still asks for is what stands in the plan.
         delayed = replace(
             pending, plan=replace(plan, delay_ms=0), delayed_after=queue.answered if plan.reorder else None
         )
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
         _plan_timer(world, DELAYED, due_at_ms, delayed, event, endpoint)
-        return
+        return queue
     # To reorder is to wait until a later one has overtaken it. When that happened during a delay, enough was waited.
     if plan.reorder and (pending.delayed_after is None or queue.answered == pending.delayed_after):
         held = replace(pending, plan=replace(plan, reorder=False))
-        world.store[QUEUES].put(endpoint.id, replace(queue, reordered=(*queue.reordered, held)))
-        return
+        return replace(queue, reordered=(*queue.reordered, held))
     if plan.drop:
         _record_drop(world, event, endpoint, pending, plan)
-        return
+        return queue
     # Copies are attempts without a place in the retry schedule; they keep the plan, less what would copy them again.
     extra = plan.copies - 1
     pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
-    copies = extra * (replace(pending, stage=None),)
+    copies = extra * (replace(pending, stage=None),) if extra else ()
     key = _make_ready(world, pending)
     if queued:
         # In the queue copies are sent like everything else there, one when the one before is answered.
-        world.store[QUEUES].put(endpoint.id, replace(queue, active=key, ahead=(*copies, *queue.ahead)))
-        return
+        return replace(queue, active=key, ahead=(*copies, *queue.ahead))
     for copy in copies:
         _make_ready(world, copy)
+    return queue
 
 
 def _make_ready(world: World, pending: PendingAttempt) -> str:
@@ -259,11 +268,11 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
 
     Inside a change. None for an attempt the world knows nothing of (it was restored or reset meanwhile).
     """
-    event = world.journal.event(attempt.event_id)
+    event, flying = world.journal.event(attempt.event_id), world.store[IN_FLIGHT]
     endpoint = endpoint_of(world, attempt.endpoint_id)
-    if attempt.id not in world.store[IN_FLIGHT] or event is None or endpoint is None:
+    if attempt.id not in flying or event is None or endpoint is None:
         return None
-    world.store[IN_FLIGHT].delete(attempt.id)
+    flying.delete(attempt.id)
     retry_at_ms = None
     pending = attempt.pending
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
@@ -272,31 +281,28 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
             retry = PendingAttempt(pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number)
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
         else:
-            _give_up(world, endpoint)
+            endpoint = _give_up(world, endpoint)
     delivery = _record(world, attempt, event, outcome, retry_at_ms)
-    _release(world, attempt)
+    _release(world, attempt, endpoint)
     return delivery
 
 
-def _release(world: World, attempt: Attempt) -> None:
+def _release(world: World, attempt: Attempt, endpoint: Webhook) -> None:
     """Let the queue go on when it was waiting for this attempt, and let go what waited for a first attempt."""
-    queue = world.store[QUEUES].get(attempt.endpoint_id)
+    queues = world.store[QUEUES]
+    queue = queues.get(endpoint.id)
     if queue is None:
         return
-    if queue.active == attempt.key:
-        queue = replace(queue, active="")
-    if attempt.pending.is_first:
-        queue = replace(queue, answered=queue.answered + 1)
-    if attempt.pending.is_first and queue.reordered:
+    first = attempt.pending.is_first
+    active = "" if queue.active == attempt.key else queue.active
+    queue = replace(queue, active=active, answered=queue.answered + first)
+    if first and queue.reordered:
         # They go right after the one that overtook them, also in the list of deliveries: at its place, one step on.
         newest, number, step = attempt.place
         held = (replace(pending, place=(newest, number, step + 1)) for pending in queue.reordered)
         queue = replace(queue, ahead=(*queue.ahead, *held), reordered=())
-    world.store[QUEUES].put(attempt.endpoint_id, queue)
-    endpoint = endpoint_of(world, attempt.endpoint_id)
     # A deleted endpoint goes on (see `cancel_planned`), a disabled one gets nothing more.
-    if endpoint is not None and endpoint.status != "disabled":
-        _start_next(world, endpoint)
+    queues.put(endpoint.id, queue if endpoint.status == "disabled" else _started(world, endpoint, queue))
 
 
 def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_attempt_at_ms: int | None) -> Delivery:
@@ -329,18 +335,20 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         response_headers=headers_text(outcome.response_headers),
         response_body=Text(outcome.response_body),
     )
-    delivery = marked(delivery, attempt.pending.plan or NO_FAULT)
+    if attempt.pending.plan is not None:
+        delivery = marked(delivery, attempt.pending.plan)
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
     for text in (delivery.request_headers, delivery.response_headers, delivery.response_body):
         world.journal.lasting.add(text)
     return delivery
 
 
-def _give_up(world: World, endpoint: Webhook) -> None:
+def _give_up(world: World, endpoint: Webhook) -> Webhook:
     """The last attempt of one event failed: disable the endpoint and tell its owner (decision W5)."""
     endpoint = move(world, endpoint, "repeated_failures")
     discard_pending(world, endpoint.id)
     tell_owner_disabled(world, endpoint)
+    return endpoint
 
 
 def discard_pending(world: World, endpoint_id: str) -> None:
