@@ -52,14 +52,29 @@ class Patience:
 
 
 @dataclass
+class _Carrier:
+    """Who carries the attempts of an endpoint, one after another; `attempt` is None between two of them."""
+
+    endpoint_id: str
+    attempt: Attempt | None
+    task: asyncio.Task[None] | None = None
+
+    def cancel(self) -> None:
+        if self.task is not None:
+            self.task.cancel()
+
+
+@dataclass
 class _Flight:
     """What is on its way for one world, and who waits for it to end.
 
-    `sent` are the attempts that were handed to the transport and when (seconds of the event loop), `broken` those
-    whose report failed: they are not sent again and again. `over`: the world has ended, nothing starts.
+    `carriers` by the ids of the attempts on their way, `landing` the one that is just reporting. `sent` are the
+    attempts that were handed to the transport and when (seconds of the event loop), `broken` those whose report
+    failed: they are not sent again and again. `over`: the world has ended, nothing starts.
     """
 
-    tasks: dict[str, asyncio.Task[Outcome]] = field(default_factory=dict)
+    carriers: dict[str, _Carrier] = field(default_factory=dict)
+    landing: _Carrier | None = None
     waiters: list[asyncio.Future[None]] = field(default_factory=list)
     made: int = 0
     reported: int = 0
@@ -93,21 +108,27 @@ class Courier:
         if flight.over:
             return
         flying = webhooks.in_flight(world)
-        if len(flying) != len(flight.tasks) + len(flight.broken):
+        if len(flying) != len(flight.carriers) + len(flight.broken):
             self._resume(world, flight)
         if not webhooks.may_take(world) or self._closing:
             return
         with world.change(_CAUSE):
             attempts = webhooks.take(world)
-        loop = asyncio.get_running_loop()
         for attempt in attempts:
-            task = loop.create_task(self._carry(world, flight, attempt))
-            flight.tasks[attempt.id] = task
-            task.add_done_callback(partial(self._landed, world, flight, attempt))
+            # The next attempt of an endpoint goes with the carrier of the one before: a task for each took a
+            # twentieth of a delivery.
+            carrier = flight.landing
+            if carrier is not None and carrier.attempt is None and carrier.endpoint_id == attempt.endpoint_id:
+                carrier.attempt = attempt
+            else:
+                carrier = _Carrier(attempt.endpoint_id, attempt)
+                carrier.task = asyncio.get_running_loop().create_task(self._carry(world, flight, carrier))
+                carrier.task.add_done_callback(partial(self._ended, world, flight, carrier))
+            flight.carriers[attempt.id] = carrier
 
     def is_busy(self, world: World) -> bool:
         """Whether anything of the world is on its way or may start."""
-        return bool(self._flight(world).tasks) or webhooks.may_take(world)
+        return bool(self._flight(world).carriers) or webhooks.may_take(world)
 
     async def settle(
         self,
@@ -133,7 +154,7 @@ class Courier:
         if patience is not None and patience.attempts & flight.sent.keys():
             alarm = loop.call_later(patience.seconds, lose_patience)
         try:
-            while flight.tasks and not called_off():
+            while flight.carriers and not called_off():
                 if too_late and patience is not None and (unanswered := sorted(patience.attempts & flight.sent.keys())):
                     raise Unanswered(webhooks.in_flight(world)[unanswered[0]].url)
                 waiter: asyncio.Future[None] = loop.create_future()
@@ -171,16 +192,16 @@ class Courier:
         """Stop delivering for a world that is gone; what is on its way is cut off."""
         flight = self._flight(world)
         flight.over = True
-        for task in flight.tasks.values():
-            task.cancel()
+        for carrier in flight.carriers.values():
+            carrier.cancel()
 
     async def close(self) -> None:
         """Cut off what is on its way (it may start again later) and let go of all connections."""
         self._closing = True
-        tasks = [task for flight in self._flights.values() for task in flight.tasks.values()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        carriers = [carrier for flight in self._flights.values() for carrier in flight.carriers.values()]
+        for carrier in carriers:
+            carrier.cancel()
+        await asyncio.gather(*(carrier.task for carrier in carriers if carrier.task), return_exceptions=True)
         await self._transport.close()
         self._closing = False
 
@@ -192,45 +213,62 @@ class Courier:
 
     def _resume(self, world: World, flight: _Flight) -> None:
         """Attempts that the world believes on their way but nobody carries (it was restored) may start again."""
-        known = flight.tasks.keys() | flight.broken
+        known = flight.carriers.keys() | flight.broken
         lost = [attempt for attempt in webhooks.in_flight(world).values() if attempt.id not in known]
         if lost:
             with world.change(_CAUSE):
                 for attempt in lost:
                     webhooks.put_back(world, attempt)
 
-    def _landed(self, world: World, flight: _Flight, attempt: Attempt, task: asyncio.Task[Outcome]) -> None:
-        """An attempt ended. Whatever went wrong, it is reported or may start again, and whoever waits goes on."""
+    async def _carry(self, world: World, flight: _Flight, carrier: _Carrier) -> None:
+        """Send an attempt and report it, and go on with the next of its endpoint as long as there is one."""
+        while (attempt := carrier.attempt) is not None:
+            outcome = await self._send(world, flight, attempt)
+            try:
+                await self._port.catch_up(world)
+            except Exception:
+                _log.exception("a listener of the courier failed")
+            self._land(world, flight, carrier, attempt, outcome)
+
+    def _land(self, world: World, flight: _Flight, carrier: _Carrier, attempt: Attempt, outcome: Outcome) -> None:
+        """An attempt was answered. Whatever goes wrong with its report, whoever waits goes on."""
         try:
-            if task.cancelled() or task.exception() is not None:
-                with world.change(_CAUSE):
-                    webhooks.put_back(world, attempt)
-            else:
-                self._report(world, attempt, task.result())
-                flight.made += 1
+            self._report(world, attempt, outcome)
+            flight.made += 1
         except Exception:
             flight.broken.add(attempt.id)
             _log.exception("the report of the webhook attempt %s failed", attempt.id)
-        flight.tasks.pop(attempt.id, None)
-        flight.sent.pop(attempt.id, None)
+        self._drop(flight, carrier, attempt)
+        flight.landing = carrier
         try:
-            if not task.cancelled():
-                self._port.reported(world)
+            self._port.reported(world)
         except Exception:
             _log.exception("a listener of the courier failed")
             self.pump(world)  # whoever listens fails for himself: the next deliveries go out all the same
         finally:
-            if not flight.tasks:
+            flight.landing = None
+            if not flight.carriers:
                 self.wake(world)
 
-    async def _carry(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
-        """Send an attempt; when this ends, its world is ready for the report."""
-        outcome = await self._send(world, flight, attempt)
+    def _ended(self, world: World, flight: _Flight, carrier: _Carrier, _task: asyncio.Task[None]) -> None:
+        """A carrier has ended; where it was cut off, the attempt that it had may start again."""
+        if (attempt := carrier.attempt) is None:
+            return
         try:
-            await self._port.catch_up(world)
+            with world.change(_CAUSE):
+                webhooks.put_back(world, attempt)
         except Exception:
-            _log.exception("a listener of the courier failed")
-        return outcome
+            flight.broken.add(attempt.id)
+            _log.exception("the webhook attempt %s cannot start again", attempt.id)
+        self._drop(flight, carrier, attempt)
+        if not flight.carriers:
+            self.wake(world)
+
+    @staticmethod
+    def _drop(flight: _Flight, carrier: _Carrier, attempt: Attempt) -> None:
+        carrier.attempt = None
+        flight.carriers.pop(attempt.id, None)
+        flight.sent.pop(attempt.id, None)
 
     async def _send(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
         headers: tuple[tuple[str, str], ...] = ()

@@ -7,6 +7,7 @@ counts even when the rest never does.
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
 
 from httptools import HttpParserError, HttpParserUpgrade, HttpResponseParser
 
@@ -62,7 +63,7 @@ class Exchange(asyncio.Protocol):
         self.status: int | None = None
         self.headers: Headers = ()
         self._request = request
-        self._parser = HttpResponseParser(self)
+        self._parser: HttpResponseParser | None = HttpResponseParser(self)
         self._parser.set_dangerous_leniencies(
             lenient_headers=True, lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True
         )
@@ -79,6 +80,7 @@ class Exchange(asyncio.Protocol):
 
     def close(self) -> None:
         """Let go of the connection, whatever is still to come over it."""
+        self._parser = None  # it holds on to this, and a circle would stay until the garbage is collected
         if self._transport is not None:
             self._transport.close()
 
@@ -89,11 +91,14 @@ class Exchange(asyncio.Protocol):
         transport.write(self._request)
 
     def data_received(self, data: bytes) -> None:
+        if self._parser is None:
+            return
         status = self.status
+        self._bytes_of_head += len(data) if status is None else 0
         try:
-            if status is None:
-                self._bound_head(len(data))
             self._parser.feed_data(data)
+            if self.status is None and self._bytes_of_head > MAX_HEADERS * MAX_HEADER_BYTES:
+                raise NoHttp
         except (HttpParserError, HttpParserUpgrade, NoHttp):
             if self.status == _SWITCHING_PROTOCOLS:
                 self._complete = True  # whatever follows is no HTTP any more
@@ -111,20 +116,15 @@ class Exchange(asyncio.Protocol):
         if not self.ended.done():
             self.ended.set_result(None if self.status is not None else error)
 
-    def _bound_head(self, count: int) -> None:
-        self._bytes_of_head += count
-        if self._bytes_of_head > MAX_HEADERS * MAX_HEADER_BYTES:
-            raise NoHttp
-
     # What the parser calls
 
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(name) + len(value) > MAX_HEADER_BYTES or len(self._gathered) >= MAX_HEADERS or b"\0" in value:
             raise NoHttp
-        known = _SPELLED.get(name.lower())
-        self._gathered.append((known or _text(name), _text(value.rstrip(b" \t"))))
+        self._gathered.append(_header(name, value))
 
     def on_headers_complete(self) -> None:
+        assert self._parser is not None
         status = self._parser.get_status_code()
         announces = 100 <= status <= 199 and status != _SWITCHING_PROTOCOLS
         if self.status is None and not announces:
@@ -139,6 +139,12 @@ class Exchange(asyncio.Protocol):
 
     def on_message_complete(self) -> None:
         self._complete = self.status is not None
+
+
+@lru_cache(maxsize=4096)
+def _header(name: bytes, value: bytes) -> tuple[str, str]:
+    """A header as it is recorded; receivers send the same ones all the time, so deliveries share them."""
+    return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
 
 
 def _text(raw: bytes) -> str:

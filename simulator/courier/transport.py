@@ -12,7 +12,7 @@ import ssl
 from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from ipaddress import ip_address
 from time import perf_counter
 from typing import Protocol
@@ -20,6 +20,7 @@ from typing import Protocol
 from aiohappyeyeballs import AddrInfoType, pop_addr_infos_interleave, start_connection
 from yarl import URL
 
+from simulator.courier.deadlines import Deadlines
 from simulator.courier.exchange import ConnectionClosed, Exchange, Headers, NoHttp
 from simulator.kernel.dataclass import dataclass
 from simulator.resources.webhooks import Outcome, check_address, check_url, is_on_this_machine
@@ -27,6 +28,9 @@ from simulator.resources.webhooks import Outcome, check_address, check_url, is_o
 TIMEOUT_SECONDS = 10.0
 _HEAD_START_SECONDS = 0.25
 """How long one address of a name is tried before the next is, beside it (RFC 8305)."""
+
+
+_LAST_OF_ITS_CONNECTION = ("Connection", "close")
 
 
 class Transport(Protocol):
@@ -59,7 +63,7 @@ class _Target:
     tls: bool
     verified: bool
     first_line: str
-    host_header: str
+    host_header: tuple[str, str]
 
 
 @lru_cache(maxsize=1024)
@@ -78,7 +82,7 @@ def _target_of(url: str, policy: str) -> _Target | str:
         target.scheme == "https",
         not is_on_this_machine(str(target)),
         f"POST {target.raw_path_qs} HTTP/1.1",
-        shown if target.is_default_port() else f"{shown}:{target.port}",
+        ("Host", shown if target.is_default_port() else f"{shown}:{target.port}"),
     )
 
 
@@ -97,37 +101,49 @@ class HttpTransport:
     delivery, and none may ever come twice.
     """
 
+    def __init__(self) -> None:
+        self._deadlines: Deadlines | None = None
+
     async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
         target = _target_of(url, policy)
         if isinstance(target, str):
             return Outcome(None, f"refused: {target}", request_headers=headers)
-        length = str(len(body))
-        sent = (("Host", target.host_header), *headers, ("Content-Length", length), ("Connection", "close"))
+        sent = (target.host_header, *headers, ("Content-Length", str(len(body))), _LAST_OF_ITS_CONNECTION)
         head = "\r\n".join([target.first_line, *[f"{name}: {value}" for name, value in sent], "", ""])
-        exchange = Exchange(head.encode() + body, asyncio.get_running_loop().create_future())
-        started = perf_counter()
+        deadlines = self._deadlines_of(asyncio.get_running_loop())
+        exchange = Exchange(head.encode() + body, deadlines.loop.create_future())
+        limit, started = deadlines.begin(timeout_seconds), perf_counter()
+        failure: BaseException | None
         try:
-            async with asyncio.timeout(timeout_seconds):
-                await _connect(target, policy, exchange)
-                failure = await exchange.ended
+            await _connect(deadlines.loop, target, policy, exchange)
+            failure = await exchange.ended
+        except asyncio.CancelledError:
+            if not limit.absorbs():
+                raise
+            failure = TimeoutError()
         except Exception as error:
             failure = error
         finally:
+            deadlines.end(limit)
             exchange.close()
         if exchange.status is None and failure is not None:
             return Outcome(None, describe(failure, target.host, timeout_seconds), _since(started), sent)
         return Outcome(exchange.status, None, _since(started), sent, exchange.headers, exchange.body)
 
+    def _deadlines_of(self, loop: asyncio.AbstractEventLoop) -> Deadlines:
+        if self._deadlines is None or self._deadlines.loop is not loop:
+            self._deadlines = Deadlines(loop)
+        return self._deadlines
+
     async def close(self) -> None:
         """Nothing is kept open between requests."""
 
 
-async def _connect(target: _Target, policy: str, exchange: Exchange) -> None:
+async def _connect(loop: asyncio.AbstractEventLoop, target: _Target, policy: str, exchange: Exchange) -> None:
     """Connect to the first address of a target that takes the connection; OSError, ssl.SSLError, AddressRefused."""
     context = _tls(target.verified) if target.tls else None
-    connect = partial(asyncio.get_running_loop().create_connection, lambda: exchange, ssl=context)
     if target.is_address:
-        await connect(target.host, target.port)
+        await loop.create_connection(lambda: exchange, target.host, target.port, ssl=context)
         return
     found = await addresses_of(target.host, target.port)
     for address, _ in found:
@@ -141,7 +157,7 @@ async def _connect(target: _Target, policy: str, exchange: Exchange) -> None:
         try:
             reached = await start_connection(waiting, happy_eyeballs_delay=_HEAD_START_SECONDS)
             name = target.host.rstrip(".") if target.tls else None
-            await connect(sock=reached, server_hostname=name)
+            await loop.create_connection(lambda: exchange, sock=reached, ssl=context, server_hostname=name)
             return
         except OSError:
             pop_addr_infos_interleave(waiting)
