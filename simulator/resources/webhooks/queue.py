@@ -60,8 +60,8 @@ _EMPTY = EndpointQueue()
 
 def on_event(world: World, event: Event, _subject: Shown) -> None:
     """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
-    queues, waiting = world.store[QUEUES], world.store[WAITING]
     for endpoint in recipients(world, event):
+        queues, waiting = world.store[QUEUES], world.store[WAITING]
         queue = queues.get(endpoint.id) or _EMPTY
         waiting.put(f"{endpoint.id}:{queue.waiting_to}", event.id)
         queues.put(endpoint.id, _started(world, endpoint, replace(queue, waiting_to=queue.waiting_to + 1)))
