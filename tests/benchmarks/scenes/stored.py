@@ -1,29 +1,17 @@
-"""A world with more and more in it: what calls cost at each size, what a run keeps, and how quick the clock moves.
-
-Weekly recurring payments to another user fill it, a thousand of them: each run makes a transaction, its order and four
-events. The advance of 52 weeks on the way is that of the row; other calls are made meanwhile, and their answers timed.
-"""
+"""A world with more and more in it: what calls cost at each size, and what a recurring run keeps."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from itertools import cycle
 from statistics import median
-from threading import Thread
-from time import perf_counter
 
-from tests.benchmarks.client import PAYEE, QUOTE, Client, signed_in
-from tests.benchmarks.machine import waited_seconds
+from tests.benchmarks.client import PAYEE, QUOTE, Client
 from tests.benchmarks.plan import Plan, Side, sample, sides
+from tests.benchmarks.recurring import EVENTS_OF_A_RUN, advance, begin, check_runs, endow
 from tests.benchmarks.results import Sample
 from tests.benchmarks.servers import Subject
-
-EVENTS_OF_A_RUN = 4
-TIMED_WEEKS = 52
-BETWEEN_CALLS_SECONDS = 0.025
-"""Seldom enough that what these calls cost the server counts for next to nothing in the cost of the advance."""
 
 
 @dataclass(frozen=True)
@@ -39,10 +27,10 @@ STAGES = (
     Stage(100, 1, 100),
     Stage(800, 1, 1_000),
     Stage(0, 10, 10_000),
-    Stage(100, TIMED_WEEKS, 62_000),
+    Stage(100, 52, 62_000),
     Stage(0, 38, 100_000),
 )
-QUICK_STAGES = (Stage(10, 1, 10), Stage(0, TIMED_WEEKS, 530))
+QUICK_STAGES = (Stage(10, 1, 10), Stage(0, 9, 100), Stage(0, 40, 500))
 
 LISTS = {
     "list-status": ("/v1/transactions?status=completed", "/v1/transactions?status=awaiting_payment"),
@@ -63,76 +51,41 @@ CHAIN = ("growth-create", "growth-confirm", "growth-action", "growth-read")
 
 
 def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
+    """The smallest size is measured on servers of its own, in the rounds of the largest: the machine changes meanwhile."""
+    first, *rest = QUICK_STAGES if plan.quick else STAGES
     with ExitStack() as stack:
-        found = sides(stack, simulators)
-        for side in found:
-            side.client.act("set_balance", symbol="USDC", network="CELO", amount="1000000000")
-            list(_costs(side, plan, 0))  # what only first calls cost
-        stored, begun, memories = 0, 0, list[tuple[int, list[int]]]()
-        for stage in QUICK_STAGES if plan.quick else STAGES:
-            for side in found:
-                _begin(side.client, begun, stage.payments)
-                yield from _advance(stack, side, stage, stage.size - stored)
-            stored, begun = stage.size, begun + stage.payments
-            memories.append((stored, [side.server.resident for side in found]))
+        large, small = _prepared(stack, simulators, plan, first), _prepared(stack, simulators, plan, first)
+        memories, begun, stored = {}, first.payments, first.size
+        for stage in rest:
+            for side in large:
+                begin(side.client, begun, stage.payments)
+                advance(side.client, stage.weeks)
+                check_runs(side.client, stage.size)
+            begun, stored = begun + stage.payments, stage.size
+            memories[stored] = [side.server.resident for side in large]
+            turns = [(side, stored) for side in large]
+            if stage is rest[-1]:
+                for side in small:
+                    side.client.sign_in()
+                turns += [(side, first.size) for side in small]
             for _ in range(plan.rounds):
-                for side in found:
-                    yield from _costs(side, plan, stored)
-        (low, before), (high, after) = memories[-3 if len(memories) > 2 else 0], memories[-1]
-        for side, first, last in zip(found, before, after, strict=True):
-            yield sample("memory-run", side.subject, (last - first) / (high - low) / 1000)
+                for side, size in turns:
+                    yield from _costs(side, plan, size)
+        low = rest[(len(rest) - 1) // 2].size  # below it what only begins to be kept would count as what a run keeps
+        for side, before, after in zip(large, memories[low], memories[stored], strict=True):
+            yield sample("memory-run", side.subject, (after - before) / (stored - low) / 1000)
 
 
-def _begin(client: Client, begun: int, more: int) -> None:
-    today = client.call("GET", "/_simulator/clock")["now"][:10]
-    for each in range(begun, begun + more):
-        payment = client.call("POST", "/v1/recurring-payments", {
-            "name": f"Savings {each}", "type": "send", "source": {"symbol": "USDC", "network": "CELO"},
-            "amount": f"{1 + each / 100:.2f}", "amount_currency": "USDC", "reference": f"ref-{each:05}",
-            "recipient": {"destination": {"type": "platform_user", "email": "amina@example.test"}},
-        })  # fmt: skip
-        path = f"/v1/recurring-payments/{payment['id']}"
-        weekly = {"frequency": "weekly", "day_of_week": "monday", "start_date": today, "end": {"type": "never"}}
-        client.call("PUT", f"{path}/schedule", weekly)
-        client.call("GET", f"{path}/review")
-        client.call("POST", f"{path}/activate")
-
-
-def _advance(stack: ExitStack, side: Side, stage: Stage, runs: int) -> Iterator[Sample]:
-    """Let the weeks go by, and time what another caller waits meanwhile."""
-    before, worst = side.server.cpu, _worst_answer_while(stack, side, stage.weeks)
-    spent = side.server.cpu - before
-    side.client.sign_in()
-    yield sample("advance-linear", side.subject, spent * 1000 / runs, runs)
-    if stage.weeks == TIMED_WEEKS:
-        yield sample("advance", side.subject, runs / spent)
-        yield sample("advance-answer", side.subject, worst * 1000)
-
-
-def _worst_answer_while(stack: ExitStack, side: Side, weeks: int) -> float:
-    """Seconds that the slowest of the other calls took, without what both processes waited for a processor."""
-    world = side.client.call("POST", "/_simulator/worlds", {})
-    elsewhere = stack.enter_context(signed_in(side.server, world["id"], world["credentials"]["sandbox"]))
-    here = Client(side.server)
-    quote = elsewhere.call("POST", "/v1/quotes", QUOTE)
-    calls = ((elsewhere, f"/v1/quotes/{quote['id']}"), (here, "/_simulator/clock"), (here, "/v1/currencies"))
-    advance = {"by": f"{7 * weeks}d"}
-    thread = Thread(target=side.client.call, args=("POST", "/_simulator/clock/advance", advance))
-    thread.start()
-    worst = 0.0
-    for client, path in cycle(calls):
-        thread.join(BETWEEN_CALLS_SECONDS)
-        if not thread.is_alive():
-            break
-        waited, began = _waited(side), perf_counter()
-        client.send("GET", path)  # without a token 401 is an answer, too
-        worst = max(worst, perf_counter() - began - (_waited(side) - waited))
-    here.close()
-    return worst
-
-
-def _waited(side: Side) -> float:
-    return waited_seconds(side.server.pid) + waited_seconds("self")
+def _prepared(stack: ExitStack, simulators: Sequence[Subject], plan: Plan, first: Stage) -> list[Side]:
+    """Servers at the first stage, that have made all calls before."""
+    found = sides(stack, simulators)
+    for side in found:
+        endow(side.client)
+        begin(side.client, 0, first.payments)
+        advance(side.client, first.weeks)
+        check_runs(side.client, first.size)
+        list(_costs(side, plan, 0))
+    return found
 
 
 def _costs(side: Side, plan: Plan, stored: int) -> Iterator[Sample]:
