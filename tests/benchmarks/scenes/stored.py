@@ -51,7 +51,7 @@ CHAIN = ("growth-create", "growth-confirm", "growth-action", "growth-read")
 
 
 def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
-    """The smallest size is measured on servers of its own, in the rounds of the largest: the machine changes meanwhile."""
+    """The smallest size has servers of its own, measured in the rounds of the largest: the machine changes."""
     first, *rest = QUICK_STAGES if plan.quick else STAGES
     with ExitStack() as stack:
         large, small = _prepared(stack, simulators, plan, first), _prepared(stack, simulators, plan, first)
