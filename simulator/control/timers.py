@@ -32,15 +32,15 @@ class TimerList(TypedDict):
 
 async def timers(call: ControlCall) -> TimerList:
     """What has a due time in firing order, then what waits for a network and will have one when that is up again."""
+    limit, agenda = call.limit(), call.world.agenda
     due: list[TimerEntry] = [
         {"due_at": format_timestamp(row.due_at_ms), "kind": row.kind, "target": row.target}
-        for row in call.world.agenda.in_firing_order()
+        for row in (agenda.in_firing_order() if limit is None else agenda.first(limit))
     ]
     held: list[TimerEntry] = [
         {"due_at": None, "kind": row.kind, "target": row.target, "waiting_for": list(row.networks)}
         for row in held_steps(call.world)
     ]
-    limit = call.limit()
     return {"data": [*due, *held][:limit]}
 
 

@@ -113,6 +113,21 @@ class Agenda:
         rows = self._rows.values() if keys is None else [self._rows[key] for key in keys]
         return sorted(rows, key=_firing_order)
 
+    def first(self, count: int) -> list[Timer]:
+        """The first timers in firing order, however many there are behind them."""
+        found: list[Timer] = []
+        at = [(self._heap[0], 0)] if self._heap else []
+        while at and len(found) < count:
+            (due_at_ms, number, key), place = heapq.heappop(at)
+            row = self._rows.get(key)
+            is_planned = row is not None and row.number == number and row.due_at_ms == due_at_ms
+            if row is not None and is_planned and found[-1:] != [row]:  # an entry may be there twice
+                found.append(row)
+            for below in (2 * place + 1, 2 * place + 2):
+                if below < len(self._heap):
+                    heapq.heappush(at, (self._heap[below], below))
+        return found
+
     def __len__(self) -> int:
         return len(self._rows)
 

@@ -45,7 +45,7 @@ class OneOf(Generic[R]):
     wanted: frozenset[str]
 
     def holds(self, record: R) -> bool:
-        return any(value in self.wanted for value in self.by(record))
+        return not self.wanted.isdisjoint(self.by(record))
 
     def within(self, rows: indexes.Numbered[R]) -> BitMap:
         return rows.having(self.by).any_of(self.wanted)
@@ -130,14 +130,18 @@ def _first(
     descending: bool = False,
 ) -> list[R]:
     some: Iterable[R] = table.values()
-    if len(table) > FEW:
+    if len(table) > FEW and (conditions or count is not None):
         rows = table.index(indexes.Numbered)
         found = within(rows, conditions)
         if len(found) > FEW:
-            end = len(found) if count is None else min(count, len(found))
-            return [rows[number] for number in rows.page(found, by, 0, end, descending=descending)]
+            conditions = ()
+            if count is not None:
+                page = rows.page(found, by, 0, min(count, len(found)), descending=descending)
+                return [rows[number] for number in page]
         some = [rows[number] for number in found]
-    matching = [row for row in some if all(condition.holds(row) for condition in conditions)]
+    matching = list(some)
+    for condition in conditions:
+        matching = [row for row in matching if condition.holds(row)]
     if by is not None:
         matching.sort(key=by)
     return (matching[::-1] if descending else matching)[:count]

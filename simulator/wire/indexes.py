@@ -119,6 +119,8 @@ class Numbered(Generic[R]):
         self, among: BitMap, sort: Callable[[R], Any] | None, start: int, end: int, *, descending: bool
     ) -> list[int]:
         """The numbers that stand from `start` to before `end` among these, in the order of the table or of a sort."""
+        if start >= end:  # a page behind the last
+            return []
         if sort is not None:
             return self.order(sort).cut(among, start, end, descending=descending)
         if descending:

@@ -271,7 +271,9 @@ def _look_through(request: ListRequest[R], records: Ordered[R], start: int) -> t
         total = len(records)
         end = min(start + request.size, total)
         return _cut(records, min(start, total), end, newest_first=request.descending), total
-    matching = [row for row in records if all(condition.holds(row) for condition in request.conditions)]
+    matching = list(records)
+    for condition in request.conditions:
+        matching = [row for row in matching if condition.holds(row)]
     if request.sort is not None:
         key = request.sort
         matching.sort(key=lambda row: (key(row), row.sequence))

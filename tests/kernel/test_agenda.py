@@ -317,6 +317,8 @@ class AgendaMachine(RuleBasedStateMachine):
         order = self._order()
         assert [timer.key for timer in self.agenda.in_firing_order()] == order
         assert len(self.agenda) == len(order)
+        for count in (0, 1, 3):
+            assert [timer.key for timer in self.agenda.first(count)] == order[:count]
         following = self.agenda.next()
         assert (None if following is None else following.key) == (order[0] if order else None)
 
