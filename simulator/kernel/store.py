@@ -138,6 +138,11 @@ _NO_ROWS: dict[str, Any] = {}
 """What every table shares before its first row: most tables of most worlds have none."""
 
 
+class _OutsideOfChange(RuntimeError):
+    def __init__(self, name: str) -> None:
+        super().__init__(f"table {name!r} written outside of a change")
+
+
 class Table(Generic[Row]):
     """Rows by key, in the order of their creation, which an undone deletion keeps.
 
@@ -183,7 +188,10 @@ class Table(Generic[Row]):
     def put(self, key: str, row: Row) -> None:
         """Insert or replace a row; only inside a change."""
         old = self.rows.get(key, ABSENT)
-        self._store.remember(self, key, old)
+        undo = self._store._undo
+        if undo is None:
+            raise _OutsideOfChange(self.name)
+        undo.append((self, key, old))  # not by `remember`: half of what happens is puts, and a call is a fifth of one
         if self._shared:
             self._unshare()
         if old is ABSENT and self._places is not None:
@@ -323,7 +331,7 @@ class Store:
 
     def remember(self, table: Table[Any], key: str, old: Any) -> None:
         if self._undo is None:
-            raise RuntimeError(f"table {table.name!r} written outside of a change")
+            raise _OutsideOfChange(table.name)
         self._undo.append((table, key, old))
 
     def change(self) -> AbstractContextManager[None]:

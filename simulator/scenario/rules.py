@@ -6,7 +6,7 @@ is seen by that one alone. What is bound and counted are rows of the world, so t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate, takewhile
 
@@ -15,7 +15,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop
-from simulator.scenario.catalogue import Context, PreparedRule
+from simulator.scenario.catalogue import Context, PreparedRule, PreparedScenario
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.filling import filled, work_of
 from simulator.scenario.logbook import note
@@ -58,10 +58,14 @@ def dispatch(context: Context, world: World, happening: Happening) -> None:
         if context.catalogue.knows(world, name) and stops.why_stopped(world, name) is None:
             offer(context, world, name, happening, root)
         return
-    view = _view_of(world, happening)
+    view: View | None = None
     for name in reversed(active(world)):
-        if _offer(context, world, name, happening, "", view):
-            return
+        ready = context.catalogue.get(world, name)
+        rules = ready.rules_about(happening.event, happening.subject)
+        if rules:  # hardly ever: what nobody waits for costs no more than this
+            view = view or _view_of(world, happening)
+            if _offer(context, world, ready, rules, happening, "", view):
+                return
 
 
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
@@ -84,16 +88,26 @@ def bind(world: World, object_id: str, name: str) -> None:
 
 def offer(context: Context, world: World, name: str, happening: Happening, root: str) -> bool:
     """Let the first matching rule of one scenario take it; whether one did. `root`: what is bound, if anything."""
-    return _offer(context, world, name, happening, root, _view_of(world, happening))
+    ready = context.catalogue.get(world, name)
+    rules = ready.rules_about(happening.event, happening.subject)
+    return _offer(context, world, ready, rules, happening, root, _view_of(world, happening))
 
 
 def _view_of(world: World, happening: Happening) -> View:
     return View(world, happening.environment, happening.subject, happening.object_id)
 
 
-def _offer(context: Context, world: World, name: str, happening: Happening, root: str, view: View) -> bool:
-    ready = context.catalogue.get(world, name)
-    for prepared in ready.rules_about(happening.event, happening.subject):
+def _offer(
+    context: Context,
+    world: World,
+    ready: PreparedScenario,
+    rules: Iterable[PreparedRule],
+    happening: Happening,
+    root: str,
+    view: View,
+) -> bool:
+    name = ready.file.name
+    for prepared in rules:
         groups = _take(context, world, name, prepared, view, root)
         if groups is not None:
             part, place = prepared.part, prepared.place

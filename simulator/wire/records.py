@@ -162,7 +162,10 @@ def render(world: World, record: Record) -> Shown:
 def render_for_event(world: World, record: Record) -> JsonObject:
     """The full resource as events carry it at this instant (decision W8)."""
     kind = kind_of(world, record)
-    return {**kind.render(world, record), **(kind.in_events(world, record) if kind.in_events is not None else {})}
+    shown: JsonObject = {**kind.render(world, record)}
+    if kind.in_events is not None:
+        shown |= kind.in_events(world, record)
+    return shown
 
 
 def create(world: World, record: R, on: str, when: str = "", *, announced: bool = True) -> R:
@@ -202,11 +205,11 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
     `record` may differ from what is stored in any field but the status. `extra`: members that the events of this move
     carry besides the rendered resource (the `run` of decision W8).
     """
-    kind = kind_of(world, record)
+    kind, now_ms = kind_of(world, record), world.now_ms
     step = kind.machine.next(record.status, on, when)
-    record = replace(record, status=step.target, updated_at_ms=world.now_ms)
+    record = replace(record, status=step.target, updated_at_ms=now_ms)
     _write(world, kind, record)
-    world.journal.record_move(record.id, HistoryEntry(step.target, world.now_ms, step.on, world.cause))
+    world.journal.record_move(record.id, HistoryEntry(step.target, now_ms, step.on, world.cause))
     _emit(world, record, step, extra or {})
     return record
 
@@ -319,4 +322,6 @@ def _emit(world: World, record: Record, move: Move, extra: Shown) -> None:
         return
     for environment in (record.environment,) if record.environment else ENVIRONMENTS:
         for event_type in move.events:
-            emit(world, environment, event_type, {**render_for_event(world, record), **extra}, record.object_id)
+            shown = render_for_event(world, record)
+            shown.update(extra)
+            emit(world, environment, event_type, shown, record.object_id)

@@ -184,7 +184,7 @@ def review(call: Call[None, None, RecurringPayment]) -> Review:
         payment,
         estimate(world, payment),
         render_recipient(world, payment),
-        payment.moments(world.now_ms, NEXT_RUNS_SHOWN) if payment.status != "completed" else [],
+        payment.moments(world.now_ms, NEXT_RUNS_SHOWN) if payment.status != "completed" else (),
     )
     if call.trace and payment.status == "draft" and not payment.reviewed:
         save(world, replace(payment, reviewed=True))

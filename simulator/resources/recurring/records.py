@@ -106,13 +106,13 @@ class RecurringPayment(Record):
         """The currency that `amount` is in: the source's, or the beneficiary's fiat."""
         return self.source if self.amount_currency == self.symbol else currency_of(self.amount_currency, None)
 
-    def moments(self, now_ms: int, count: int) -> list[int]:
+    def moments(self, now_ms: int, count: int) -> tuple[int, ...]:
         """Up to `count` moments at which it runs (or would run, were it active) from `now_ms` on.
 
         A date that already ran is not repeated, and what the number of occurrences leaves is not exceeded.
         """
         if self.schedule is None:
-            return []
+            return ()
         if self.schedule.occurrences is not None:
             count = min(count, max(self.schedule.occurrences - self.runs_executed, 0))
         if self.last_run_ms is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from typing_extensions import TypedDict
 
@@ -158,7 +158,7 @@ def render_run(number: int, scheduled_for_ms: int, outcome: RunOutcome) -> RunMe
 
 
 def render_review(
-    payment: RecurringPayment, estimate: Estimate, recipient: ReviewRecipient, next_runs: list[int]
+    payment: RecurringPayment, estimate: Estimate, recipient: ReviewRecipient, next_runs: Iterable[int]
 ) -> Review:
     source, schedule = payment.source, present(payment.schedule)
     return {

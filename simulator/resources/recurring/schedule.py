@@ -104,11 +104,12 @@ class Schedule:
             index += 1
         return index
 
-    def moments(self, at_ms: int, count: int) -> list[int]:
+    @lru_cache(maxsize=1024)  # noqa: B019  (a schedule is a value; payments that run together mostly have equal ones)
+    def moments(self, at_ms: int, count: int) -> tuple[int, ...]:
         """Up to `count` moments of runs from `at_ms` on (included), without regard to the number of occurrences."""
         first = self.first_index(at_ms)
         found = (self.moment_at(first + offset) for offset in range(count))
-        return [moment for moment in found if moment is not None]
+        return tuple(moment for moment in found if moment is not None)
 
     def count_from(self, at_ms: int) -> int:
         """How many dates of a schedule that ends on a date lie at or after a moment."""
