@@ -138,9 +138,7 @@ _NO_ROWS: dict[str, Any] = {}
 """What every table shares before its first row: most tables of most worlds have none."""
 
 
-class _OutsideOfChange(RuntimeError):
-    def __init__(self, name: str) -> None:
-        super().__init__(f"table {name!r} written outside of a change")
+_OUTSIDE = "table {!r} written outside of a change"
 
 
 class Table(Generic[Row]):
@@ -190,7 +188,7 @@ class Table(Generic[Row]):
         old = self.rows.get(key, ABSENT)
         undo = self._store._undo
         if undo is None:
-            raise _OutsideOfChange(self.name)
+            raise RuntimeError(_OUTSIDE.format(self.name))
         undo.append((self, key, old))  # not by `remember`: half of what happens is puts, and a call is a fifth of one
         if self._shared:
             self._unshare()
@@ -331,7 +329,7 @@ class Store:
 
     def remember(self, table: Table[Any], key: str, old: Any) -> None:
         if self._undo is None:
-            raise _OutsideOfChange(table.name)
+            raise RuntimeError(_OUTSIDE.format(table.name))
         self._undo.append((table, key, old))
 
     def change(self) -> AbstractContextManager[None]:
@@ -347,7 +345,7 @@ class Store:
         written = self._undo or []
         try:
             if not keep:
-                self._roll_back(written)
+                self.roll_back(written)
         finally:
             self._undo = None
             self._buried.clear()
@@ -358,15 +356,9 @@ class Store:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
         if self._undo is None:
             raise RuntimeError("an attempt is part of a change")
-        return _Attempt(self, len(self._undo))
+        return _Attempt(self, self._undo)
 
-    def undo_since(self, mark: int) -> None:
-        """Undo what the change wrote after so many writes; `attempt` does it."""
-        written = self._undo or []
-        self._roll_back(written[mark:])
-        del written[mark:]
-
-    def _roll_back(self, undo: list[Write]) -> None:
+    def roll_back(self, undo: list[Write]) -> None:
         # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have
         # a million, and nearly every change is kept. Backwards, because a key may have been written several times and
         # only the first write of it has what was there before the change.
@@ -409,19 +401,19 @@ class _Change:
 class _Attempt:
     """A part of a change that may fail alone."""
 
-    __slots__ = ("_mark", "_store")
+    __slots__ = ("_mark", "_store", "_written")
 
-    def __init__(self, store: Store, mark: int) -> None:
+    def __init__(self, store: Store, written: list[Write]) -> None:
         # A second log would have to be joined to the first when the block is kept; a mark in the one log costs nothing.
-        self._store = store
-        self._mark = mark
+        self._store, self._written, self._mark = store, written, len(written)
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: object) -> None:
         if kind is not None:
-            self._store.undo_since(self._mark)
+            self._store.roll_back(self._written[self._mark :])
+            del self._written[self._mark :]
 
 
 _JOINED = nullcontext()
