@@ -13,10 +13,7 @@ from urllib.error import HTTPError
 from urllib.parse import quote, urlencode, urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-DEFAULT_HOST = "127.0.0.1"
-DEFAULT_PORT = 8642
-DEFAULT_URL = f"http://{DEFAULT_HOST}:{DEFAULT_PORT}"
-CONTROL_BASE = "/_simulator"
+from simulator.address import CONTROL_BASE, DEFAULT_URL
 
 
 class Unreachable(Exception):

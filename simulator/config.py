@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from simulator.client import DEFAULT_HOST, DEFAULT_PORT
+from simulator.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.fields import dotted, in_words

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 
 from starlette.responses import RedirectResponse
-from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.routing import Mount, Route
+from starlette.types import ASGIApp, Receive, Scope, Send
 
+from simulator import dashboard
+from simulator.address import CONTROL_BASE
 from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulator
-from simulator.client import CONTROL_BASE
 from simulator.config import Config, ConfigError
-from simulator.contract.serving import CONTRACT_ROWS
-from simulator.contract.serving import PAGE_ROWS as REFERENCE_PAGE_ROWS
-from simulator.control.app import ControlInterface
-from simulator.control.insight import PAGE_ROWS as COVERAGE_PAGE_ROWS
-from simulator.control.rows import control_rows
+from simulator.contract import serving
+from simulator.control import app as control
+from simulator.control import insight, rows
 from simulator.courier.courier import wall_clock_ms
-from simulator.dashboard import DASHBOARD_ROWS
-from simulator.dashboard import PATH as DASHBOARD_PATH
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
-from simulator.scenario.loader import Loader, ScenarioError
+from simulator.scenario import loader
 from simulator.server.app import Application, ConnectionLimits
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
@@ -72,9 +70,27 @@ def application_of(
     runtime: Runtime, *, hosts: Hosts | None = None, limits: ConnectionLimits | None = None, token: str | None = None
 ) -> Application:
     """The application around worlds that are there already. `token`: what control calls must bring along."""
-    rows = control_rows((*CONTRACT_ROWS, *DASHBOARD_ROWS, *REFERENCE_PAGE_ROWS, *COVERAGE_PAGE_ROWS))
-    control = ControlInterface(runtime, rows, hosts=hosts, token=token)
-    return Application(runtime, [Route("/", _Home()), *control.routes()], hosts=hosts, limits=limits)
+
+    def control_interface() -> ASGIApp:
+        pages = (*serving.CONTRACT_ROWS, *dashboard.DASHBOARD_ROWS, *serving.PAGE_ROWS, *insight.PAGE_ROWS)
+        return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, token=token).router()
+
+    steering = _MadeLate(control_interface)
+    routes = [Route("/", _Home()), Mount(CONTROL_BASE, steering), Route(CONTROL_BASE, steering)]
+    return Application(runtime, routes, hosts=hosts, limits=limits)
+
+
+class _MadeLate:
+    """An application that is made for the first request that it gets."""
+
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
+        self._make = make
+        self._made: ASGIApp | None = None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if self._made is None:
+            self._made = self._make()
+        await self._made(scope, receive, send)
 
 
 class _Home:
@@ -83,7 +99,7 @@ class _Home:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "GET":
             prefix: str = scope.get("root_path", "")
-            await RedirectResponse(f"{prefix}{CONTROL_BASE}{DASHBOARD_PATH}")(scope, receive, send)
+            await RedirectResponse(f"{prefix}{CONTROL_BASE}{dashboard.PATH}")(scope, receive, send)
         else:
             application: Application = scope["app"]
             await application.interface(scope, receive, send)
@@ -111,14 +127,14 @@ def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, .
             names.append(name)
             continue
         try:
-            file = Loader(simulator.actions).load_file(Path(name), simulator.library)
+            file = loader.Loader(simulator.actions).load_file(Path(name), simulator.library)
             simulator.library[file.name] = file
             names.append(file.name)
         except OSError:
             close = " or ".join(repr(known) for known in get_close_matches(name, simulator.library, n=3))
             hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them"
             problems.append(f"--scenario: {name!r} is neither a file nor a known scenario; {hint}")
-        except ScenarioError as error:
+        except loader.ScenarioError as error:
             problems.append(f"--scenario {name}: {error}")
     return tuple(names), problems
 

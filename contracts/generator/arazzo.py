@@ -11,7 +11,7 @@ from typing import Any
 from contracts.generator.evidence import TOUR
 from contracts.generator.flows import Flow, Step, flow_of, with_places
 from contracts.generator.schemas import Schema
-from simulator.client import DEFAULT_URL
+from simulator.address import DEFAULT_URL
 from simulator.scenario.files import Library
 
 FLOWS = (

@@ -11,7 +11,7 @@ import orjson
 
 from contracts.generator.flows import Flow, Step, with_places
 from contracts.generator.schemas import Schema
-from simulator.client import DEFAULT_URL
+from simulator.address import DEFAULT_URL
 from simulator.wire.json import dumps
 
 _DESCRIPTION = """\

@@ -9,7 +9,7 @@ from typing import Any
 from contracts.generator.forms import prune
 from contracts.generator.provenance import pascal
 from contracts.generator.schemas import REF, Components, Schema, any_of
-from simulator.client import CONTROL_BASE
+from simulator.address import CONTROL_BASE
 from simulator.control.operation import LIMIT, TAGS, ControlOperation
 from simulator.control.shapes import ENVIRONMENT_MEANINGS
 from simulator.wire.actions import ActionTable

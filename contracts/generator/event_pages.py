@@ -11,7 +11,7 @@ import orjson
 from contracts.generator.diagrams import file_name
 from contracts.generator.evidence import TOUR, Evidence
 from contracts.generator.schemas import REF, Components, Schema, references
-from simulator.courier.transport import TIMEOUT_SECONDS
+from simulator.courier.courier import TIMEOUT_SECONDS
 from simulator.kernel.clock import format_duration, parse_timestamp
 from simulator.resources.webhooks.keys import sign
 from simulator.resources.webhooks.queue import RETRY_DELAYS_MS

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from simulator.address import CONTROL_BASE, DEFAULT_URL
 from simulator.assembly import Blueprint, Simulator
-from simulator.client import CONTROL_BASE, DEFAULT_URL
 from simulator.config import Config
 from simulator.host import application_of
 from simulator.kernel.journal import HistoryEntry, JournalEntry

@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl
 
 from contracts.generator.evidence import SEED
 from contracts.generator.openapi import operations
-from simulator.client import CONTROL_BASE
+from simulator.address import CONTROL_BASE
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.rows import control_rows
 from simulator.kernel.clock import HOUR_MS, SECOND_MS

@@ -6,24 +6,35 @@ Modules that take time to load (pydantic, the rooms, uvicorn) are imported insid
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 import click
 
-from simulator.cli.comparing import compare
-from simulator.cli.conforming import conform
-from simulator.cli.insight import advice, coverage
-from simulator.cli.recording import record
-from simulator.cli.scenarios import scenario
-from simulator.cli.seeing import deliveries, events, requests, resources
-from simulator.cli.serve import serve
-from simulator.cli.steering import action, actions, clock, reset, trigger, worlds
+from simulator.cli import comparing, conforming, insight, recording, scenarios, seeing, serve, steering
 from simulator.version import __version__
 
 __all__ = ["main"]
 
-COMMANDS = (
-    serve, clock, action, actions, trigger, events, resources, deliveries, requests, scenario, record, worlds, reset,
-    advice, coverage, compare, conform,
-)  # fmt: skip
+COMMANDS: Mapping[str, Callable[[], click.Command]] = {
+    "serve": lambda: serve.serve,
+    "clock": lambda: steering.clock,
+    "action": lambda: steering.action,
+    "actions": lambda: steering.actions,
+    "trigger": lambda: steering.trigger,
+    "events": lambda: seeing.events,
+    "resources": lambda: seeing.resources,
+    "deliveries": lambda: seeing.deliveries,
+    "requests": lambda: seeing.requests,
+    "scenario": lambda: scenarios.scenario,
+    "record": lambda: recording.record,
+    "worlds": lambda: steering.worlds,
+    "reset": lambda: steering.reset,
+    "advice": lambda: insight.advice,
+    "coverage": lambda: insight.coverage,
+    "compare": lambda: comparing.compare,
+    "conform": lambda: conforming.conform,
+}
+"""Each command by its name; it is loaded when it is called, or shown in the help."""
 
 _EPILOG = """\b
 Exit codes:
@@ -34,7 +45,20 @@ Exit codes:
 """
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG)
+class _Commands(click.Group):
+    """The commands, each of which is loaded when it is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        command = COMMANDS.get(cmd_name)
+        return None if command is None else command()
+
+
+@click.group(
+    cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100}, epilog=_EPILOG
+)
 @click.version_option(__version__, prog_name="rampsim")
 def main() -> None:
     """A simulator of a stablecoin ramp and wallet service.
@@ -42,7 +66,3 @@ def main() -> None:
     `rampsim serve` starts it; every other command steers or looks at a server that runs (or, for scenarios,
     needs none).
     """
-
-
-for _command in COMMANDS:
-    main.add_command(_command)

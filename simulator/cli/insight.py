@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
+from simulator import client as clients
 from simulator.cli.remote import EXIT_REFUSED, remote, show
-from simulator.client import ControlClient
 
 _SEVERITIES = ("info", "warning", "error")
 
@@ -21,7 +21,7 @@ _SEVERITIES = ("info", "warning", "error")
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
 @click.option("--fail", is_flag=True, help="Exit with 1 when anything is found.")
 @remote
-def advice(client: ControlClient, all_worlds: bool, severity: str | None, as_json: bool, fail: bool) -> None:
+def advice(client: clients.ControlClient, all_worlds: bool, severity: str | None, as_json: bool, fail: bool) -> None:
     """Show findings about the integrator's conduct: what was seen, and what to do.
 
     \b
@@ -62,7 +62,12 @@ def advice(client: ControlClient, all_worlds: bool, severity: str | None, as_jso
 )
 @remote
 def coverage(
-    client: ControlClient, all_worlds: bool, as_json: bool, html: Path | None, missing: bool, fail_under: float | None
+    client: clients.ControlClient,
+    all_worlds: bool,
+    as_json: bool,
+    html: Path | None,
+    missing: bool,
+    fail_under: float | None,
 ) -> None:
     """Show how much of the contract the traffic has exercised.
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from simulator import client as clients
 from simulator.cli.remote import EXIT_USAGE, fail, remote
-from simulator.client import ControlClient
 
 
 @click.command()
@@ -15,7 +15,7 @@ from simulator.client import ControlClient
 @click.option("--name", metavar="NAME", help="Name of the scenario; else the file's, or `recording`.")
 @click.option("--since", metavar="TIMESTAMP|ID", help="Begin there: a simulated moment, or a request or control call.")
 @remote
-def record(client: ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
+def record(client: clients.ControlClient, out: Path | None, name: str | None, since: str | None) -> None:
     """Write down what was done by hand, calls, actions and time, as a scenario that repeats it.
 
     \b

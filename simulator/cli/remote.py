@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 
 import click
 
-from simulator.client import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL, CallRefused, ControlClient, Unreachable
+from simulator import client as clients
+from simulator.address import DEFAULT_HOST, DEFAULT_PORT, DEFAULT_URL
 
 EXIT_REFUSED = 1
 EXIT_USAGE = 2
@@ -47,7 +48,7 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         address = given["url"] or server_url(os.environ)
         if not is_address(address):
             fail([f"{address!r} is not a URL like {DEFAULT_URL}"], EXIT_USAGE)
-        client = ControlClient(
+        client = clients.ControlClient(
             address,
             given["world"],
             environment=given["environment"],
@@ -55,9 +56,9 @@ def remote(command: Callable[..., None]) -> Callable[..., None]:
         )
         try:
             command(client, *args, **values)
-        except CallRefused as refusal:
+        except clients.CallRefused as refusal:
             fail([in_words(refusal)], EXIT_REFUSED)
-        except Unreachable as error:
+        except clients.Unreachable as error:
             fail(
                 [str(error), "start one with `rampsim serve`, or name another with --url or SIMULATOR_URL"],
                 EXIT_UNREACHABLE,
@@ -109,7 +110,7 @@ def fail(lines: Iterable[str], code: int) -> NoReturn:
     sys.exit(code)
 
 
-def in_words(refusal: CallRefused) -> str:
+def in_words(refusal: clients.CallRefused) -> str:
     """What the server refused, why, and what is possible instead."""
     error = refusal.error
     code = error.get("code", f"HTTP {refusal.status}")

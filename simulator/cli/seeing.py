@@ -6,8 +6,8 @@ import json
 
 import click
 
+from simulator import client as clients
 from simulator.cli.remote import remote, show
-from simulator.client import ControlClient, segment
 
 _limit = click.option("--limit", type=click.IntRange(0), help="The newest that many, oldest first.")
 
@@ -20,7 +20,7 @@ _limit = click.option("--limit", type=click.IntRange(0), help="The newest that m
 @remote
 @click.pass_context
 def events(
-    context: click.Context, client: ControlClient, event_type: str | None, object_id: str | None,
+    context: click.Context, client: clients.ControlClient, event_type: str | None, object_id: str | None,
     limit: int | None, follow: bool,
 ) -> None:  # fmt: skip
     """Show the events emitted, subscribed or not; `wait` for one, `resend` one."""
@@ -43,7 +43,7 @@ def events(
 @click.option("--object-id", metavar="ID", help="About this object.")
 @click.option("--timeout", type=float, metavar="SECONDS", help="Real seconds to wait at most.  [default: 30]")
 @remote
-def wait(client: ControlClient, event_type: str | None, object_id: str | None, timeout: float | None) -> None:
+def wait(client: clients.ControlClient, event_type: str | None, object_id: str | None, timeout: float | None) -> None:
     """Wait for an event; one already emitted counts. Exit code 1 when the time passes."""
     show(client.get("/events/wait", type=event_type, object_id=object_id, timeout=timeout))
 
@@ -51,9 +51,9 @@ def wait(client: ControlClient, event_type: str | None, object_id: str | None, t
 @events.command()
 @click.argument("event_id", metavar="ID")
 @remote
-def resend(client: ControlClient, event_id: str) -> None:
+def resend(client: clients.ControlClient, event_id: str) -> None:
     """Send an event again to every endpoint that is enabled and subscribed."""
-    show(client.post(f"/events/{segment(event_id)}/resend?wait=true"))
+    show(client.post(f"/events/{clients.segment(event_id)}/resend?wait=true"))
 
 
 @click.command()
@@ -61,10 +61,12 @@ def resend(client: ControlClient, event_id: str) -> None:
 @click.option("--type", "resource_type", metavar="TYPE", help="Only resources of this type.")
 @_limit
 @remote
-def resources(client: ControlClient, resource_id: str | None, resource_type: str | None, limit: int | None) -> None:
+def resources(
+    client: clients.ControlClient, resource_id: str | None, resource_type: str | None, limit: int | None
+) -> None:
     """Show all resources, or one with its history and the actions that are possible now."""
     if resource_id is not None:
-        show(client.get(f"/resources/{segment(resource_id)}"))
+        show(client.get(f"/resources/{clients.segment(resource_id)}"))
         return
     show(client.get("/resources", type=resource_type, limit=limit)["data"])
 
@@ -76,7 +78,7 @@ def resources(client: ControlClient, resource_id: str | None, resource_type: str
 @_limit
 @remote
 def deliveries(
-    client: ControlClient, event_id: str | None, endpoint_id: str | None, status: str | None, limit: int | None
+    client: clients.ControlClient, event_id: str | None, endpoint_id: str | None, status: str | None, limit: int | None
 ) -> None:
     """Show every webhook delivery attempt: what was sent and what came back."""
     show(client.get("/deliveries", event_id=event_id, endpoint_id=endpoint_id, status=status, limit=limit)["data"])
@@ -89,7 +91,7 @@ def deliveries(
 @_limit
 @remote
 def requests(
-    client: ControlClient, method: str | None, path: str | None, status: str | None, limit: int | None
+    client: clients.ControlClient, method: str | None, path: str | None, status: str | None, limit: int | None
 ) -> None:
     """Show the interface calls the server got, with their answers and advice."""
     show(client.get("/requests", method=method, path=path, status=status, limit=limit)["data"])

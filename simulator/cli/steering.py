@@ -6,15 +6,15 @@ from typing import Any
 
 import click
 
+from simulator import client as clients
 from simulator.cli.parameters import parameters_of, split
 from simulator.cli.remote import EXIT_REFUSED, fail, remote, show
-from simulator.client import ControlClient, segment
 
 
 @click.group(invoke_without_command=True)
 @remote
 @click.pass_context
-def clock(context: click.Context, client: ControlClient) -> None:
+def clock(context: click.Context, client: clients.ControlClient) -> None:
     """Show the clock; `advance` and `set` move it."""
     if context.invoked_subcommand is None:
         show(client.get("/clock"))
@@ -30,7 +30,7 @@ def clock(context: click.Context, client: ControlClient) -> None:
 @click.option("--horizon", metavar="DURATION", help="With --until or --until-event: how far to look.  [default: 3652d]")
 @remote
 def advance(
-    client: ControlClient, by: str | None, to: str | None, to_next: bool, until_event: str | None,
+    client: clients.ControlClient, by: str | None, to: str | None, to_next: bool, until_event: str | None,
     object_id: str | None, until: tuple[str, str] | None, horizon: str | None,
 ) -> None:  # fmt: skip
     """Move the clock and fire what is due on the way.
@@ -74,7 +74,7 @@ def advance(
 @click.option("--rate", type=float, help="Speed of a scaled clock.")
 @click.option("--now", metavar="TIMESTAMP", help="Move ahead to this moment, firing what is due on the way.")
 @remote
-def set_clock(client: ControlClient, mode: str | None, rate: float | None, now: str | None) -> None:
+def set_clock(client: clients.ControlClient, mode: str | None, rate: float | None, now: str | None) -> None:
     """Change how the clock moves, or the time."""
     body = {name: value for name, value in (("mode", mode), ("rate", rate), ("now", now)) if value is not None}
     if not body:
@@ -90,7 +90,7 @@ def set_clock(client: ControlClient, mode: str | None, rate: float | None, now: 
 @click.argument("name")
 @click.argument("rest", nargs=-1, type=click.UNPROCESSED, metavar="[TARGET] [--PARAMETER VALUE]...")
 @remote
-def action(client: ControlClient, name: str, rest: tuple[str, ...]) -> None:
+def action(client: clients.ControlClient, name: str, rest: tuple[str, ...]) -> None:
     """Do what the outside world does: pay, confirm, refuse, refund, change a rate.
 
     TARGET is the id of a resource. Every parameter of the action is an option; what is not a string is written as
@@ -109,13 +109,13 @@ def action(client: ControlClient, name: str, rest: tuple[str, ...]) -> None:
     body: dict[str, Any] = parameters_of(row.get("parameters", {}), given)
     if target is not None:
         body["target"] = target
-    show(client.post(f"/actions/{segment(name)}", body))
+    show(client.post(f"/actions/{clients.segment(name)}", body))
 
 
 @click.command()
 @click.option("--json", "as_json", is_flag=True, help="The whole list with the JSON Schemas of the parameters.")
 @remote
-def actions(client: ControlClient, as_json: bool) -> None:
+def actions(client: clients.ControlClient, as_json: bool) -> None:
     """List all actions, what they act on, and their parameters."""
     rows = client.get("/actions")["data"]
     if as_json:
@@ -141,7 +141,7 @@ def _options_of(schema: dict[str, Any]) -> list[str]:
 @click.argument("event")
 @click.option("--target", metavar="ID", help="The object the event is to be about.")
 @remote
-def trigger(client: ControlClient, event: str, target: str | None) -> None:
+def trigger(client: clients.ControlClient, event: str, target: str | None) -> None:
     """Reach an event: make it happen by the calls and actions that lead there."""
     show(client.post("/trigger?wait=true", {"event": event} | ({"target": target} if target is not None else {})))
 
@@ -149,13 +149,13 @@ def trigger(client: ControlClient, event: str, target: str | None) -> None:
 @click.command()
 @click.argument("world_id", metavar="[ID]", required=False)
 @remote
-def worlds(client: ControlClient, world_id: str | None) -> None:
+def worlds(client: clients.ControlClient, world_id: str | None) -> None:
     """Show all worlds, or one: its keys, clock, scenarios and settings."""
-    show(client.get("/worlds")["data"] if world_id is None else client.get(f"/worlds/{segment(world_id)}"))
+    show(client.get("/worlds")["data"] if world_id is None else client.get(f"/worlds/{clients.segment(world_id)}"))
 
 
 @click.command()
 @remote
-def reset(client: ControlClient) -> None:
+def reset(client: clients.ControlClient) -> None:
     """Make the world again as at its creation: same seed, keys, scenarios; nothing in it."""
     show(client.post("/reset"))

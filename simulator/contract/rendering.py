@@ -7,7 +7,7 @@ import re
 import jinja2
 from markupsafe import Markup
 
-from simulator.client import DEFAULT_URL
+from simulator.address import DEFAULT_URL
 from simulator.contract.reference import Page
 from simulator.wire.json import Shown
 

@@ -6,7 +6,7 @@ import asyncio
 import re
 from functools import cache
 
-from simulator.client import DEFAULT_URL
+from simulator.address import DEFAULT_URL
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
 from simulator.control.operation import ControlCall, ControlOperation, Raw, any_text

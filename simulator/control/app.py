@@ -12,10 +12,10 @@ from urllib.parse import parse_qsl
 
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
-from starlette.routing import BaseRoute, Mount, Route, Router
+from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
-from simulator.client import CONTROL_BASE
+from simulator.address import CONTROL_BASE
 from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
@@ -62,20 +62,18 @@ class ControlInterface:
         self._lookups = Lookups()
         self._rows = {row.name: row for row in rows}
 
-    def routes(self) -> list[BaseRoute]:
-        """One route for each path, all under /_simulator; the literal ones come first."""
+    def router(self) -> Router:
+        """One route for each path below /_simulator; the literal ones come first."""
         paths: dict[str, dict[str, ControlOperation]] = {}
         for row in self._rows.values():
             if paths.setdefault(row.path, {}).setdefault(row.method, row) is not row:
                 raise ValueError(f"two rows for {row.method} {row.path}")
         literal_first = sorted(paths, key=lambda path: path.count("{"))
-        unknown = _ControlPath(self, {})
-        router = Router(
+        return Router(
             [Route(path, _ControlPath(self, paths[path])) for path in literal_first],
             redirect_slashes=False,
-            default=unknown,
+            default=_ControlPath(self, {}),
         )
-        return [Mount(CONTROL_BASE, router), Route(CONTROL_BASE, unknown)]
 
     async def answer(self, request: Request, rows: Mapping[str, ControlOperation]) -> Response:
         """Answer one request; `rows` are the rows of its path by method, none for an unknown path."""

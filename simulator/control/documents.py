@@ -16,7 +16,7 @@ from typing_extensions import is_typeddict
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.journal import CALLS
 from simulator.control.trial import try_out
-from simulator.insight import COVERAGE
+from simulator.insight.tally import COVERAGE
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, format_timestamp, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import JournalEntry

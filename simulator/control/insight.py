@@ -6,16 +6,9 @@ from typing import Annotated
 
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, Query, Raw, any_text, one_of, wrong
 from simulator.control.pages import HTML, apart, page_rows
-from simulator.insight import (
-    EVERY_WORLD,
-    count_world,
-    coverage_of,
-    findings,
-    findings_with_world,
-    merged,
-    page_source,
-    render_page,
-)
+from simulator.insight import page
+from simulator.insight.advice import findings, findings_with_world
+from simulator.insight.coverage import EVERY_WORLD, count_world, coverage_of, merged
 from simulator.insight.shapes import AdviceList, CoverageReport
 from simulator.kernel.journal import newest
 from simulator.kernel.world import World
@@ -72,7 +65,7 @@ async def coverage(call: ControlCall) -> Annotated[JsonObject, CoverageReport]:
 
 async def coverage_page(call: ControlCall) -> Raw[str]:
     """The same coverage as a page to look at."""
-    return Raw(apart(render_page(await _report(call)), _PAGE).html)
+    return Raw(apart(page.render_page(await _report(call)), _PAGE).html)
 
 
 _PAGE = "coverage"
@@ -113,5 +106,5 @@ ROWS: tuple[ControlOperation, ...] = (
     ),
 )
 
-PAGE_ROWS = page_rows(_PAGE, lambda: apart(page_source(), _PAGE))
+PAGE_ROWS = page_rows(_PAGE, lambda: apart(page.page_source(), _PAGE))
 """What the page for people needs; no part of the contract."""

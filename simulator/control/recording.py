@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeAlias
 
+from simulator.address import CONTROL_BASE
 from simulator.assembly import Blueprint, Simulator, WorldState
-from simulator.client import CONTROL_BASE
 from simulator.control.actions import resources_of_type
 from simulator.control.journal import KeptCall, calls_dropped, calls_of
 from simulator.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong

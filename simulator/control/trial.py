@@ -12,7 +12,8 @@ import orjson
 from simulator.assembly import Simulator, WorldState
 from simulator.control.journal import calls_of, show_call
 from simulator.control.queries import show_entry
-from simulator.insight import count_world, findings
+from simulator.insight.advice import findings
+from simulator.insight.coverage import count_world
 from simulator.kernel.agenda import Timer
 from simulator.kernel.fields import LAST_TIMESTAMP_MS
 from simulator.kernel.journal import Cause, Event

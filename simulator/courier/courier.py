@@ -15,8 +15,8 @@ from dataclasses import field
 from functools import partial
 from weakref import ReferenceType, WeakKeyDictionary, ref
 
+from simulator.courier import transport as transports
 from simulator.courier.port import Port
-from simulator.courier.transport import TIMEOUT_SECONDS, HttpTransport, Transport
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -24,6 +24,7 @@ from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt, Outcome
 from simulator.wire.operation import Probe, ProbeOutcome
 
+TIMEOUT_SECONDS = 10.0
 _CAUSE = Cause("law", "webhook")
 _log = logging.getLogger(__name__)
 SIGNATURES_KEPT = 10_000
@@ -89,13 +90,13 @@ class Courier:
     def __init__(
         self,
         port: Port,
-        transport: Transport | None = None,
+        transport: transports.Transport | None = None,
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,
         timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         self._port = port
-        self._transport: Transport = transport or HttpTransport()
+        self._transport = transport
         self._wall_clock_ms = wall_clock_ms
         self._timeout_seconds = timeout_seconds
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
@@ -202,7 +203,8 @@ class Courier:
         for carrier in carriers:
             carrier.cancel()
         await asyncio.gather(*(carrier.task for carrier in carriers if carrier.task), return_exceptions=True)
-        await self._transport.close()
+        if self._transport is not None:
+            await self._transport.close()
         self._closing = False
 
     def _flight(self, world: World) -> _Flight:
@@ -291,6 +293,8 @@ class Courier:
         self._senders[signature] = ref(world)
         if len(self._senders) > SIGNATURES_KEPT:
             del self._senders[next(iter(self._senders))]
+        if self._transport is None:
+            self._transport = transports.HttpTransport()
         return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
 
     def sender_of(self, signature: str) -> tuple[bool, World | None]:

@@ -25,7 +25,6 @@ from simulator.courier.exchange import ConnectionClosed, Exchange, Headers, NoHt
 from simulator.kernel.dataclass import dataclass
 from simulator.resources.webhooks import Outcome, check_address, check_url, is_on_this_machine
 
-TIMEOUT_SECONDS = 10.0
 _HEAD_START_SECONDS = 0.25
 """How long one address of a name is tried before the next is, beside it (RFC 8305)."""
 

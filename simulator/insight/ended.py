@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from simulator.insight.advice import findings_with_world
-from simulator.insight.coverage import Counts, count_world, merged
-from simulator.insight.shapes import Finding
+from simulator.insight import advice, coverage, shapes
 from simulator.kernel.world import World
 from simulator.wire.operation import Operation
 
@@ -24,8 +22,8 @@ class EndedWorlds:
     def __init__(self, operations: Iterable[Operation]) -> None:
         self._operations = tuple(operations)
         self._waiting: deque[World] = deque()
-        self.counts: Counts = {}
-        self.findings: deque[Finding] = deque(maxlen=FINDINGS_KEPT)
+        self.counts: coverage.Counts = {}
+        self.findings: deque[shapes.Finding] = deque(maxlen=FINDINGS_KEPT)
 
     @property
     def is_complete(self) -> bool:
@@ -40,7 +38,10 @@ class EndedWorlds:
         """Keep what is known of the world that waits longest; it waits no more even when that fails."""
         world = self._waiting[0]
         try:
-            counts, found = merged((self.counts, count_world(world))), findings_with_world(world, self._operations)
+            counts, found = (
+                coverage.merged((self.counts, coverage.count_world(world))),
+                advice.findings_with_world(world, self._operations),
+            )
             self.counts = counts
             self.findings += found
         finally:

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from simulator.client import CONTROL_BASE
+from simulator.address import CONTROL_BASE
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject, dumps, loads
 

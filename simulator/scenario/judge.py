@@ -12,7 +12,7 @@ from difflib import get_close_matches
 
 from pydantic import ValidationError
 
-from simulator.client import CONTROL_BASE
+from simulator.address import CONTROL_BASE
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.filling import PLACEHOLDER

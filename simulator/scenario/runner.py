@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from pydantic import TypeAdapter
 
-from simulator.client import CONTROL_BASE
+from simulator.address import CONTROL_BASE
 from simulator.kernel.clock import SECOND_MS, format_duration
 from simulator.scenario.clients import Client, Reply
 from simulator.scenario.drive import (

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from urllib.parse import parse_qsl
 
 from simulator.courier.courier import wall_clock_ms
-from simulator.insight import count_entry
+from simulator.insight.tally import count_entry
 from simulator.kernel.journal import Cause
 from simulator.kernel.machine import IllegalMove
 from simulator.kernel.texts import Text

@@ -12,9 +12,9 @@ import traceback
 from collections.abc import Callable
 
 from simulator.assembly import Simulator
+from simulator.courier import transport as transports
 from simulator.courier.courier import Courier, wall_clock_ms
-from simulator.courier.transport import Transport
-from simulator.insight import EndedWorlds
+from simulator.insight.ended import EndedWorlds
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
 from simulator.wire.masking import Masker
@@ -41,7 +41,7 @@ class Runtime:
     def __init__(
         self,
         simulator: Simulator,
-        transport: Transport | None = None,
+        transport: transports.Transport | None = None,
         *,
         masker: Masker | None = None,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,

@@ -207,8 +207,9 @@ def test_it_serves_in_this_process_until_it_is_told_to_stop(monkeypatch: pytest.
 
 def test_help_is_there_for_every_command_and_names_the_exit_codes() -> None:
     assert "3  no server answers at the address" in CliRunner().invoke(main, ["--help"]).stdout
-    for command in COMMANDS:
-        result = CliRunner().invoke(main, [command.name or "", "--help"])
+    for name, command in COMMANDS.items():
+        assert command().name == name
+        result = CliRunner().invoke(main, [name, "--help"])
         assert result.exit_code == 0
         assert len(result.stdout) > 100
 

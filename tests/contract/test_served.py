@@ -10,7 +10,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.routing import Mount
 
-from simulator.client import DEFAULT_URL
+from simulator.address import DEFAULT_URL
 from simulator.config import Config
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.host import create_app

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from simulator.assembly import Blueprint, Simulator
-from simulator.insight import EndedWorlds
-from simulator.insight.ended import FINDINGS_KEPT
+from simulator.insight.ended import FINDINGS_KEPT, EndedWorlds
 from simulator.kernel.journal import Cause
 from simulator.wire.advice import ADVICE, advise
 

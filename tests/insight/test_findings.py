@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from simulator.assembly import Blueprint, Simulator
-from simulator.insight import findings
-from simulator.insight.advice import MOST_EVIDENCE
+from simulator.insight.advice import MOST_EVIDENCE, findings
 from simulator.kernel.clock import SECOND_MS
 from simulator.kernel.journal import Cause, JournalEntry
 from simulator.kernel.texts import NO_HEADERS, Text

@@ -20,8 +20,8 @@ import orjson
 import pytest
 import yaml
 
+from simulator.address import CONTROL_BASE
 from simulator.assembly import Blueprint, Simulator
-from simulator.client import CONTROL_BASE
 from simulator.contract.files import operations_of
 from simulator.host import application_of
 from simulator.kernel.world import DEFAULT_WORLD
