@@ -100,8 +100,8 @@ def _quick_start() -> Iterator[None]:
     gc.disable()
     try:
         yield
-    finally:
         gc.freeze()  # what is here now stays: to look through it later would make every call wait
+    finally:
         gc.enable()
 
 
