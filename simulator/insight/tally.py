@@ -59,18 +59,18 @@ COVERAGE = TableKey("coverage", Hits, around=True)
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one call that was routed to an operation; inside a change."""
-    _count(world, Counted(ANSWER, operation.name, outcome_of(exchange)), exchange.id)
+    _count(world, f"{ANSWER} {operation.name} {outcome_of(exchange)}", exchange.id)
     if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
-        _count(world, Counted(REPLAY, operation.name, SUCCESS), exchange.id)
+        _count(world, f"{REPLAY} {operation.name} {SUCCESS}", exchange.id)
     if exchange.status == 200 and isinstance(operation.query, Listing):
         is_first = query_of(exchange.path).get("page", "1").lstrip("0") == "1"
         if is_first or not exchange.response.startswith(_EMPTY_PAGE):
-            _count(world, Counted(PAGE, operation.name, FIRST if is_first else FURTHER), exchange.id)
+            _count(world, f"{PAGE} {operation.name} {FIRST if is_first else FURTHER}", exchange.id)
 
 
-def _count(world: World, counted: Counted, request_id: str) -> None:
+def _count(world: World, key: str, request_id: str) -> None:
+    """Count what the key of a row says: a `Counted`, written at once."""
     table = world.store[COVERAGE]
-    key = counted.row
     row = table.get(key)
     table.put(key, Hits(1, request_id) if row is None else Hits(row.hits + 1, row.first))
 

@@ -163,6 +163,10 @@ class World:
         """One change with its cause: everything in the block happens, or nothing when it raises."""
         return _CausedChange(self, cause, origin)
 
+    def take_cause(self, cause: Cause, origin: Origin) -> None:
+        """Let what is written from here to the end of the change under way have this cause."""
+        self.cause, self.origin = cause, origin
+
     def fire_next(self, until_ms: int) -> Timer | None:
         """Fire the next timer due at or before `until_ms`, at exactly its due time; None when there is none.
 

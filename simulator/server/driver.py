@@ -170,6 +170,11 @@ class Driver:
     async def fire_due(self, world: World) -> None:
         """Fire what is due at this moment of the world: what a call has just planned without delay."""
         keeping = self._keeping(world)
+        if keeping.firing is None:
+            timer = world.agenda.next()
+            if timer is None or timer.due_at_ms > world.now_ms:  # after most calls
+                keeping.leftover = keeping.leftover and keeping.advance is not None
+                return
         self._fire(world, keeping, world.now_ms)
         await self._fired(world, keeping)
 

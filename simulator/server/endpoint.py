@@ -150,8 +150,7 @@ class Endpoint:
                 request.request_id = _draw_id(world)
                 if interference is not None:
                     return self._interfered(request, operation, call, interference)
-                with world.store.attempt():
-                    answer = self._performed(request, operation, call)
+                answer = self._performed(request, operation, call)
             except ApiError as error:
                 answer = self._refuse(request, error)
             except Exception:
@@ -284,19 +283,19 @@ class Endpoint:
         origin: Origin,
         bind: Callable[[Outgoing], None] = lambda outgoing: None,
     ) -> _Answering:
-        """What a call does: the answer of a scenario or the room's action, and the binding of its key.
+        """What a call does, inside its change: a scenario's answer or the room's action, and the binding of its key.
 
         A call that sends a test request ends in a second change, after what came back: nobody waits inside of one.
         """
         cause = Cause("request", operation.name, request.request_id)
-        with request.world.change(cause, origin):
-            try:
-                answer = self._decide(request, call, operation)
-            except (ApiError, IllegalMove) as error:
-                answer = self._refuse(request, error)
-            if isinstance(answer, Outgoing):
-                bind(answer)
-                return answer
+        request.world.take_cause(cause, origin)
+        try:
+            answer = self._decide(request, call, operation)
+        except (ApiError, IllegalMove) as error:
+            answer = self._refuse(request, error)
+        if isinstance(answer, Outgoing):
+            bind(answer)
+            return answer
         return self._concluded(request, operation, answer, bind, cause, origin)
 
     async def _concluded(
