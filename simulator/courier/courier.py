@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
@@ -101,7 +102,8 @@ class Courier:
         self._timeout_seconds = timeout_seconds
         self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
         self._closing = False
-        self._senders: dict[str, ReferenceType[World]] = {}
+        # An ordered dict, because the first key of a plain one is looked for past all those that were there before.
+        self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
     def pump(self, world: World) -> None:
         """Start whatever may start now, without waiting for it; outside of a change of the world, in a running loop."""
@@ -289,10 +291,10 @@ class Courier:
 
     async def _post(self, world: World, url: str, headers: tuple[tuple[str, str], ...], body: bytes) -> Outcome:
         signature = next((value for name, value in headers if name == "X-Signature"), "")
-        self._senders.pop(signature, None)
         self._senders[signature] = ref(world)
+        self._senders.move_to_end(signature)
         if len(self._senders) > SIGNATURES_KEPT:
-            del self._senders[next(iter(self._senders))]
+            self._senders.popitem(last=False)
         if self._transport is None:
             self._transport = transports.HttpTransport()
         return await self._transport.post(url, headers, body, self._timeout_seconds, webhooks.url_policy(world))
