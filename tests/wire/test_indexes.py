@@ -153,6 +153,19 @@ def test_a_list_is_the_same_however_it_is_found(first: list[Row], steps: list[tu
             assert (list(found), pagination) == looked_through(table, query)
 
 
+@pytest.mark.parametrize("sort", ["created_at", "amount"])
+@pytest.mark.parametrize("order", ["asc", "desc"])
+def test_a_page_behind_the_last_is_empty_however_it_is_found(sort: str, order: str) -> None:
+    store = Store()
+    table = store[ROWS]
+    with store.change():
+        write(table, [Row(f"r{number}", number, 0, 0, "new", (), None, Decimal(number % 3)) for number in range(7)])
+    for page in (3, 4, 5, 99):
+        query = {"status": "new", "sort_by": sort, "sort_order": order, "size": "2", "page": str(page)}
+        found, pagination = paginate(parse_list(LISTING, query), table)
+        assert (list(found), pagination) == looked_through(table, query)
+
+
 def test_nothing_is_indexed_before_a_list_asks_for_it() -> None:
     """A world whose lists nobody narrows pays nothing for it."""
     store, seen = Store(), list[str]()

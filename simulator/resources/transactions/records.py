@@ -5,7 +5,7 @@ An order is the same record seen as an order (decision S18), so its number and i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import field
 from decimal import Decimal
 from typing import Literal
@@ -134,19 +134,17 @@ class Transaction(Record):
         """The network that delivers, None for fiat."""
         return (self.received.network,)
 
-    def networks(self) -> Iterator[str]:
-        """The canonical networks of both sides."""
-        for side in (self.paid, self.received):
-            if side.network is not None:
-                yield side.network
+    def networks(self) -> tuple[str | None, str | None]:
+        """The canonical networks of both sides, None for fiat."""
+        return self.paid.network, self.received.network
 
-    def searched(self) -> Iterator[str | None]:
+    def searched(self) -> tuple[str | None, ...]:
         """What lists search (decision L3): ids, reference, addresses, tx_hash, account of payer and beneficiary."""
-        yield from (self.id, self.order_id, self.reference)
-        yield from (self.sender_address, self.recipient_address, self.refund_address, self.lightning)
-        yield from (self.tx_hash, self.account_number)
-        if self.payment_instructions is not None:
-            yield self.payment_instructions.get("account_number")
+        instructions = self.payment_instructions
+        payee = None if instructions is None else instructions.get("account_number")
+        names = self.id, self.order_id, self.reference
+        addresses = self.sender_address, self.recipient_address, self.refund_address, self.lightning
+        return (*names, *addresses, self.tx_hash, self.account_number, payee)
 
     def currencies(self) -> tuple[str, str]:
         return self.paid.code, self.received.code

@@ -7,13 +7,14 @@ In examples a text `@`, `@+30m` or `@-1d` stands for a moment counted from now.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
 from typing import Any
 
 from simulator.kernel.clock import format_timestamp, parse_duration
+from simulator.kernel.journal import EVENTS
 from simulator.kernel.world import World
 from simulator.resources.webhooks.bodies import EmitParameters
 from simulator.wire.actions import ActionCall
+from simulator.wire.conditions import OneOf, newest_of, only
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
@@ -58,23 +59,19 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
     found: list[Any] = []
     for subject in subjects:
         own = subject.kind.table.of(environment)
+        fits = OneOf(only("kind"), frozenset((subject.kind.name,))), OneOf(only("status"), frozenset(subject.statuses))
         for address in (own, own.of_deleted):
-            fits = (
-                one
-                for one in world.store[address].newest_first()
-                if one.kind == subject.kind.name and one.status in subject.statuses
-            )
-            found += islice(fits, 1)
+            found += newest_of(world.store[address], fits, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
     return None if record is None else (render_for_event(world, record), record.id)
 
 
 def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
     """What the newest event of this type said: of a run only its event knows."""
-    for event in world.journal.events_newest_first():
-        if event.type == event_type and event.environment == environment:
-            found: JsonObject = loads(event.raw)["data"]["object"]
-            return found, event.object_id
+    wanted = OneOf(only("type"), frozenset((event_type,))), OneOf(only("environment"), frozenset((environment,)))
+    for event in newest_of(world.store[EVENTS], wanted, 1):
+        found: JsonObject = loads(event.raw)["data"]["object"]
+        return found, event.object_id
     return None
 
 
