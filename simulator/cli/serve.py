@@ -112,6 +112,7 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
     import uvloop
 
     from simulator.host import banner
+    from simulator.server.garbage import passing_over_the_old
     from simulator.server.process import MaskingFormatter, open_socket, origin_of
 
     log = logging.StreamHandler()
@@ -131,7 +132,7 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
             sys.stdout.flush()
         await task
 
-    with _signals(server), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with _signals(server), passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
 
 

@@ -141,6 +141,25 @@ _NO_ROWS: dict[str, Any] = {}
 _OUTSIDE = "table {!r} written outside of a change"
 
 
+class _Log:
+    """What the present change of a store has written (None outside of one), and the places of rows that it deleted.
+
+    Tables know the log and not their store: each would keep the other, and a world that ends would stay until the
+    garbage collector comes by, which looks at what is old as seldom as it can.
+    """
+
+    __slots__ = ("buried", "writes")
+
+    def __init__(self) -> None:
+        self.writes: list[Write] | None = None
+        self.buried: list[int] = []
+
+    def remember(self, table: Table[Any], key: str, old: Any) -> None:
+        if self.writes is None:
+            raise RuntimeError(_OUTSIDE.format(table.name))
+        self.writes.append((table, key, old))
+
+
 class Table(Generic[Row]):
     """Rows by key, in the order of their creation, which an undone deletion keeps.
 
@@ -148,10 +167,10 @@ class Table(Generic[Row]):
     it, after a copy where it is shared. A dict copied whole costs some 10 ns a row, once for each snapshot.
     """
 
-    __slots__ = ("_indexes", "_next_place", "_places", "_shared", "_store", "name", "rows")
+    __slots__ = ("_indexes", "_log", "_next_place", "_places", "_shared", "name", "rows")
 
-    def __init__(self, store: Store, name: str) -> None:
-        self._store = store
+    def __init__(self, log: _Log, name: str) -> None:
+        self._log = log
         self.name = name
         self.rows: dict[str, Row] = _NO_ROWS
         self._shared = True
@@ -186,7 +205,7 @@ class Table(Generic[Row]):
     def put(self, key: str, row: Row) -> None:
         """Insert or replace a row; only inside a change."""
         old = self.rows.get(key, ABSENT)
-        undo = self._store._undo
+        undo = self._log.writes
         if undo is None:
             raise RuntimeError(_OUTSIDE.format(self.name))
         undo.append((self, key, old))  # not by `remember`: half of what happens is puts, and a call is a fifth of one
@@ -207,13 +226,13 @@ class Table(Generic[Row]):
     def delete(self, key: str) -> None:
         """Remove a row; KeyError when there is none; only inside a change."""
         old = self.rows[key]
-        self._store.remember(self, key, old)
+        self._log.remember(self, key, old)
         if self._shared:
             self._unshare()
         if self._places is None:
             self._places = {row: place for place, row in enumerate(self.rows)}
             self._next_place = len(self._places)
-        self._store.bury(self._places.pop(key))
+        self._log.buried.append(self._places.pop(key))
         del self.rows[key]
         self._tell(key, old, ABSENT)
 
@@ -233,7 +252,9 @@ class Table(Generic[Row]):
         if not was_deleted:
             self._tell(key, self.rows[key], old)
         elif self._places is not None:
-            self._places[key] = self._store.unbury()
+            # Buried in the order of deletions and undone backwards, so the one on top belongs to this row: no need to
+            # keep with every write which place it was.
+            self._places[key] = self._log.buried.pop()
             self._indexes = None  # they would have the row at the end: the next list makes them anew
         self.rows[key] = old
         return was_deleted
@@ -279,15 +300,14 @@ class Store:
     `on_commit`, if set, gets the writes of every change once it is made, in their order; it must not raise.
     """
 
-    __slots__ = ("_at", "_buried", "_keys", "_known", "_tables", "_undo", "on_commit")
+    __slots__ = ("_at", "_keys", "_known", "_log", "_tables", "on_commit")
 
     def __init__(self, known: Set[TableKey[Any]] | None = None) -> None:
         self._known = known
         self._tables: dict[str, Table[Any]] = {}
         self._at: dict[TableKey[Any] | Address[Any], Table[Any]] = {}
         self._keys: dict[str, TableKey[Any]] = {}
-        self._undo: list[Write] | None = None
-        self._buried: list[int] = []
+        self._log = _Log()
         self.on_commit: Callable[[list[Write]], None] | None = None
 
     def __getitem__(self, at: TableKey[Row] | Address[Row]) -> Table[Row]:
@@ -310,53 +330,38 @@ class Store:
         """The table whose address is written so, in an index or a snapshot; its key may never have been asked for."""
         table = self._tables.get(text)
         if table is None:
-            table = self._tables[text] = Table(self, text)
+            table = self._tables[text] = Table(self._log, text)
         return table
 
     @property
     def in_change(self) -> bool:
-        return self._undo is not None
-
-    def bury(self, place: int) -> None:
-        """Keep the place of a row that is deleted until the change is over."""
-        self._buried.append(place)
-
-    def unbury(self) -> int:
-        """The place of the row whose deletion is undone."""
-        # Places are buried in the order of deletions and undone backwards, so the one on top belongs to this row: no
-        # need to keep with every write which place it was.
-        return self._buried.pop()
-
-    def remember(self, table: Table[Any], key: str, old: Any) -> None:
-        if self._undo is None:
-            raise RuntimeError(_OUTSIDE.format(table.name))
-        self._undo.append((table, key, old))
+        return self._log.writes is not None
 
     def change(self) -> AbstractContextManager[None]:
         """One change: everything written inside stays, or nothing when the block raises; inner ones join the outer."""
-        return _Change(self) if self._undo is None else _JOINED
+        return _Change(self) if self._log.writes is None else _JOINED
 
     def begin(self) -> None:
         """Begin a change; `change` does it."""
-        self._undo = []
+        self._log.writes = []
 
     def end(self, *, keep: bool) -> None:
         """Keep what the change has written, or undo it; `change` does it."""
-        written = self._undo or []
+        written = self._log.writes or []
         try:
             if not keep:
                 self.roll_back(written)
         finally:
-            self._undo = None
-            self._buried.clear()
+            self._log.writes = None
+            self._log.buried.clear()
         if keep and self.on_commit is not None:
             self.on_commit(written)
 
     def attempt(self) -> AbstractContextManager[None]:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
-        if self._undo is None:
+        if self._log.writes is None:
             raise RuntimeError("an attempt is part of a change")
-        return _Attempt(self, self._undo)
+        return _Attempt(self, self._log.writes)
 
     def roll_back(self, undo: list[Write]) -> None:
         # Why a log of old rows and not a copy of the tables: a change writes a handful of rows in a world that may have

@@ -312,7 +312,7 @@ def test_a_store_forgets_the_place_of_every_row_that_is_gone() -> None:
         with store.change():
             table.delete(str(number))
     assert set(table._places or ()) == {"a"}
-    assert store._buried == []
+    assert store._log.buried == []
 
 
 def test_a_table_numbers_its_rows_only_once_it_loses_one() -> None:
