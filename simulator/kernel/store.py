@@ -142,11 +142,7 @@ _OUTSIDE = "table {!r} written outside of a change"
 
 
 class _Log:
-    """What the present change of a store has written (None outside of one), and the places of rows that it deleted.
-
-    Tables know the log and not their store: each would keep the other, and a world that ends would stay until the
-    garbage collector comes by, which looks at what is old as seldom as it can.
-    """
+    """What the present change of a store has written (None outside of one), and the places of rows that it deleted."""
 
     __slots__ = ("buried", "writes")
 
@@ -170,7 +166,7 @@ class Table(Generic[Row]):
     __slots__ = ("_indexes", "_log", "_next_place", "_places", "_shared", "name", "rows")
 
     def __init__(self, log: _Log, name: str) -> None:
-        self._log = log
+        self._log = log  # not the store: each would keep the other, and a world that ends would wait for the collector
         self.name = name
         self.rows: dict[str, Row] = _NO_ROWS
         self._shared = True
@@ -252,8 +248,7 @@ class Table(Generic[Row]):
         if not was_deleted:
             self._tell(key, self.rows[key], old)
         elif self._places is not None:
-            # Buried in the order of deletions and undone backwards, so the one on top belongs to this row: no need to
-            # keep with every write which place it was.
+            # Buried in the order of deletions and undone backwards, so the one on top belongs to this row.
             self._places[key] = self._log.buried.pop()
             self._indexes = None  # they would have the row at the end: the next list makes them anew
         self.rows[key] = old
