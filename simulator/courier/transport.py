@@ -29,6 +29,7 @@ _HEAD_START_SECONDS = 0.25
 """How long one address of a name is tried before the next is, beside it (RFC 8305)."""
 
 
+_THIS_MACHINE = "127.0.0.1"
 _LAST_OF_ITS_CONNECTION = ("Connection", "close")
 
 
@@ -96,8 +97,9 @@ def _is_address(host: str) -> bool:
 class HttpTransport:
     """The adapter for real receivers.
 
-    A connection serves one request: a receiver that closes early, or serves one connection at a time, must not cost a
-    delivery, and none may ever come twice.
+    A connection serves one request and says so: a receiver that closes early, serves one connection at a time or does
+    not tell how long its answer is must not cost a delivery, and none may ever come twice. To keep connections would
+    save the 30 µs that one takes the kernel on this machine, a fifth of a delivery.
     """
 
     def __init__(self) -> None:
@@ -146,22 +148,35 @@ async def _connect(loop: asyncio.AbstractEventLoop, target: _Target, policy: str
         return
     found = await addresses_of(target.host, target.port)
     for address, _ in found:
-        refusal = check_address(address, policy, target.host)
+        refusal = _check_address(address, policy, target.host)
         if refusal is not None:
             raise AddressRefused(refusal)
+    name = target.host.rstrip(".") if target.tls else None
+    first, only = found[0][0], len(found) == 1
+    if only or first == _THIS_MACHINE:
+        # This machine answers at once: to race its addresses would take half as long again as a delivery.
+        try:
+            await loop.create_connection(lambda: exchange, first, target.port, ssl=context, server_hostname=name)
+            return
+        except ConnectionRefusedError:
+            if only:
+                raise
     waiting: list[AddrInfoType] = [
         (family, socket.SOCK_STREAM, 0, "", (address, target.port)) for address, family in found
     ]
     while True:
         try:
             reached = await start_connection(waiting, happy_eyeballs_delay=_HEAD_START_SECONDS)
-            name = target.host.rstrip(".") if target.tls else None
             await loop.create_connection(lambda: exchange, sock=reached, ssl=context, server_hostname=name)
             return
         except OSError:
             pop_addr_infos_interleave(waiting)
             if not waiting:
                 raise
+
+
+_check_address = lru_cache(maxsize=1024)(check_address)
+"""What is to be said of an address never changes; only what a name resolves to does."""
 
 
 @lru_cache(maxsize=2)
@@ -181,7 +196,7 @@ def _since(started: float) -> int:
 async def addresses_of(host: str, port: int) -> list[tuple[str, int]]:
     """Every address of a name with its family; OSError when there is none."""
     if host == "localhost" or host.endswith(".localhost"):
-        return [("127.0.0.1", socket.AF_INET), ("::1", socket.AF_INET6)]
+        return [(_THIS_MACHINE, socket.AF_INET), ("::1", socket.AF_INET6)]
     infos = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     found = dict.fromkeys((str(info[4][0]), int(info[0])) for info in infos)
     if not found:

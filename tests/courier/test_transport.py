@@ -118,6 +118,26 @@ def test_localhost_reaches_a_receiver_on_either_of_its_addresses(host: str) -> N
     run(scenario())
 
 
+def test_tls_at_the_first_address_of_localhost_is_not_tried_at_another() -> None:
+    async def scenario() -> None:
+        server = await asyncio.start_server(answer_anything, "127.0.0.1", 0)
+        outcome = await post(f"https://localhost:{server.sockets[0].getsockname()[1]}/")
+        assert (outcome.status, outcome.error) == (None, "the TLS connection could not be made")
+        server.close()
+
+    run(scenario())
+
+
+def test_every_address_of_a_name_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolving(monkeypatch, "127.0.0.3", "127.0.0.2")
+
+    async def scenario() -> None:
+        async with receiver(http("200 OK"), "127.0.0.2") as mine:
+            assert (await post(f"http://receiver.example.com:{mine.port}/", "any")).status == 200
+
+    run(scenario())
+
+
 def test_redirects_are_not_followed() -> None:
     async def scenario() -> None:
         async with receiver(http("200 OK")) as there:
