@@ -35,6 +35,7 @@ MAX_HEAD_BYTES = 64 * 1024
 _WISH = re.compile(rb"(\r\n)upgrade(:)", re.IGNORECASE)
 """The header by which a client offers to go on in another protocol."""
 
+_UNPRINTABLE = HEADER_VALUE_RE.search
 _REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 _TOO_LARGE = (431, f"The request line and headers are larger than {MAX_HEAD_BYTES} bytes.")
 
@@ -104,7 +105,9 @@ class BoundedProtocol(HttpToolsProtocol):
             raise _HeadTooLarge
         self._reading_head, self._head_bytes = False, 0
         super().on_headers_complete()
-        self._unanswered = [cycle for cycle in self._unanswered if not cycle.response_complete] + [self.cycle]
+        if self._unanswered and self._unanswered[-1].response_complete:  # they are answered in their order
+            self._unanswered.clear()
+        self._unanswered.append(self.cycle)
 
     def _size_of_head(self) -> int:
         return len(self.url) + sum(len(name) + len(value) + 4 for name, value in self.headers)
@@ -233,14 +236,13 @@ def _written(cycle: RequestResponseCycle, outgoing: Outgoing) -> bytes | None:
     body = outgoing.body
     if outgoing.cut or len(body) > PIECE:
         return None
-    headers = raw_headers(outgoing)
-    if HEADER_VALUE_RE.search(b"".join([value for _, value in headers])):
+    lines = [b"%b: %b" % header for header in raw_headers(outgoing)]
+    if any(map(_UNPRINTABLE, lines)):
         return None
     if not cycle.keep_alive:
-        headers.append((b"connection", b"close"))
-    lines = [b"%b: %b\r\n" % header for header in headers]
+        lines.append(b"connection: close")
     content = b"" if cycle.scope["method"] == "HEAD" or outgoing.status in WITHOUT_BODY else body
-    return b"".join([STATUS_LINE[outgoing.status], *lines, b"\r\n", content])
+    return b"%b%b\r\n\r\n%b" % (STATUS_LINE[outgoing.status], b"\r\n".join(lines), content)
 
 
 def _stay(data: bytes) -> bytes:
