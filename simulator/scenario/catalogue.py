@@ -103,7 +103,7 @@ _NO_RULES = EventRules({}, ())
 
 @dataclass(frozen=True)
 class RequestRule(PreparedRule):
-    """A rule on requests, with the method and the path that it names; None for what it leaves open."""
+    """A rule on requests, with the method and the paths that it names; None for what it leaves open."""
 
     method: str | None
     path: re.Pattern[str] | None
@@ -112,7 +112,8 @@ class RequestRule(PreparedRule):
     def of(cls, given: PreparedRule) -> RequestRule:
         rule = given.rule
         method, path = rule.where.get("method"), rule.where.get("path")
-        pattern = re.compile(translate(path)) if isinstance(path, str) else None
+        globs = texts_of(path)
+        pattern = None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
         named = method if isinstance(method, str) else None
         return cls(given.index, given.part, given.place, rule, conditions(rule.where, _PATH), named, pattern)
 
