@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 from pydantic import with_config
@@ -63,13 +64,20 @@ class CannotActivate(ControlError):
 
 @dataclass(frozen=True)
 class PreparedRule:
-    """A rule with its `where` made ready: its number, its path in the document, and its file and line."""
+    """A rule with its number, its path in the document, its file and line; its `where` is made ready when it is asked.
+
+    `globs`: the paths whose values are compared as globs.
+    """
 
     index: int
     part: str
     place: str
     rule: Rule
-    conditions: tuple[Condition, ...]
+    globs: frozenset[str]
+
+    @cached_property
+    def conditions(self) -> tuple[Condition, ...]:
+        return conditions(self.rule.where, self.globs)
 
 
 @dataclass(frozen=True)
@@ -115,7 +123,7 @@ class RequestRule(PreparedRule):
         globs = texts_of(path)
         pattern = None if globs is None else re.compile("|".join(map(translate, sorted(globs))))
         named = method if isinstance(method, str) else None
-        return cls(given.index, given.part, given.place, rule, conditions(rule.where, _PATH), named, pattern)
+        return cls(given.index, given.part, given.place, rule, _PATH, named, pattern)
 
     def may_match(self, method: str, path: str) -> bool:
         return self.method in (None, method) and (self.path is None or self.path.match(path) is not None)
@@ -170,7 +178,7 @@ class Catalogue:
             rules: dict[str, list[PreparedRule]] = {}
             for index, rule in enumerate(file.script.rules):
                 part = f"rules[{index}]"
-                prepared = PreparedRule(index, part, file.place(part), rule, conditions(rule.where))
+                prepared = PreparedRule(index, part, file.place(part), rule, frozenset())
                 for event in rule.events:
                     rules.setdefault(event, []).append(prepared)
             asked = tuple(RequestRule.of(one) for one in rules.pop(REQUEST, ()))

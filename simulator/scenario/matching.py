@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 from typing import TypeAlias
 
 from simulator.kernel.dataclass import dataclass
-from simulator.scenario.pattern import compiled
+from simulator.scenario import pattern as patterns
 from simulator.wire.json import JsonObject
 
 Look: TypeAlias = "Callable[[str], object]"
@@ -147,15 +147,15 @@ def _tested(given: JsonObject) -> Passes:
 
 def _text_tested(given: JsonObject) -> Callable[[str, dict[str, str], IsScenario], bool]:
     begins, ends = given.get("starts_with", ""), given.get("ends_with", "")
-    pattern = compiled(given["matches"]) if "matches" in given else None
+    matches: str | None = given.get("matches")
     names_scenario: bool | None = given.get("names_scenario")
 
     def tested(value: str, groups: dict[str, str], is_scenario: IsScenario) -> bool:
         if not value.startswith(begins) or not value.endswith(ends):
             return False
         named = value
-        if pattern is not None:
-            captured = pattern.search(value)
+        if matches is not None:
+            captured = patterns.compiled(matches).search(value)
             if captured is None:
                 return False
             groups.update(captured)

@@ -51,7 +51,11 @@ def check_decimals(amount: str, currency: Currency | None) -> None:
 
 
 class Body(BaseModel):
-    """Base of request bodies (and of query strings and action parameters): strict types, unknown fields kept aside."""
+    """Base of request bodies (and of query strings and action parameters): strict types, unknown fields kept aside.
+
+    Modules of bodies do without `from __future__ import annotations`: pydantic would compile every annotation again,
+    a sixth of what declaring a body takes.
+    """
 
     model_config = ConfigDict(strict=True, extra="allow", frozen=True, defer_build=True, protected_namespaces=())
 

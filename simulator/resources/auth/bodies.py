@@ -1,7 +1,5 @@
 """The body of the token exchange and the parameters of the key actions."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -3,8 +3,6 @@
 "Destination object" of the specification, decisions S14 and S23; who pays a purchase, decision R5.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Literal, NoReturn
 
@@ -62,7 +60,7 @@ class UserDestination(AnyDestination):
         return {name: value for name, value in fields.items() if value is not None}
 
     @model_validator(mode="after")
-    def _names_somebody(self) -> UserDestination:
+    def _names_somebody(self) -> "UserDestination":
         return self if self.given() else _nothing_given()
 
 
@@ -77,7 +75,7 @@ class LightningDestination(AnyDestination):
     """The Lightning address (name@domain) to pay."""
 
     @model_validator(mode="after")
-    def _names_something(self) -> LightningDestination:
+    def _names_something(self) -> "LightningDestination":
         return _nothing_given() if self.invoice is None and self.lightning_address is None else self
 
 

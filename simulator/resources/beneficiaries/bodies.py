@@ -1,7 +1,5 @@
 """The bodies of POST /beneficiaries: what all types of recipient share, and what each adds."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from simulator.resources.beneficiaries.records import TYPE_MEANINGS, BeneficiaryType

@@ -1,7 +1,5 @@
 """What the operations under /wallets and the actions on what they make are given: bodies and parameters."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints

@@ -1,7 +1,5 @@
 """The bodies of the fee calculator by product, and the parameters of the action on a fee product."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field

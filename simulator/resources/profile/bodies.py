@@ -1,7 +1,5 @@
 """The body that changes a profile, and the parameters of the actions of compliance and support."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, NoReturn
 
 from pydantic import AfterValidator, Field, StringConstraints, WithJsonSchema

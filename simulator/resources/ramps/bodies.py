@@ -1,7 +1,5 @@
 """The bodies of ramp quotes and their confirmation, and the parameters of the actions on ramps."""
 
-from __future__ import annotations
-
 from typing import Annotated, TypeAlias
 
 from simulator.resources.ramps.shapes import FailureCode

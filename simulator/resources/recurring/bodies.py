@@ -1,7 +1,5 @@
 """The bodies of recurring payments: drafts by type and destination, schedules by frequency, pauses and restarts."""
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Annotated, Literal
 

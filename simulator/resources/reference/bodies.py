@@ -1,7 +1,5 @@
 """The query strings of reference data and the parameters of its actions."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """The bodies of webhook endpoints, and the parameters of the action `emit`."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
