@@ -7,6 +7,7 @@ and kept by every write from then on, so a table that nobody filters, sorts or s
 
 from __future__ import annotations
 
+from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
@@ -300,7 +301,7 @@ class Texts(Part[R]):
     def __init__(self, rows: Numbered[R], by: Callable[[R], Iterable[str | None]]) -> None:
         super().__init__(rows, by)
         self._blocks: list[bytes] = []
-        self._ends: list[list[int]] = []
+        self._ends: list[array[int]] = []
         """Where the text of each row ends in its block."""
         self._answers: dict[str, BitMap] = {}
         """What was found last, kept true: whoever turns pages asks for the same again."""
@@ -342,13 +343,13 @@ class Texts(Part[R]):
                 place = number % _TEXTS
                 texts[place : place + 1] = [self._text(number) if number in self.rows.all else b""]
             self._blocks[at : at + 1] = [_ROW_BYTES.join(texts)]
-            self._ends[at : at + 1] = [list(accumulate(len(text) + 1 for text in texts))]
+            self._ends[at : at + 1] = [array("I", accumulate(len(text) + 1 for text in texts))]
             for needle, answer in self._answers.items():
                 answer.remove_range(at * _TEXTS, (at + 1) * _TEXTS)
                 answer.update(self._holding(at, needle))
 
     def _text(self, number: int) -> bytes:
-        texts = [text for text in self.by(self.rows[number]) if text]
+        texts = filter(None, self.by(self.rows[number]))
         return _bytes(_FIELD.join(texts).casefold().replace(_ROW, _FIELD))
 
     def _holding(self, at: int, needle: str) -> list[int]:

@@ -29,7 +29,7 @@ from simulator.resources.reference import ASSETS, asset, new_address, new_tx_has
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import expect
-from simulator.wire.conditions import only
+from simulator.wire.conditions import OneOf, oldest_of, only
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing, check_decimals
 from simulator.wire.listing import ListRequest, page_of
@@ -94,8 +94,8 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
     """Where the account receives on a canonical network: its oldest active wallet there; None when it has none."""
-    own = wallets(world, environment).values()
-    return next((wallet for wallet in own if wallet.network == network and wallet.status == "active"), None)
+    fits = OneOf(only("network"), frozenset((network,))), OneOf(only("status"), frozenset(("active",)))
+    return oldest_of(wallets(world, environment), fits)
 
 
 def deposit_arrives(call: ActionCall[Wallet, DepositParameters]) -> Deposit:
