@@ -9,8 +9,8 @@ from simulator.control.documents import document_text
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
+from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader
-from simulator.scenario.schema import ScenarioFile
 from simulator.wire.settings import Settings, settings_of, shown
 
 BY_HAND = Cause("action", "set_balance")

@@ -13,7 +13,7 @@ from weakref import WeakKeyDictionary, ref
 
 from simulator.kernel.journal import EVENTS, Event
 from simulator.kernel.ledger import ENTRIES, Entry
-from simulator.kernel.store import Table
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.wire.records import INDEX, Record, find, kind_of
 

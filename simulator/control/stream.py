@@ -17,7 +17,7 @@ from simulator.control.clock import show_clock
 from simulator.control.operation import ControlCall, ControlOperation, any_text, wrong
 from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
-from simulator.kernel.store import ABSENT, Write
+from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, render_delivery
 from simulator.server.driver import Progress

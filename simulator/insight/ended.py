@@ -11,6 +11,9 @@ from simulator.wire.operation import Operation
 
 FINDINGS_KEPT = 1_000
 
+_AT_ONCE = 500
+"""So many rows are let go of at once: with what they hold, less than a millisecond."""
+
 
 class EndedWorlds:
     """The counts of ended worlds all together, and the newest of their findings.
@@ -36,13 +39,24 @@ class EndedWorlds:
 
     def take_in(self) -> None:
         """Keep what is known of the world that waits longest; it waits no more even when that fails."""
-        world = self._waiting[0]
         try:
-            counts, found = (
-                coverage.merged((self.counts, coverage.count_world(world))),
-                advice.findings_with_world(world, self._operations),
-            )
-            self.counts = counts
-            self.findings += found
+            self._count(self._waiting[0])
         finally:
-            self._waiting.popleft()
+            self._let_go()
+
+    def _count(self, world: World) -> None:
+        counts = coverage.merged((self.counts, coverage.count_world(world)))
+        found = advice.findings_with_world(world, self._operations)
+        self.counts = counts
+        self.findings += found
+
+    def _let_go(self) -> None:
+        """Forget a world piece by piece: all at once, a large one would make every call wait meanwhile.
+
+        What somebody else still has of it, a snapshot or a call under way, stays.
+        """
+        world = self._waiting.popleft()
+        kept = [*world.journal.requests, *world.store.let_go()]
+        del world
+        while kept:
+            del kept[-_AT_ONCE:]

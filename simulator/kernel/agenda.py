@@ -14,7 +14,8 @@ from typing import Any
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
-from simulator.kernel.store import Store, Table, TableKey
+from simulator.kernel.store import Store, TableKey
+from simulator.kernel.table import Table
 
 _STALE_ENTRIES_KEPT = 64
 """How many entries without a row the index may have before it is made anew (besides one for each row)."""

@@ -15,7 +15,8 @@ from typing import TypeAlias
 from simulator.kernel.agenda import Timer
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.reference import NETWORKS
 from simulator.scenario.pending import KINDS, STEP, TIMELINE, PlannedStep, check_step

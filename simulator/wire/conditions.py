@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeAlias
 from typing_extensions import TypeVar
 
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.store import Table
+from simulator.kernel.table import Table
 from simulator.wire import indexes
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 from pyroaring import BitMap
 from stringzilla import count, find
 
-from simulator.kernel.store import ABSENT, Table
+from simulator.kernel.table import ABSENT, Table
 
 if TYPE_CHECKING:
     from _typeshed import SupportsRichComparison

@@ -17,7 +17,7 @@ from typing_extensions import TypeVar
 
 from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.store import Table
+from simulator.kernel.table import Table
 from simulator.wire import indexes
 from simulator.wire.conditions import FEW, Between, Condition, Holding, OneOf, SortKey, only, the, within
 from simulator.wire.errors import ApiError, invalid

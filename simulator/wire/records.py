@@ -18,7 +18,8 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.journal import HistoryEntry
 from simulator.kernel.machine import Machine, Move
-from simulator.kernel.store import Address, Table, TableKey, table_name
+from simulator.kernel.store import Address, TableKey, table_name
+from simulator.kernel.table import Table
 from simulator.kernel.world import ENVIRONMENTS, NO_ORIGIN, Origin, World
 from simulator.wire import indexes
 from simulator.wire.conditions import FEW

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import gc
+from typing import Any
+from weakref import ref
+
 import pytest
 
 from simulator.assembly import Blueprint, Simulator
 from simulator.insight.ended import FINDINGS_KEPT, EndedWorlds
 from simulator.kernel.journal import Cause
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
 from simulator.wire.advice import ADVICE, advise
 
 
@@ -38,3 +44,44 @@ def test_a_world_that_cannot_be_taken_in_is_let_go() -> None:
         past.take_in()
     assert past.is_complete
     assert not past.findings
+
+
+THINGS = TableKey("things", Any, around=True)
+
+
+class Thing:
+    """A row of which it can be told when it goes."""
+
+
+class Listed:
+    """An index that knows its table."""
+
+    def __init__(self, table: Table[Any]) -> None:
+        self.table = table
+
+    def written(self, key: str, old: Any, new: Any) -> None:
+        pass
+
+
+def test_a_world_that_was_taken_in_goes_with_its_rows_and_waits_for_no_collector() -> None:
+    simulator = Simulator()
+    past = EndedWorlds(simulator.operations)
+    world, thing = simulator.create_world(Blueprint("w", 1)), Thing()
+    with world.change(Cause("action", "test")):
+        world.store[THINGS].put("a", thing)
+    world.store[THINGS].index(Listed)
+    held, gone = simulator.state_of(world), [ref(world), ref(thing)]
+    del thing
+    gc.collect()
+    gc.disable()
+    try:
+        simulator.delete_world("w")
+        past.keep(world)
+        del world
+        past.take_in()
+        assert [one() is None for one in gone] == [True, False], "the snapshot has the row"
+        assert list(held.tables["things"]) == ["a"]
+        del held
+        assert gone[1]() is None
+    finally:
+        gc.enable()

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import dataclass
 from typing import Any
+from weakref import ref
 
 import pytest
 
-from simulator.kernel.store import ABSENT, Address, Store, Table, TableKey, address_of
+from simulator.kernel.store import Address, Store, TableKey, address_of
+from simulator.kernel.table import ABSENT, Table
 from tests.kernel.breaking import Refused, broken_off
 
 
@@ -387,3 +390,29 @@ def test_a_table_that_was_put_back_under_its_text_is_the_one_of_its_key() -> Non
     assert store[WALLETS.of("sandbox")]["w"] == "here"
     assert store.written("sandbox:wallets") is store[WALLETS.of("sandbox")]
     assert store.tables()["of another version"] == {"a": 1}, "what nobody declared is kept and written again"
+
+
+class Held:
+    """A row of which it can be told when it goes."""
+
+
+def test_rows_go_with_their_store_and_wait_for_no_collector() -> None:
+    gc.collect()
+    store, row = Store(), Held()
+    gone = ref(row)
+    with store.change():
+        store[THINGS].put("a", row)
+        store[THINGS].delete("a")
+        store[THINGS].put("a", row)
+    with broken_off(store.change()):
+        store[THINGS].delete("a")
+    kept = store.tables()
+    del row
+    gc.disable()
+    try:
+        del store
+        assert gone() is not None, "the snapshot has it"
+        del kept
+        assert gone() is None
+    finally:
+        gc.enable()

@@ -8,7 +8,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from simulator import Config, create_app
-from simulator.kernel.store import Write
+from simulator.kernel.table import Write
 from simulator.server.app import Application
 from simulator.server.idempotency import ANSWERS
 from simulator.wire.faults import FAULTS

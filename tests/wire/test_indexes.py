@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from simulator.kernel.journal import newest
-from simulator.kernel.store import Store, Table, TableKey
+from simulator.kernel.store import Store, TableKey
+from simulator.kernel.table import Table
 from simulator.wire import conditions, indexes, listing
 from simulator.wire.conditions import newest_of, oldest_of, the
 from simulator.wire.listing import DATES, Bound, Filter, Listing, by_field, paginate, parse_list

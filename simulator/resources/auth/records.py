@@ -5,7 +5,8 @@ from __future__ import annotations
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.ids import derive, text_of
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.wire.codec import StateError
 from simulator.wire.records import Record

@@ -8,7 +8,8 @@ from typing import Annotated, Literal, TypeAlias, final
 from typing_extensions import TypedDict
 
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
 from simulator.wire.records import Record, require

@@ -7,7 +7,8 @@ from typing import Literal, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.wire.records import Record
 

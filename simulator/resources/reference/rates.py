@@ -11,7 +11,8 @@ from decimal import Decimal
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
 from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
-from simulator.kernel.store import Table, TableKey
+from simulator.kernel.store import TableKey
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.reference.records import ASSETS, FIAT_FACTS, USD_PRICES
 

@@ -7,7 +7,7 @@ from decimal import Decimal
 from simulator.kernel.copying import replace
 from simulator.kernel.ledger import OUTSIDE, available
 from simulator.kernel.money import Currency
-from simulator.kernel.store import Table
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.fees import no_fee
 from simulator.resources.profile import release_limits

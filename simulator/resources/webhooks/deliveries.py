@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from simulator.kernel.journal import newest
-from simulator.kernel.store import ENVIRONMENTS, Table
+from simulator.kernel.store import ENVIRONMENTS
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
 from simulator.wire.conditions import OneOf, newest_of, only, the

@@ -17,7 +17,7 @@ from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import HOUR_MS, LAST_MS, MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
-from simulator.kernel.store import Table
+from simulator.kernel.table import Table
 from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
