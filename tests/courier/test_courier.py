@@ -230,6 +230,53 @@ def test_closing_loses_no_attempt_and_leaves_nobody_waiting() -> None:
     run(scenario())
 
 
+class Watching(FakeTransport):
+    """Keeps which tasks post, and waits at the gate from the second request on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tasks: list[object] = []
+        self.later = asyncio.Event()
+
+    async def post(self, url: str, headers: Headers, body: bytes, timeout_seconds: float, policy: str) -> Outcome:
+        self.tasks.append(asyncio.current_task())
+        self.gate = self.later if self.sent else None
+        return await super().post(url, headers, body, timeout_seconds, policy)
+
+
+def test_one_task_carries_what_an_endpoint_gets_one_after_another() -> None:
+    async def scenario() -> None:
+        world = webhook_world()
+        for path in ("one", "two"):
+            register(world, f"https://receiver.example.com/{path}")
+        for _ in range(4):
+            happen(world)
+        owner, transport = Owner(), Watching()
+        transport.later.set()
+        owner.courier = Courier(owner, transport, wall_clock_ms=lambda: WALL_MS)
+        assert await owner.courier.settle(world) == 8
+        assert len(set(transport.tasks)) == 2
+
+    run(scenario())
+
+
+def test_closing_loses_no_attempt_that_followed_another() -> None:
+    async def scenario() -> None:
+        world = open_world(3)
+        owner, transport = Owner(), Watching()
+        owner.courier = Courier(owner, transport, wall_clock_ms=lambda: WALL_MS)
+        owner.courier.pump(world)
+        while len(transport.sent) < 2:
+            await asyncio.sleep(0)
+        await owner.courier.close()
+        assert len(webhooks.all_deliveries(world)) == 1
+        transport.later.set()
+        assert await owner.courier.settle(world) == 3  # the one that was answered is counted now
+        assert [row.attempt for row in webhooks.all_deliveries(world)] == [1, 1, 1]
+
+    run(scenario())
+
+
 def test_an_attempt_cancelled_before_it_began_may_start_again() -> None:
     async def scenario() -> None:
         world = open_world()
