@@ -124,6 +124,6 @@ def _set_world(context: Context, world: World, file: ScenarioFile) -> None:
         cause = Cause("rule", file.name, file.place(place))
         environment = entry.get("environment", "sandbox")
         try:
-            context.actions.perform(world, action, None, parameters, environment, cause)
+            context.actions.carry_out(world, action, None, parameters, environment, cause)
         except ControlError as refusal:
             raise CannotActivate(file, place, refusal) from None

@@ -37,7 +37,7 @@ def _act(context: Context, world: World, step: PlannedStep, action: str) -> None
     try:
         # An attempt of its own: what a refused action has begun is undone, what the refusal notes stays.
         with world.store.attempt():
-            context.actions.perform(world, action, target, step.parameters, step.environment, cause)
+            context.actions.carry_out(world, action, target, step.parameters, step.environment, cause)
     except _REFUSALS as refusal:
         note_step(world, "skipped", step, reason=str(getattr(refusal, "message", refusal)))
         return
