@@ -122,6 +122,7 @@ class WorldState:
     """The whole state of a world at one instant. Worlds share its tables, so nobody may change them.
 
     `requests_size`: about how many bytes the journal of calls takes; None where nobody has added it up.
+    `requests_dropped`: how many calls it had dropped, which documents do not say.
     """
 
     blueprint: Blueprint
@@ -135,6 +136,7 @@ class WorldState:
     tables: Mapping[str, dict[str, Any]]
     requests: tuple[JournalEntry, ...]
     requests_size: int | None = None
+    requests_dropped: int = 0
 
 
 @dataclass(frozen=True)
@@ -340,6 +342,7 @@ class Simulator:
             tables=tables,
             requests=tuple(world.journal.requests),
             requests_size=world.journal.requests_size,
+            requests_dropped=world.journal.requests_dropped,
         )
 
     def keep_snapshot(self, state: WorldState, name: str | None) -> Snapshot:
@@ -358,6 +361,7 @@ class Simulator:
         world.agenda.rebuild()
         bound_journal(world)
         world.journal.put_back(state.requests, state.requests_size)
+        world.journal.requests_dropped += state.requests_dropped
         return world
 
     def restore(self, state: WorldState, world_id: str) -> World:

@@ -30,7 +30,9 @@ async def advice(call: ControlCall) -> AdviceList:
     else:
         found = findings(worlds[0], operations)
     shown = [row for row in found if severity in (None, row["severity"]) and kind in (None, row["kind"])]
-    return {"data": newest(shown, limit)}
+    dropped = sum(world.journal.requests_dropped for world in worlds)
+    told: AdviceList = {"data": newest(shown, limit)}
+    return {**told, "dropped": dropped, "truncated": True} if dropped else told
 
 
 async def _worlds(call: ControlCall) -> list[World]:

@@ -45,17 +45,14 @@ async def recording(call: ControlCall) -> Raw[str]:
     if not is_name(name):
         raise wrong("name", "it is a letter or digit, then letters, digits, `.`, `_` and `-`, and not `active`")
     simulator, since = call.simulator, call.query.get("since") or ""
-    dropped = call.world.journal.requests_dropped, calls_dropped(call.world)
     # Written beside the loop from the world as it is now: the journals may be long.
-    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), call.rows, since, name, dropped)
+    text = await asyncio.to_thread(_text, simulator, simulator.state_of(call.world), call.rows, since, name)
     return Raw(text)
 
 
-def _text(
-    simulator: Simulator, state: WorldState, rows: Rows, since: str, name: str, dropped: tuple[int, int]
-) -> bytes:
+def _text(simulator: Simulator, state: WorldState, rows: Rows, since: str, name: str) -> bytes:
     world = simulator.from_state(state, state.world_id)
-    collector = _Collector(simulator, world, state.blueprint, rows, since, dropped)
+    collector = _Collector(simulator, world, state.blueprint, rows, since)
     text = record(collector.recording(name), _locator(world)).encode()
     if len(text) > FILE.size:
         why = f"the recording would be larger than a scenario can be ({FILE.size // 1024**2} MB); begin it later"
@@ -75,15 +72,12 @@ def _kinds(world: World) -> dict[str, str]:
 class _Collector:
     """Collects what was done in a world."""
 
-    def __init__(
-        self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str, dropped: tuple[int, int]
-    ) -> None:
+    def __init__(self, simulator: Simulator, world: World, blueprint: Blueprint, rows: Rows, since: str) -> None:
         self._simulator = simulator
         self._world = world
         self._blueprint = blueprint
         self._rows = rows
         self._since = since
-        self._dropped = dropped
         self._notes: list[str] = []
         self._polled: set[tuple[str, str, str, int]] = set()
 
@@ -91,8 +85,8 @@ class _Collector:
         world = self._world
         rows = list(self._in_order())
         first, scenarios = self._begin(rows)
-        if first == 0 and any(self._dropped):
-            calls, controls = self._dropped
+        calls, controls = world.journal.requests_dropped, calls_dropped(world)
+        if first == 0 and (calls or controls):
             self._notes.append(
                 f"the oldest {calls} interface calls and {controls} control calls, which the journals have dropped "
                 "(settings journal_limit and journal_bytes)"

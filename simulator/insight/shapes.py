@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field
 from typing_extensions import TypedDict
@@ -47,6 +47,10 @@ class Finding(TypedDict):
 class AdviceList(TypedDict):
     data: list[Finding]
     """The findings, the gravest first."""
+    dropped: NotRequired[Count]
+    """How many older calls the journal has dropped, which nothing is found in; left out where there are none."""
+    truncated: NotRequired[Literal[True]]
+    """Present where the journal has dropped older calls."""
 
 
 class FirstEvidence(TypedDict):

@@ -22,7 +22,7 @@ from simulator.scenario.activation import ACTIVE, BINDINGS, COUNTS
 from simulator.scenario.catalogue import UPLOADED, Catalogue, Context, UnknownScenario
 from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.holding import HELD, NetworkStatus
-from simulator.scenario.logbook import LOG, notes
+from simulator.scenario.logbook import LOG, dropped, notes
 from simulator.scenario.pending import STEP, TIMELINE, PlannedStep, described, drop_beyond, steps_of
 from simulator.scenario.rules import Answer, Happening
 from simulator.scenario.script import CREATED
@@ -161,6 +161,8 @@ class Engine:
             }
             for held in holding.held_steps(world, scenario=name)
         ]
+        gone = dropped(world)
+        lost: JsonObject = {"dropped": gone, "truncated": True} if gone else {}
         return {
             "rules_fired": notes(world, name, "fired"),
             "steps_done": notes(world, name, "done"),
@@ -168,6 +170,7 @@ class Engine:
             "failed": notes(world, name, "failed"),
             "stopped": notes(world, name, "stopped"),
             "pending": pending,
+            **lost,
         }
 
     def describe(self, world: World, name: str) -> JsonObject:

@@ -70,6 +70,11 @@ def last_entry(world: World) -> int:
     return world.last_sequence(LOG.name)
 
 
+def dropped(world: World) -> int:
+    """How many older entries are gone, whichever scenarios they were of."""
+    return max(0, last_entry(world) - len(world.store[LOG]))
+
+
 def notes(world: World, scenario: str, what: What) -> list[Note]:
     """The entries of one scenario and sort, oldest first."""
     return [row["entry"] for row in world.store[LOG].values() if row["scenario"] == scenario and row["what"] == what]

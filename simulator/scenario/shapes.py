@@ -5,12 +5,12 @@ What `extra="allow"` stands over carries further members: those of the scenario 
 
 from __future__ import annotations
 
-from typing import Annotated, NotRequired
+from typing import Annotated, Literal, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict
 
-from simulator.wire.shapes import Timestamp
+from simulator.wire.shapes import Count, Timestamp
 
 
 class ScenarioEntry(TypedDict):
@@ -114,6 +114,10 @@ class ScenarioProgress(TypedDict):
     """How often, when and why the simulator stopped it."""
     pending: list[PendingStep]
     """The steps to come."""
+    dropped: NotRequired[Count]
+    """How many older entries of the world's logbook are gone, of whichever scenarios; left out where none is."""
+    truncated: NotRequired[Literal[True]]
+    """Present where entries are gone."""
 
 
 class StoppedScenario(TypedDict):

@@ -303,8 +303,13 @@ def test_the_journal_is_bounded_in_bytes_and_tells_what_it_dropped(origin: str, 
     assert len(kept["data"]) + kept["dropped"] == 21
     assert 5 <= len(kept["data"]) <= 9
     assert kept["truncated"] is True
+    advice = small.control("GET", "/advice").body
+    assert (advice["dropped"], advice["truncated"]) == (kept["dropped"], True)
     assert small.control("PATCH", "/settings", {"journal_limit": 2}).status == 200
     assert len(small.control("GET", "/requests").body["data"]) == 2
+    snapshot = small.control("POST", "/snapshots").body["id"]
+    small.control("POST", f"/snapshots/{snapshot}/restore")
+    assert small.control("GET", "/requests").body["dropped"] == 19
 
 
 def test_of_a_strangers_body_little_is_kept(server: Remote) -> None:

@@ -512,9 +512,14 @@ def test_everything_pending_survives_a_snapshot() -> None:
 def test_the_logbook_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("simulator.scenario.logbook.KEPT", 3)
     engine, world = running("name: busy\nrules: [{on: created, do: []}]")
-    for _ in range(5):
+    for _ in range(3):
         begin(world, "buy")
-    assert len(engine.progress(world, "busy")["rules_fired"]) == 3
+    assert "truncated" not in engine.progress(world, "busy")
+    for _ in range(2):
+        begin(world, "buy")
+    progress = engine.progress(world, "busy")
+    assert len(progress["rules_fired"]) == 3
+    assert (progress["dropped"], progress["truncated"]) == (2, True)
 
 
 def test_an_uploaded_scenario_is_forgotten_with_its_world() -> None:
