@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import field
 from functools import lru_cache
+from itertools import chain
 from typing import Any, ClassVar
 
 from simulator.kernel.dataclass import dataclass
@@ -103,7 +104,7 @@ class JournalEntry:
     @property
     def size(self) -> int:
         """About how many bytes it takes to keep this."""
-        headers = sum(len(name) + len(value) for name, value in self.headers)
+        headers = sum(map(len, chain.from_iterable(self.headers)))
         return _ROW_BYTES + len(self.path) + headers + len(self.body) + len(self.response)
 
 

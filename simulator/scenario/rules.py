@@ -136,7 +136,7 @@ def answer_for(
     for name in reversed(names):
         ready = context.catalogue.get(world, name)
         # Every call comes this way and hardly any is meant: by method and path first, the rest for those that may be.
-        may_match = [asked for asked in ready.asked if asked.may_match(method, path)]
+        may_match = ready.asked_by(method, path)
         if not may_match or stops.why_stopped(world, name) is not None:
             continue
         view = View(world, environment, {"method": method, "path": path}, body=body)
