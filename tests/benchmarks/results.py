@@ -118,18 +118,24 @@ def _measured(results: Results, row: Row, found: Outcome) -> str:
 
 
 def comparison(results: Results, rows: Sequence[Row]) -> str:
-    """Both commits beside each other: the ratio is this tree's figure to that of the other."""
-    lines = [("row", "what", "now / before", "before", "now", "unit", "better", "goal now", "goal before")]
+    """Both commits beside each other: the first ratio is this tree's figure to that of the other."""
+    lines = [("row", "what", "unit", "now / before", "before", "now", "goal", "met before", "met now")]
     for row in rows:
         now, before = results.outcome(row), results.outcome(row, BEFORE)
         if now is None or before is None:
             continue
         lines.append((
-            row.name, row.what, figure(now.measured / before.measured) if before.measured else "–",
-            figure(before.measured), figure(now.measured), row.unit, row.better,
-            "met" if now.met else "not met", "met" if before.met else "not met",
+            row.name, row.what, row.unit, figure(now.measured / before.measured) if before.measured else "–",
+            _as_held(before), _as_held(now), row.goal, "yes" if before.met else "no", "yes" if now.met else "no",
         ))  # fmt: skip
     return aligned(lines)
+
+
+def _as_held(found: Outcome) -> str:
+    """What is held to the goal; where that is a ratio, with the figure it is made of."""
+    if found.row.against == "value" or found.ratio is None:
+        return figure(found.measured)
+    return f"{figure(found.ratio)} × ({figure(found.measured)})"
 
 
 def aligned(lines: Sequence[Sequence[str]]) -> str:

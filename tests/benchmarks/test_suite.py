@@ -101,10 +101,14 @@ def test_the_table_shows_figures_goal_and_verdict_side_by_side() -> None:
 
 
 def test_two_commits_are_shown_as_the_ratio_of_the_new_figure_to_the_old() -> None:
-    both = results_of(("small", NOW, 5.0, 0), ("small", BEFORE, 10.0, 0), ("flat", NOW, 1.0, 1))
-    lines = comparison(both, [PLAIN, FLAT]).splitlines()
-    assert len(lines) == 3
-    assert [cell.strip() for cell in lines[-1].strip("|").split("|")][2:5] == ["0.500", "10.0", "5.00"]
+    small = [("small", NOW, 5.0, 0), ("small", BEFORE, 10.0, 0)]
+    quick = [("quick", NOW, 60.0, 0), ("quick", BEFORE, 30.0, 0), ("quick", TWIN, 100.0, 0)]
+    lines = comparison(results_of(*small, *quick, ("flat", NOW, 1.0, 1)), [PLAIN, RATIO, FLAT]).splitlines()
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    assert [line[3:6] + line[7:] for line in cells] == [
+        ["0.500", "10.0", "5.00", "no", "yes"],
+        ["2.00", "0.300 × (30.0)", "0.600 × (60.0)", "no", "yes"],
+    ]
 
 
 @pytest.mark.parametrize(
