@@ -391,6 +391,7 @@ class Simulator:
             auth.rekey(world)
             webhooks.set_up_keys(world)
             prepare(world)
+        world.store.forget_places()  # the old keys are deleted from tables that have a row for every resource
         bound_journal(world)
         self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=""))
         return world

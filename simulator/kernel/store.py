@@ -202,6 +202,11 @@ class Store:
         """
         return {name: table.share() for name, table in self._tables.items() if empty or table.rows}
 
+    def forget_places(self) -> None:
+        """Let go of what deletions have numbered, where hardly any more are to come; never inside a change."""
+        for table in self._tables.values():
+            table.forget_places()
+
     def let_go(self) -> Iterator[Any]:
         """All rows, for whoever lets go of them; indexes go at once, because each makes a cycle with its table."""
         for table in list(self._tables.values()):

@@ -176,6 +176,10 @@ class Table(Generic[Row]):
         made: IndexT = index
         return made
 
+    def forget_places(self) -> None:
+        """Let the numbers of the rows go, until the next deletion makes them anew; never inside a change."""
+        self._places = None
+
     def forget_indexes(self) -> None:
         """Let all indexes go; whoever asks for one gets it made anew."""
         self._indexes = None

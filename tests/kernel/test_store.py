@@ -281,6 +281,19 @@ def test_rows_made_after_a_deletion_have_places_of_their_own() -> None:
     assert list(table.rows) == ["a", "b", "c", "d"]
 
 
+def test_numbers_that_were_forgotten_are_made_anew() -> None:
+    store, table = filled("a", "b", "c", "d")
+    with store.change():
+        table.delete("b")
+    store.forget_places()
+    assert table._places is None
+    with broken_off(store.change()):
+        table.put("e", 1)
+        table.delete("a")
+        table.delete("c")
+    assert list(table.rows) == ["a", "c", "d"]
+
+
 def test_a_state_that_was_put_back_is_written_by_nobody() -> None:
     store, table = filled("a")
     kept = store.tables()
