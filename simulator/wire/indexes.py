@@ -39,6 +39,7 @@ _FIELD, _ROW = "\x1f", "\x1e"
 _ROW_BYTES = _ROW.encode()
 
 _ANSWERS = 8
+"""So many answers to searches are kept."""
 
 
 class Numbered(Generic[R]):
