@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import sys
 from dataclasses import asdict
@@ -45,6 +44,8 @@ def compare(
     if newer is not None:
         _contracts(file, newer, as_json)
         return
+    import asyncio
+
     from simulator.compare import HarError, read_har
     from simulator.compare import compare as replay
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -66,6 +65,8 @@ def conform(
     operation that never answered 2xx end the run with exit code 1; a guess that differs does so with --strict only.
     Against a target that is not yours, start with the default mode: it reads only.
     """
+    import asyncio
+
     from simulator.conformance.fuzzing import Unusable
     from simulator.conformance.running import NoServer, TokenRefused
     from simulator.conformance.settings import PHASES, ConformanceSettings
