@@ -298,12 +298,12 @@ EVENT_MEANINGS = {row.name: f"Sent when {row.sent_when}." for row in _ROWS}
 def make(world: World, environment: str, event_type: str, subject: Shown, object_id: str) -> Event:
     """An event with its raw envelope, not yet in the journal; KeyError for a type outside the catalogue."""
     _ = EVENT_TYPES[event_type]
-    event_id = world.streams.identifier("evt_", "ids.event")
+    now_ms, event_id = world.now_ms, world.streams.identifier("evt_", "ids.event")
     raw = dumps(
         {
             "id": event_id,
             "type": event_type,
-            "created_at": format_timestamp(world.now_ms),
+            "created_at": format_timestamp(now_ms),
             "livemode": environment == "production",
             "data": {"object": subject},
         }
@@ -314,7 +314,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
         environment=environment,
         type=event_type,
         object_id=object_id,
-        at_ms=world.now_ms,
+        at_ms=now_ms,
         text=Text(raw),
         cause=world.cause,
     )

@@ -162,7 +162,10 @@ def render(world: World, record: Record) -> Shown:
 
 def render_for_event(world: World, record: Record) -> JsonObject:
     """The full resource as events carry it at this instant (decision W8)."""
-    kind = kind_of(world, record)
+    return _rendered_for_event(world, kind_of(world, record), record)
+
+
+def _rendered_for_event(world: World, kind: Kind, record: Record) -> JsonObject:
     shown: JsonObject = {**kind.render(world, record)}
     if kind.in_events is not None:
         shown |= kind.in_events(world, record)
@@ -186,15 +189,18 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
         world.journal.lasting.add(world.origin.body)
     world.journal.record_move(record.id, HistoryEntry(move.target, world.now_ms, move.on, world.cause))
     if announced:
-        announce(world, record, on, when)
+        _announce(world, kind, record, move)
     return record
 
 
 def announce(world: World, record: Record, on: str, when: str = "") -> None:
     """Tell of a resource's creation: the events of its initial move, or whoever listens for silent creations."""
     kind = kind_of(world, record)
-    move = kind.machine.begin(on, when)
-    _emit(world, record, move, {})
+    _announce(world, kind, record, kind.machine.begin(on, when))
+
+
+def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
+    _emit(world, kind, record, move, {})
     if not move.events and not record.owner:
         for listener in world.wiring.on_created:
             listener(world, record.environment, kind.render(world, record), record.id)
@@ -211,7 +217,7 @@ def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | Non
     record = replace(record, status=step.target, updated_at_ms=now_ms)
     _write(world, kind, record)
     world.journal.record_move(record.id, HistoryEntry(step.target, now_ms, step.on, world.cause))
-    _emit(world, record, step, extra or {})
+    _emit(world, kind, record, step, extra or {})
     return record
 
 
@@ -318,11 +324,11 @@ def _write(world: World, kind: Kind, record: Record) -> None:
         world.store[kind.table.of(record.environment, record.owner)].put(record.id, record)
 
 
-def _emit(world: World, record: Record, move: Move, extra: Shown) -> None:
+def _emit(world: World, kind: Kind, record: Record, move: Move, extra: Shown) -> None:
     if record.owner:
         return
     for environment in (record.environment,) if record.environment else ENVIRONMENTS:
         for event_type in move.events:
-            shown = render_for_event(world, record)
+            shown = _rendered_for_event(world, kind, record)
             shown.update(extra)
             emit(world, environment, event_type, shown, record.object_id)
