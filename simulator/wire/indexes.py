@@ -10,7 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
-from itertools import accumulate
+from itertools import accumulate, islice
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -274,8 +274,8 @@ class Order(Part[R]):
         for block in self._blocks[::step]:
             here = block.numbers.intersection_cardinality(among)
             if start < here:
-                numbers = [number for _, _, number in block.entries[::step] if number in among]
-                found += numbers[start:end]
+                numbers = (number for _, _, number in block.entries[::step] if number in among)
+                found += islice(numbers, start, end)
             start, end = max(start - here, 0), end - here
             if end <= 0:
                 break
