@@ -69,6 +69,13 @@ class _LateFinder:
         return spec
 
 
+def run(*modules: ModuleType) -> None:
+    """Run these modules now, if they have not run yet: for the sake of what they enter somewhere when they do."""
+    for module in modules:
+        if isinstance(module.__loader__, _LateLoader):
+            module.__loader__.run(module)
+
+
 def import_late(package: str) -> None:
     """From now on every module below this package runs when it is first used."""
     sys.meta_path.insert(0, _LateFinder(package))
