@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from simulator.config import ConfigError as ConfigError
     from simulator.host import create_app as create_app
 
-import_late(__name__)
+# What these enter elsewhere (laws, hooks), or lack (hypothesis), has to show when they are imported.
+import_late(__name__, at_once=("simulator.conformance", "simulator.testing"))
 
 __all__ = ["Config", "ConfigError", "Simulator", "__version__", "create_app"]
 

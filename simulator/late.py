@@ -55,13 +55,14 @@ class _LateLoader(SourceFileLoader):
 class _LateFinder:
     """Finds the modules below one package as the path does, and has them run late."""
 
-    def __init__(self, package: str) -> None:
+    def __init__(self, package: str, at_once: tuple[str, ...]) -> None:
         self._below = f"{package}."
+        self._at_once = tuple(f"{name}." for name in at_once)
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        if not name.startswith(self._below):
+        if not name.startswith(self._below) or name.startswith(self._at_once):
             return None
         spec = PathFinder.find_spec(name, path, target)
         if spec is not None and type(spec.loader) is SourceFileLoader:
@@ -69,13 +70,6 @@ class _LateFinder:
         return spec
 
 
-def run(*modules: ModuleType) -> None:
-    """Run these modules now, if they have not run yet: for the sake of what they enter somewhere when they do."""
-    for module in modules:
-        if isinstance(module.__loader__, _LateLoader):
-            module.__loader__.run(module)
-
-
-def import_late(package: str) -> None:
-    """From now on every module below this package runs when it is first used."""
-    sys.meta_path.insert(0, _LateFinder(package))
+def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
+    """From now on every module below this package runs when it is first used, but for those in packages `at_once`."""
+    sys.meta_path.insert(0, _LateFinder(package, at_once))

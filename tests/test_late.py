@@ -30,7 +30,7 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[s
     make("__init__", "ran = []")
     monkeypatch.syspath_prepend(str(tmp_path))
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path])
-    import_late(name)
+    import_late(name, at_once=(f"{name}.soon",))
     yield name, make
     for module in [known for known in sys.modules if known.partition(".")[0] == name]:
         del sys.modules[module]
@@ -47,6 +47,15 @@ def test_a_module_runs_when_something_in_it_is_first_used(package: tuple[str, Ma
     assert root.ran == []
     assert (a.X, a.X, root.ran) == (1, 1, ["a"])
     assert type(a) is ModuleType
+
+
+def test_what_is_to_run_at_once_does(package: tuple[str, Make], tmp_path: Path) -> None:
+    name, make = package
+    (tmp_path / name / "soon").mkdir()
+    make("soon/__init__", "")
+    make("soon/a", f"import {name}; {name}.ran.append('a')")
+    _module(name, "soon.a")
+    assert importlib.import_module(name).ran == ["a"]
 
 
 def test_a_name_imported_from_a_module_runs_it_at_once(package: tuple[str, Make]) -> None:

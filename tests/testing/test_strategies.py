@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from simulator.config import Config
 from simulator.contract.files import operations_of, strict_document
 from simulator.host import create_app
-from simulator.late import run
 from simulator.resources import balance, beneficiaries, deposit_wallets, fees, ramps, reference
 from simulator.resources.reference import is_address
 from simulator.resources.reference.phones import is_phone
@@ -145,4 +144,4 @@ def test_without_hypothesis_the_error_says_what_to_install(monkeypatch: pytest.M
     monkeypatch.setattr(builtins, "__import__", refuse)
     monkeypatch.delitem(sys.modules, "simulator.testing.strategies")
     with pytest.raises(ImportError, match="pip install hypothesis"):
-        run(importlib.import_module("simulator.testing.strategies"))
+        importlib.import_module("simulator.testing.strategies")

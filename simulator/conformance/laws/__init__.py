@@ -20,14 +20,11 @@ from simulator.conformance.laws import (
     webhooks,
 )
 from simulator.conformance.laws.bench import ALWAYS, LAWS, Bench, observe, play
-from simulator.late import run
 
 CHAPTERS = (
     conventions, auth, errors, profile, fees, quotes, ramps, balance, wallets, beneficiaries, recurring, orders,
     creating, idempotency, lists, webhooks, events,
 )  # fmt: skip
-"""The modules that enter their laws when they run."""
-
-run(*CHAPTERS)
+"""The modules that enter their laws when they are imported."""
 
 __all__ = ["ALWAYS", "CHAPTERS", "LAWS", "Bench", "observe", "play"]
