@@ -34,7 +34,7 @@ _ERRORS = {
 def build(rows: Iterable[ControlOperation], table: ActionTable) -> Schema:
     """The document."""
     rows = tuple(rows)
-    parameter_models: set[type[Body]] = {row.parameters for entries in table.rows.values() for row in entries}
+    parameter_models: set[type[Body]] = {row.parameters() for entries in table.rows.values() for row in entries}
     bodies = [row.body for row in rows if row.takes == "json" and row.body is not Nothing]
     accepted = [model for row in rows if isinstance(row.accepts, tuple) for model in row.accepts]
     distinct: set[type] = {*bodies, *parameter_models, *accepted}
@@ -164,7 +164,7 @@ def _actions(components: Components, table: ActionTable) -> dict[str, Schema]:
     for name, rows in table.rows.items():
         variants: list[Schema] = []
         for row in rows:
-            schema = components.of(_model_name(components, row.parameters))
+            schema = components.of(_model_name(components, row.parameters()))
             schema.pop("title", None)
             properties = schema.get("properties", {})
             required = list(schema.get("required", []))

@@ -112,12 +112,12 @@ def _malformed(operation: Operation) -> set[str]:
         return codes | {operation.refuses_with}
     if operation.takes_body:
         codes.add("invalid_request")
-        if any(_requires(model) for model in operation.bodies or (operation.body,)):
+        if any(_requires(model) for model in operation.bodies() or (operation.body(),)):
             codes.add("missing_parameter")
     if isinstance(operation.query, Listing):
         if operation.query.common:
             codes.add("invalid_date_range")
-    elif operation.query is not None and _requires(operation.query):
+    elif operation.query is not None and _requires(operation.query()):
         codes.add("missing_parameter")
     return codes
 
@@ -189,7 +189,7 @@ def _reads(operation: Operation) -> bool:
     """Whether a value of the request can be refused as an invalid parameter, without the setting strict."""
     if operation.refuses_with:
         return False
-    bodies = (*operation.bodies, operation.body) if operation.takes_body else ()
+    bodies = (*operation.bodies(), operation.body()) if operation.takes_body else ()
     return operation.query is not None or any(model.model_fields for model in bodies)
 
 

@@ -22,6 +22,7 @@ from contracts.generator.schemas import REF, Components, Schema, mark, reached
 from simulator.assembly import ROOMS
 from simulator.resources import reference
 from simulator.wire.fields import Body, Nothing
+from simulator.wire.listing import Listing
 from simulator.wire.operation import Operation
 
 _DESCRIPTION = """\
@@ -41,7 +42,7 @@ def bodies_of(operation: Operation) -> tuple[type[Body], ...]:
     """The models that a body of this operation is read by."""
     if not operation.takes_body:
         return ()
-    return operation.bodies or (operation.body,)
+    return operation.bodies() or (operation.body(),)
 
 
 def make_components(rows: Iterable[Operation]) -> Components:
@@ -49,7 +50,7 @@ def make_components(rows: Iterable[Operation]) -> Components:
     rows = tuple(rows)
     answers = [row.answer for row in rows if row.answer is not None]
     bodies = [model for row in rows for model in bodies_of(row)]
-    queries = [row.query for row in rows if isinstance(row.query, type)]
+    queries = [row.query() for row in rows if row.query is not None and not isinstance(row.query, Listing)]
     components = Components([*answers, *SHAPES], [*bodies, *queries], clauses_of(ROOMS), FIELDS)
     components.name_unions(unions_of(ROOMS))
     return components

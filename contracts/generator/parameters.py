@@ -131,7 +131,7 @@ def query_parameters(operation: Operation, components: Components) -> list[Param
         return parameters
     if operation.query is None:
         return []
-    schema = components.of(operation.query.__name__)
+    schema = components.of(operation.query().__name__)
     required = schema.get("required", ())
     parameters = []
     for name, member in schema["properties"].items():

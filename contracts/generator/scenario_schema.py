@@ -60,7 +60,7 @@ def _add_actions(definition: JsonSchemaValue, actions: ActionTable) -> None:
     definition["allOf"] = [
         {
             "if": {"properties": {"action": {"const": name}}, "required": ["action"]},
-            "then": {"properties": {parameter: {} for row in rows for parameter in names_of(row.parameters)}},
+            "then": {"properties": {parameter: {} for row in rows for parameter in names_of(row.parameters())}},
         }
         for name, rows in actions.rows.items()
     ]

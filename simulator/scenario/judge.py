@@ -301,7 +301,7 @@ class ScenarioJudge:
                 message = f"unknown parameter `{place[-1]}` of {action}{_did_you_mean(meant)}"
                 self._document.report_unknown((*path, *place), message, meant)
             elif kind == "unknown":
-                known = [*(name for row in rows for name in names_of(row.parameters)), *fields]
+                known = [*(name for row in rows for name in names_of(row.parameters())), *fields]
                 report_unknown(self._document, (*path, *place), known, "parameter", f" of {action}")
             elif kind == "missing":
                 self._document.report_missing((*path, *place[:-1]), (*path, *place), (str(place[-1]),), message)

@@ -16,10 +16,10 @@ def names_of(model: type[BaseModel]) -> list[str]:
 
 def wrongs(row: Action, given: dict[str, object]) -> list[tuple[Path, str, str]]:
     """What one row of an action finds wrong with parameters: place, kind, message."""
-    known = names_of(row.parameters)
+    known = names_of(row.parameters())
     wrong: list[tuple[Path, str, str]] = [((name,), "unknown", "") for name in given if name not in known]
     try:
-        found = list(row.check(row.parameters.model_validate(given)))
+        found = list(row.check(row.parameters().model_validate(given)))
     except ValidationError as error:
         found = wrongs_of(error, given)
     for one in found:

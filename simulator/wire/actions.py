@@ -40,6 +40,10 @@ class ActionCall(Generic[TargetT, ParametersT]):
     parameters: ParametersT
 
 
+def _nothing() -> type[Nothing]:
+    return Nothing
+
+
 def _nothing_wrong(parameters: object) -> Iterable[Wrong]:
     return ()
 
@@ -72,7 +76,7 @@ class Action(Generic[TargetT, ParametersT]):
     does: str
     act: Callable[[ActionCall[TargetT, ParametersT]], Record | Shown | None]
     kinds: tuple[str, ...] = ()
-    parameters: type[ParametersT] = Nothing  # type: ignore[assignment]  # where none is named, nobody reads them
+    parameters: Callable[[], type[ParametersT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads them
     guard: Callable[[World, TargetT], str | None] = _nothing_unmet
     check: Callable[[ParametersT], Iterable[Wrong]] = _nothing_wrong
     makes: str = ""
@@ -124,7 +128,7 @@ class ActionTable:
     def parameters(self, name: str) -> list[str]:
         """What an action knows, whatever its target; `target` itself where it can have one."""
         rows = self.rows[name]
-        fields = (field.alias or key for row in rows for key, field in row.parameters.model_fields.items())
+        fields = (field.alias or key for row in rows for key, field in row.parameters().model_fields.items())
         return list(dict.fromkeys((*(("target",) if self.kinds(name) else ()), *fields)))
 
     def choose(self, world: World, name: str, target: str | None) -> tuple[Action, Record | None]:
@@ -186,8 +190,8 @@ class ActionTable:
             if target is None and name in self.rows:
                 refuse_names(parameters, self.parameters(name), "parameter")
             row, record = self.choose(world, name, target)
-            refuse_unknown(row.parameters, parameters, "parameter")
-            values = parse(row.parameters, parameters)
+            refuse_unknown(row.parameters(), parameters, "parameter")
+            values = parse(row.parameters(), parameters)
             found = list(row.check(values))
             if found:
                 raise refusal_of(found)

@@ -37,7 +37,9 @@ def listed(
     )
 
 
-def body_by(member: str, models: Mapping[str, type[ModelT]], otherwise: type[ModelT]) -> Callable[[Call], type[ModelT]]:
+def body_by(
+    member: str, models: Callable[[], Mapping[str, type[ModelT]]], otherwise: Callable[[], type[ModelT]]
+) -> Callable[[Call], type[ModelT]]:
     """Picks the model of a body by a member of it as sent (`destination.type`: a member of a member).
 
     `otherwise` where the member is missing or none of these, so that it is what is refused.
@@ -48,6 +50,7 @@ def body_by(member: str, models: Mapping[str, type[ModelT]], otherwise: type[Mod
         value: object = call.raw
         for name in names:
             value = value.get(name) if isinstance(value, Mapping) else None
-        return models.get(value, otherwise) if isinstance(value, str) else otherwise
+        found = models().get(value) if isinstance(value, str) else None
+        return otherwise() if found is None else found
 
     return pick

@@ -76,10 +76,15 @@ Answer: TypeAlias = "Mapping[str, object] | Probe | None"
 """What an action returns: the object that is shown (any TypedDict is one), a test request to send, or nothing."""
 
 
+def _nothing() -> type[Nothing]:
+    return Nothing
+
+
 @dataclass(frozen=True)
 class Operation(Generic[BodyT, QueryT, ResourceT]):
     """One row: what is called, what it takes, who may call it, what it answers and which errors it declares.
 
+    Models and shapes are named by functions, so that they are made when somebody asks for them (`simulator/late.py`).
     `body_for` picks among `bodies` where the fields depend on the resource or on the request; `check` refuses further
     malformed values (400) that no single field shows. `claim` finds the quote that is used and refuses one that is used
     or expired, before any business rule (decision H2). `group` is the
@@ -98,10 +103,10 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
     answer: object = None
     status: int = 200
-    body: type[BodyT] = Nothing  # type: ignore[assignment]  # where none is named, nobody reads it
-    bodies: tuple[type[BodyT], ...] = ()
+    body: Callable[[], type[BodyT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads it
+    bodies: Callable[[], tuple[type[BodyT], ...]] = tuple
     body_for: Callable[[Call], type[BodyT]] | None = None
-    query: type[QueryT] | Listing | None = None
+    query: Callable[[], type[QueryT]] | Listing | None = None
     check: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     claim: Callable[[Call[BodyT, QueryT, ResourceT]], None] | None = None
     load: Callable[[Call], ResourceT] | None = None

@@ -69,14 +69,14 @@ def validate(operation: Operation, call: Call, raw: JsonObject, query: Mapping[s
     unknown: list[str] = []
     if operation.takes_body:
         call.raw = raw
-        model = operation.body_for(call) if operation.body_for else operation.body
+        model = operation.body_for(call) if operation.body_for else operation.body()
         call.body = parse(model, raw, patch=operation.method == "PATCH", code=operation.refuses_with)
         unknown += unknown_fields(call.body)
     if isinstance(operation.query, Listing):
         call.query = parse_list(operation.query, query)
         unknown += [name for name in query if name not in operation.query.parameters()]
     elif operation.query is not None:
-        call.query = parse(operation.query, query, code=operation.refuses_with)
+        call.query = parse(operation.query(), query, code=operation.refuses_with)
         unknown += unknown_fields(call.query)
     else:
         unknown += list(query)

@@ -181,20 +181,20 @@ _TRANSACTIONS = ("onramp", "offramp", "withdraw", "buy", "send", "swap")
 
 ACTIONS = ActionTable(
     (
-        Action("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), Arrival),
+        Action("payment_arrives", "", _moves("payment_arrives"), ("onramp", "buy"), lambda: Arrival),
         Action("payment_declined", "", _moves("payment_declined"), ("onramp", "buy")),
-        Action("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), Arrival),
-        Action("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), WalletArrival),
+        Action("deposit_arrives", "", _moves("deposit_arrives"), ("offramp",), lambda: Arrival),
+        Action("deposit_arrives", "", _moves("deposit_arrives"), ("wallet",), lambda: WalletArrival),
         Action("deposit_confirms", "", _moves("deposit_confirms"), ("deposit",)),
         Action("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
         Action("broadcast", "", _moves("broadcast"), ("send",)),
         Action("complete", "", _moves("complete"), _TRANSACTIONS),
         Action("fail", "", _moves("fail"), _TRANSACTIONS, Failure),
         Action("refund", "", _moves("refund"), _TRANSACTIONS),
-        Action("set_network", "", _set_network, (), Network),
-        Action("set_rate", "", _set_rate, (), Rate),
-        Action("move_rates", "", _move_rates, (), Percent),
-        Action("set_balance", "", _set_balance, (), Balance),
+        Action("set_network", "", _set_network, (), lambda: Network),
+        Action("set_rate", "", _set_rate, (), lambda: Rate),
+        Action("move_rates", "", _move_rates, (), lambda: Percent),
+        Action("set_balance", "", _set_balance, (), lambda: Balance),
     )
 )
 

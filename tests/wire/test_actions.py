@@ -64,7 +64,7 @@ TABLE = ActionTable(
     (
         Action("switch", "turns it", switch, ("lamp",)),
         Action("burn_out", "breaks it", lambda call: move(call.world, call.target, "burn_out"), ("lamp", "sun")),
-        Action("paint", "paints it", paint, ("lamp",), Paint, guard=is_dark, makes="lamp"),
+        Action("paint", "paints it", paint, ("lamp",), lambda: Paint, guard=is_dark, makes="lamp"),
         Action("mount", "hangs one", mount),
         Action("storm", "blows everywhere", storm),
         Action(

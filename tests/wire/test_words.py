@@ -15,6 +15,7 @@ from simulator.scenario.schema import Scenario
 from simulator.wire.errors import ApiError
 from simulator.wire.faults import InterfaceFault, WebhookFault
 from simulator.wire.fields import Body, in_words, parse
+from simulator.wire.listing import Listing
 
 SIMULATOR = Simulator(library=Library())
 MAKING = (
@@ -50,11 +51,11 @@ ODD = (
 
 def models() -> Iterator[type[BaseModel]]:
     for operation in SIMULATOR.operations:
-        yield from (
-            one for one in (operation.body, operation.query) if isinstance(one, type) and issubclass(one, BaseModel)
-        )
+        yield operation.body()
+        if operation.query is not None and not isinstance(operation.query, Listing):
+            yield operation.query()
     for rows in SIMULATOR.actions.rows.values():
-        yield from (row.parameters for row in rows)
+        yield from (row.parameters() for row in rows)
     yield from (row.body for row in control_rows())
     yield from (InterfaceFault, WebhookFault, Scenario)
 

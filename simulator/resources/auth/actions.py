@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from simulator.kernel.clock import DAY_MS, SECOND_MS
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.auth.bodies import NewKey, RevokedKey, TokenBody
+from simulator.resources.auth import bodies
 from simulator.resources.auth.records import (
     PERMISSIONS,
     PREFIXES,
@@ -36,7 +36,7 @@ _NEXT_LABEL = "API key"
 _SWEPT = "tokens.hour"
 
 
-def exchange(call: Call[TokenBody, None, None]) -> TokenResponse:
+def exchange(call: Call[bodies.TokenBody, None, None]) -> TokenResponse:
     """POST /auth/token: 401 invalid_credentials or environment_mismatch, 403 production_access_required."""
     world, environment = call.world, call.environment
     public_key, secret_key = call.body.public_key, call.body.secret_key
@@ -163,21 +163,21 @@ def _make(world: World, environment: str, label: str, permissions: tuple[str, ..
     return pair
 
 
-def check_key(wanted: NewKey) -> Iterator[Wrong]:
+def check_key(wanted: bodies.NewKey) -> Iterator[Wrong]:
     """What is wrong with the parameters of create_key."""
     for name in wanted.permissions or ():
         if name not in PERMISSIONS:
             yield wrong("permissions", f"{name!r} is not one of {', '.join(PERMISSIONS)}")
 
 
-def create_key(call: ActionCall[None, NewKey]) -> JsonObject:
+def create_key(call: ActionCall[None, bodies.NewKey]) -> JsonObject:
     """The action create_key: a further pair in the environment, working beside the others."""
     wanted: list[str] | None = call.parameters.permissions
     permissions = PERMISSIONS if wanted is None else tuple(dict.fromkeys(wanted))
     return render_new_key_pair(_make(call.world, call.environment, call.parameters.label or _NEXT_LABEL, permissions))
 
 
-def revoke_key(call: ActionCall[None, RevokedKey]) -> JsonObject:
+def revoke_key(call: ActionCall[None, bodies.RevokedKey]) -> JsonObject:
     """The action revoke_key: the pair and every token issued to it stop working at once."""
     pair = key_pair(call.world, call.environment, call.parameters.public_key)
     if pair is None:

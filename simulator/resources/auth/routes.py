@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.auth import actions
-from simulator.resources.auth.bodies import NewKey, RevokedKey, TokenBody
+from simulator.resources.auth import actions, bodies
 from simulator.resources.auth.shapes import TokenResponse
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
@@ -20,7 +19,7 @@ OPERATIONS = (
         "Exchange a key pair for a Bearer token",
         actions.exchange,
         TokenResponse,
-        body=TokenBody,
+        body=lambda: bodies.TokenBody,
         token=False,
         profile_gate=False,
         idempotent=False,
@@ -40,8 +39,8 @@ ACTIONS = (
         "create_key",
         "a further key pair is made in the dashboard",
         actions.create_key,
-        parameters=NewKey,
+        parameters=lambda: bodies.NewKey,
         check=actions.check_key,
     ),
-    Action("revoke_key", "a key pair stops working at once", actions.revoke_key, parameters=RevokedKey),
+    Action("revoke_key", "a key pair stops working at once", actions.revoke_key, parameters=lambda: bodies.RevokedKey),
 )

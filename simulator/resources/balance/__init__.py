@@ -5,14 +5,7 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 
 from __future__ import annotations
 
-from simulator.resources.balance import assets, settlement
-from simulator.resources.balance.bodies import (
-    DESTINATION_MEANINGS,
-    AddressDestination,
-    AnyDestination,
-    LightningDestination,
-    UserDestination,
-)
+from simulator.resources.balance import assets, bodies, settlement
 from simulator.resources.balance.destinations import (
     TRANSFER_PRODUCTS,
     check_destination,
@@ -75,19 +68,15 @@ ROOM = Room(
 
 
 __all__ = [
-    "DESTINATION_MEANINGS",
     "ROOM",
     "TRANSFER_PRODUCTS",
     "WITHDRAWABLE",
-    "AddressDestination",
-    "AnyDestination",
     "BuyPaymentInstructions",
     "BuyTransaction",
-    "LightningDestination",
     "SendTransaction",
     "SwapTransaction",
-    "UserDestination",
     "WithdrawTransaction",
+    "bodies",
     "check_destination",
     "create_send",
     "execute_withdraw",

@@ -11,7 +11,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import OUTSIDE, Ledger, available, held
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import ENVIRONMENTS, Wiring, World
-from simulator.resources.balance.bodies import BalanceParameters
+from simulator.resources.balance import bodies
 from simulator.resources.balance.records import AssetBalance
 from simulator.resources.balance.rendering import render_asset
 from simulator.resources.balance.shapes import AssetBalanceShape
@@ -93,7 +93,7 @@ def list_assets(call: Call[None, ListRequest, None]) -> Page[AssetBalanceShape]:
     return page_of(call.query, balances, render_asset)
 
 
-def check_balance(values: BalanceParameters) -> Iterator[Wrong]:
+def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
     """What is wrong with the parameters of set_balance."""
     currency = asset(values.symbol, WALLET[values.network]) if values.network in WALLET else None
     if values.network not in WALLET:
@@ -104,7 +104,7 @@ def check_balance(values: BalanceParameters) -> Iterator[Wrong]:
         yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def set_balance(call: ActionCall[None, BalanceParameters]) -> AssetBalanceShape:
+def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> AssetBalanceShape:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]
@@ -116,5 +116,11 @@ def set_balance(call: ActionCall[None, BalanceParameters]) -> AssetBalanceShape:
 
 
 ACTIONS = (
-    Action("set_balance", "sets the available balance", set_balance, parameters=BalanceParameters, check=check_balance),
+    Action(
+        "set_balance",
+        "sets the available balance",
+        set_balance,
+        parameters=lambda: bodies.BalanceParameters,
+        check=check_balance,
+    ),
 )

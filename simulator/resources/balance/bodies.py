@@ -279,3 +279,15 @@ class BalanceParameters(Body):
     """The network it lies on, in capitals."""
     amount: Amount
     """What is to be available of it from now on; what is held stays held."""
+
+
+ESTIMATES: Mapping[str, type[EstimateBody]] = {
+    "address": EstimateToAddress,
+    "platform_user": EstimateToUser,
+    "lightning": EstimateToLightning,
+}
+SENDS: Mapping[str, type[SendBody]] = {
+    "address": SendToAddress,
+    "platform_user": SendToUser,
+    "lightning": SendToLightning,
+}

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.resources.balance.bodies import BuyByBankTransfer, BuyByMobileMoney, BuyQuoteBody, UseQuote
+from simulator.resources.balance import bodies
 from simulator.resources.balance.named import named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import price_buy
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
@@ -24,14 +24,14 @@ from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 
 
-def check_buy_quote(call: Call[BuyQuoteBody, None, None]) -> None:
+def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     """400 for more decimals than the side of the amount has."""
     body = call.body
     fiat_side = body.amount_currency == "fiat"
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
 
 
-def quote_buy(call: Call[BuyQuoteBody, None, None]) -> BuyQuoteShape:
+def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> BuyQuoteShape:
     """POST /wallet/buy/quote (decision M5)."""
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
@@ -59,25 +59,25 @@ def buy_quote(call: Call) -> WalletQuote | None:
     return call.world.store[QUOTE_TABLES["buy"].of(call.environment)].get(quote_id)
 
 
-def check_buy(call: Call[UseQuote, None, WalletQuote]) -> None:
+def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
     """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
     quote, body = buy_quote(call), call.body
-    if quote is not None and isinstance(body, BuyByBankTransfer) and body.payer is not None:
+    if quote is not None and isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         check_payer(body.payer, quote.paid.code)
 
 
-def buy(call: Call[UseQuote, None, WalletQuote]) -> BuyTransaction:
+def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> BuyTransaction:
     """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]
     phone_number, account_number = None, None
-    if isinstance(body, BuyByMobileMoney):
+    if isinstance(body, bodies.BuyByMobileMoney):
         phone_number = body.payer.phone_number
         if not is_phone(phone_number, country):
             raise ApiError(
                 "invalid_phone_number", f"{phone_number!r} is not a phone number of {country}.", "payer.phone_number"
             )
-    if isinstance(body, BuyByBankTransfer) and body.payer is not None:
+    if isinstance(body, bodies.BuyByBankTransfer) and body.payer is not None:
         require_payers_bank(body.payer, quote.paid.code)
         account_number = body.payer.account_number
     require_in_force(world, environment, quote.product_id, "quote_id")

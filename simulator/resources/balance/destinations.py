@@ -15,13 +15,7 @@ from functools import lru_cache
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency, format_decimal
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import (
-    DESTINATIONS,
-    AddressDestination,
-    AnyDestination,
-    LightningDestination,
-    UserDestination,
-)
+from simulator.resources.balance import bodies
 from simulator.resources.deposit_wallets import (
     DecodedInvoice,
     Invoice,
@@ -60,20 +54,20 @@ class Recipient:
     free_products: tuple[str, ...] = ()
 
 
-def parse_destination(raw: Mapping[str, object]) -> AnyDestination:
+def parse_destination(raw: Mapping[str, object]) -> bodies.AnyDestination:
     """A destination object as it was sent and kept, as a body again; ApiError 400 when it never was one."""
     return _parsed(tuple(raw.items()))
 
 
 @lru_cache(maxsize=1024)  # every run of a recurring send has the same: 0.5 µs instead of 6
-def _parsed(members: tuple[tuple[str, object], ...]) -> AnyDestination:
+def _parsed(members: tuple[tuple[str, object], ...]) -> bodies.AnyDestination:
     raw = dict(members)
-    return parse(DESTINATIONS.get(str(raw.get("type")), AnyDestination), raw)
+    return parse(bodies.DESTINATIONS.get(str(raw.get("type")), bodies.AnyDestination), raw)
 
 
-def check_destination(world: World, destination: AnyDestination) -> None:
+def check_destination(world: World, destination: bodies.AnyDestination) -> None:
     """ApiError 400: more than one recipient, or a transfer to oneself."""
-    if isinstance(destination, UserDestination):
+    if isinstance(destination, bodies.UserDestination):
         given = destination.given()
         if len(given) > 1:
             raise invalid("destination", "exactly one of email, phone_number and user_id may be given")
@@ -81,7 +75,7 @@ def check_destination(world: World, destination: AnyDestination) -> None:
             raise invalid(f"destination.{next(iter(given))}", "it is the sender's own")
 
 
-def find_user(world: World, destination: UserDestination) -> PlatformUser:
+def find_user(world: World, destination: bodies.UserDestination) -> PlatformUser:
     """The other user a transfer goes to; 422 invalid_phone_number, 404 not_found."""
     ((name, value),) = destination.given().items()
     user = platform_user(world, **{name: value})
@@ -94,7 +88,7 @@ def find_user(world: World, destination: UserDestination) -> PlatformUser:
 
 
 def resolve_destination(
-    world: World, environment: str, asset: Currency, destination: AnyDestination, amount: Decimal
+    world: World, environment: str, asset: Currency, destination: bodies.AnyDestination, amount: Decimal
 ) -> Recipient:
     """Who receives `amount` of an asset on its network, or why nobody can.
 
@@ -103,15 +97,15 @@ def resolve_destination(
     """
     check_destination(world, destination)
     network = present(asset.network)
-    if isinstance(destination, UserDestination):
+    if isinstance(destination, bodies.UserDestination):
         return Recipient(user_id=find_user(world, destination).user_id, free_products=TRANSFER_PRODUCTS)
-    if isinstance(destination, AddressDestination):
+    if isinstance(destination, bodies.AddressDestination):
         if not is_address(network, destination.address, environment):
             raise _bad("address", f"it is not a valid {network} address")
         memo = destination.memo or None
         own = receiver_at(world, environment, network, destination.address, memo)
         return Recipient(address=destination.address, memo=memo, free_products=_products_of(own))
-    assert isinstance(destination, LightningDestination)
+    assert isinstance(destination, bodies.LightningDestination)
     if network != LIGHTNING_NETWORK:
         raise ApiError("unsupported_network", "Lightning payments are made on BITCOIN.", "network")
     if destination.invoice is not None:
@@ -123,9 +117,9 @@ def resolve_destination(
     return Recipient(lightning=address, free_products=_products_of(own))
 
 
-def check_invoice_amount(environment: str, destination: AnyDestination, amount: Decimal) -> None:
+def check_invoice_amount(environment: str, destination: bodies.AnyDestination, amount: Decimal) -> None:
     """ApiError 400 for an amount that is not the invoice's (decision M7); a bad invoice is a business rule."""
-    if isinstance(destination, LightningDestination) and destination.invoice is not None:
+    if isinstance(destination, bodies.LightningDestination) and destination.invoice is not None:
         with suppress(ValueError):
             _check_asked(decode_invoice(destination.invoice, environment), amount)
 

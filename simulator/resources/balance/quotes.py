@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import UseQuote
+from simulator.resources.balance import bodies
 from simulator.resources.balance.pricing import Pricing
 from simulator.resources.balance.records import QUOTE_PREFIXES, QUOTE_TABLES, WalletQuote, WalletQuoteType
 from simulator.resources.fees import Fee
@@ -56,7 +56,7 @@ def new_price_fields(world: World, environment: str, type: WalletQuoteType, pric
     }
 
 
-def claim(type: WalletQuoteType) -> Callable[[Call[UseQuote, None, WalletQuote]], None]:
+def claim(type: WalletQuoteType) -> Callable[[Call[bodies.UseQuote, None, WalletQuote]], None]:
     """Finds the quote that the body names; 404 quote_not_found, also for a quote of another kind."""
     return lambda call: claim_quote(call, QUOTE_TABLES[type])
 

@@ -2,25 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.resources.balance import buy, send, swap, withdraw
+from simulator.resources.balance import bodies, buy, send, swap, withdraw
 from simulator.resources.balance.assets import ASSET_LIST, list_assets
-from simulator.resources.balance.bodies import (
-    BuyAnyhow,
-    BuyByBankTransfer,
-    BuyByMobileMoney,
-    BuyQuoteBody,
-    EstimateBody,
-    EstimateToAddress,
-    EstimateToLightning,
-    EstimateToUser,
-    SendBody,
-    SendToAddress,
-    SendToLightning,
-    SendToUser,
-    SwapQuoteBody,
-    UseQuote,
-    WithdrawQuoteBody,
-)
 from simulator.resources.balance.quotes import claim
 from simulator.resources.balance.shapes import (
     AssetBalanceList,
@@ -39,23 +22,11 @@ from simulator.wire.operation import Call, Operation
 SEND_TAG, SWAP_TAG, BUY_TAG, WITHDRAW_TAG = "Send", "Swap", "Buy", "Withdraw"
 
 
-_ESTIMATES: dict[str, type[EstimateBody]] = {
-    "address": EstimateToAddress,
-    "platform_user": EstimateToUser,
-    "lightning": EstimateToLightning,
-}
-_SENDS: dict[str, type[SendBody]] = {
-    "address": SendToAddress,
-    "platform_user": SendToUser,
-    "lightning": SendToLightning,
-}
-
-
-def _buy_body(call: Call) -> type[UseQuote]:
+def _buy_body(call: Call) -> type[bodies.UseQuote]:
     quote = buy.buy_quote(call)
     if quote is None:
-        return BuyAnyhow
-    return BuyByMobileMoney if quote.method == "mobile_money" else BuyByBankTransfer
+        return bodies.BuyAnyhow
+    return bodies.BuyByMobileMoney if quote.method == "mobile_money" else bodies.BuyByBankTransfer
 
 
 _ASSET = ("unsupported_network", "unsupported_asset")
@@ -93,8 +64,8 @@ OPERATIONS = (
         "The exact fee of a send",
         send.estimate_send,
         SendEstimate,
-        bodies=(EstimateToAddress, EstimateToUser, EstimateToLightning),
-        body_for=body_by("destination.type", _ESTIMATES, EstimateBody),
+        bodies=lambda: (bodies.EstimateToAddress, bodies.EstimateToUser, bodies.EstimateToLightning),
+        body_for=body_by("destination.type", lambda: bodies.ESTIMATES, lambda: bodies.EstimateBody),
         check=send.check_send,
         group="wallet",
         reads=True,
@@ -116,8 +87,8 @@ OPERATIONS = (
         send.send,
         SendTransaction,
         status=201,
-        bodies=(SendToAddress, SendToUser, SendToLightning),
-        body_for=body_by("destination.type", _SENDS, SendBody),
+        bodies=lambda: (bodies.SendToAddress, bodies.SendToUser, bodies.SendToLightning),
+        body_for=body_by("destination.type", lambda: bodies.SENDS, lambda: bodies.SendBody),
         check=send.check_send,
         group="wallet",
         money=True,
@@ -142,7 +113,7 @@ OPERATIONS = (
         swap.quote_swap,
         SwapQuoteShape,
         status=201,
-        body=SwapQuoteBody,
+        body=lambda: bodies.SwapQuoteBody,
         check=swap.check_swap_quote,
         group="wallet",
         money=True,
@@ -164,7 +135,7 @@ OPERATIONS = (
         swap.swap,
         SwapTransaction,
         status=201,
-        body=UseQuote,
+        body=lambda: bodies.UseQuote,
         claim=claim("swap"),
         group="wallet",
         money=True,
@@ -187,7 +158,7 @@ OPERATIONS = (
         buy.quote_buy,
         BuyQuoteShape,
         status=201,
-        body=BuyQuoteBody,
+        body=lambda: bodies.BuyQuoteBody,
         check=buy.check_buy_quote,
         group="wallet",
         money=True,
@@ -209,7 +180,7 @@ OPERATIONS = (
         buy.buy,
         BuyTransaction,
         status=201,
-        bodies=(BuyByMobileMoney, BuyByBankTransfer),
+        bodies=lambda: (bodies.BuyByMobileMoney, bodies.BuyByBankTransfer),
         body_for=_buy_body,
         check=buy.check_buy,
         claim=claim("buy"),
@@ -248,7 +219,7 @@ OPERATIONS = (
         withdraw.post_withdraw_quote,
         WithdrawQuoteShape,
         status=201,
-        body=WithdrawQuoteBody,
+        body=lambda: bodies.WithdrawQuoteBody,
         check=withdraw.check_withdraw_quote,
         group="wallet",
         money=True,
@@ -279,7 +250,7 @@ OPERATIONS = (
         withdraw.withdraw,
         WithdrawTransaction,
         status=201,
-        body=UseQuote,
+        body=lambda: bodies.UseQuote,
         claim=claim("withdraw"),
         group="wallet",
         money=True,

@@ -11,7 +11,7 @@ from typing import TypeVar
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import AnyDestination, EstimateBody, SendBody, UserDestination
+from simulator.resources.balance import bodies
 from simulator.resources.balance.destinations import (
     check_destination,
     check_invoice_amount,
@@ -39,7 +39,7 @@ from simulator.wire.operation import Call
 from simulator.wire.records import move, present
 from simulator.wire.spelling import upper
 
-EstimateT = TypeVar("EstimateT", bound=EstimateBody)
+EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
 
 
 def check_send(call: Call[EstimateT, None, None]) -> None:
@@ -50,14 +50,14 @@ def check_send(call: Call[EstimateT, None, None]) -> None:
     check_invoice_amount(call.environment, body.destination, Decimal(body.amount))
 
 
-def _amount_to_send(world: World, body: EstimateBody) -> tuple[Currency, Decimal]:
+def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, Decimal]:
     """The asset and how much of it; a user who is not there is refused before an asset that is not."""
-    if isinstance(body.destination, UserDestination):
+    if isinstance(body.destination, bodies.UserDestination):
         find_user(world, body.destination)
     return require_asset(body.symbol, body.network), Decimal(body.amount)
 
 
-def estimate_send(call: Call[EstimateBody, None, None]) -> SendEstimate:
+def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> SendEstimate:
     """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
@@ -72,7 +72,7 @@ def estimate_send(call: Call[EstimateBody, None, None]) -> SendEstimate:
     }
 
 
-def send(call: Call[SendBody, None, None]) -> SendTransaction:
+def send(call: Call[bodies.SendBody, None, None]) -> SendTransaction:
     """POST /wallet/send."""
     body = call.body
     currency, amount = _amount_to_send(call.world, body)
@@ -94,7 +94,7 @@ def create_send(
     *,
     asset: Currency,
     amount: Decimal,
-    destination: AnyDestination,
+    destination: bodies.AnyDestination,
     reference: str | None = None,
     description: str | None = None,
     recurring_payment_id: str | None = None,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.kernel.money import plain, subtract
-from simulator.resources.balance.bodies import SwapQuoteBody, UseQuote
+from simulator.resources.balance import bodies
 from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import minimum_received, price_swap, require_balance, swapped
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
@@ -24,7 +24,7 @@ from simulator.wire.operation import Call
 from simulator.wire.records import present
 
 
-def check_swap_quote(call: Call[SwapQuoteBody, None, None]) -> None:
+def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     """400: the same asset on both sides, or more decimals than the side of the amount has."""
     body = call.body
     source, target = body.from_, body.to
@@ -34,7 +34,7 @@ def check_swap_quote(call: Call[SwapQuoteBody, None, None]) -> None:
     check_decimals(body.amount, named_asset(side.symbol, side.network))
 
 
-def quote_swap(call: Call[SwapQuoteBody, None, None]) -> SwapQuoteShape:
+def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> SwapQuoteShape:
     """POST /wallet/swap/quote (decision M8)."""
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
@@ -52,7 +52,7 @@ def quote_swap(call: Call[SwapQuoteBody, None, None]) -> SwapQuoteShape:
     return render_swap_quote(world, open_quote(world, quote))
 
 
-def swap(call: Call[UseQuote, None, WalletQuote]) -> SwapTransaction:
+def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> SwapTransaction:
     """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency

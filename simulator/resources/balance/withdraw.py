@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
-from simulator.resources.balance.bodies import UseQuote, WithdrawQuoteBody
+from simulator.resources.balance import bodies
 from simulator.resources.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import Pricing, price_withdraw, require_balance
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
@@ -28,7 +28,7 @@ from simulator.wire.operation import Call
 from simulator.wire.records import present
 
 
-def check_withdraw_quote(call: Call[WithdrawQuoteBody, None, None]) -> None:
+def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
     """400: an amount_currency that is neither side, or more decimals than that side has.
 
     Where a side is not supported at all, the business rules refuse it.
@@ -43,7 +43,7 @@ def check_withdraw_quote(call: Call[WithdrawQuoteBody, None, None]) -> None:
     check_decimals(body.amount, crypto if crypto_side else fiat(body.fiat_currency))
 
 
-def post_withdraw_quote(call: Call[WithdrawQuoteBody, None, None]) -> WithdrawQuoteShape:
+def post_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> WithdrawQuoteShape:
     """POST /wallet/withdraw/quote (decision M6)."""
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -103,7 +103,7 @@ def estimate_withdraw(
     return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
 
 
-def withdraw(call: Call[UseQuote, None, WalletQuote]) -> WithdrawTransaction:
+def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> WithdrawTransaction:
     """POST /wallet/withdraw."""
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)

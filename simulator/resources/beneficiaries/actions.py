@@ -7,13 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulator.resources.beneficiaries.bodies import (
-    AnyBeneficiary,
-    CreateBankAccountBeneficiary,
-    CreatePhoneNumberBeneficiary,
-    CreateWalletAddressBeneficiary,
-    WalletAddress,
-)
+from simulator.resources.beneficiaries import bodies
 from simulator.resources.beneficiaries.records import (
     BankAccountDetails,
     Beneficiary,
@@ -42,17 +36,17 @@ _ASSET_SPELLINGS = {"cUSD": "CUSD"}
 """Beneficiaries know the Celo dollar by both names (decision H5)."""
 
 
-def check_account_number(call: Call[AnyBeneficiary, None, None]) -> None:
+def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
     """400 for an account number that has not the shape of its country (decision R3)."""
     body = call.body
-    if isinstance(body, CreateBankAccountBeneficiary):
+    if isinstance(body, bodies.CreateBankAccountBeneficiary):
         require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
-def save_beneficiary(call: Call[AnyBeneficiary, None, None]) -> BeneficiaryShape:
+def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> BeneficiaryShape:
     """POST /beneficiaries."""
     body = call.body
-    fiat = body if isinstance(body, CreateBankAccountBeneficiary | CreatePhoneNumberBeneficiary) else None
+    fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
     record = Beneficiary(
         **new_fields(call.world, call.environment, "ben_", "ids.beneficiary"),
         type=body.type,
@@ -64,7 +58,7 @@ def save_beneficiary(call: Call[AnyBeneficiary, None, None]) -> BeneficiaryShape
     return render_beneficiary(call.world, create(call.world, record, "create"))
 
 
-def _fiat_of(body: CreateBankAccountBeneficiary | CreatePhoneNumberBeneficiary) -> FiatCode:
+def _fiat_of(body: bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) -> FiatCode:
     fiat = COUNTRIES[body.country]
     if body.fiat_currency != fiat:
         raise ApiError(
@@ -73,16 +67,16 @@ def _fiat_of(body: CreateBankAccountBeneficiary | CreatePhoneNumberBeneficiary) 
     return fiat
 
 
-def _details(body: AnyBeneficiary, environment: str) -> Details:
-    if isinstance(body, CreateBankAccountBeneficiary):
+def _details(body: bodies.AnyBeneficiary, environment: str) -> Details:
+    if isinstance(body, bodies.CreateBankAccountBeneficiary):
         return _bank_account(body)
-    if isinstance(body, CreatePhoneNumberBeneficiary):
+    if isinstance(body, bodies.CreatePhoneNumberBeneficiary):
         return _phone_number(body)
-    assert isinstance(body, CreateWalletAddressBeneficiary)  # `body_for` knows no fourth
+    assert isinstance(body, bodies.CreateWalletAddressBeneficiary)  # `body_for` knows no fourth
     return _wallet_address(body.wallet_address, environment)
 
 
-def _bank_account(body: CreateBankAccountBeneficiary) -> BankAccountDetails:
+def _bank_account(body: bodies.CreateBankAccountBeneficiary) -> BankAccountDetails:
     given = body.bank_account
     found = require_bank(body.country, given.bank_code, "bank_account.bank_code")
     return {
@@ -93,7 +87,7 @@ def _bank_account(body: CreateBankAccountBeneficiary) -> BankAccountDetails:
     }
 
 
-def _phone_number(body: CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
+def _phone_number(body: bodies.CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
     given = body.phone_number
     if not is_phone(given.phone_number, body.country):
         raise ApiError(
@@ -111,7 +105,7 @@ def _phone_number(body: CreatePhoneNumberBeneficiary) -> PhoneNumberDetails:
     return {"phone_number": given.phone_number, "provider": given.provider}
 
 
-def _wallet_address(given: WalletAddress, environment: str) -> WalletAddressDetails:
+def _wallet_address(given: bodies.WalletAddress, environment: str) -> WalletAddressDetails:
     network = SHORT[given.network]
     if asset(_ASSET_SPELLINGS.get(given.asset, given.asset), network) is None:
         raise ApiError(

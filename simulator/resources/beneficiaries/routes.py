@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.beneficiaries import actions
-from simulator.resources.beneficiaries.bodies import BY_TYPE, AnyBeneficiary
+from simulator.resources.beneficiaries import actions, bodies
 from simulator.resources.beneficiaries.records import BENEFICIARIES, TYPE_MEANINGS, Beneficiary
 from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import MEANINGS
@@ -55,9 +54,9 @@ OPERATIONS = (
         actions.save_beneficiary,
         BeneficiaryShape,
         status=201,
-        body=AnyBeneficiary,
-        bodies=tuple(BY_TYPE.values()),
-        body_for=body_by("type", BY_TYPE, AnyBeneficiary),
+        body=lambda: bodies.AnyBeneficiary,
+        bodies=lambda: tuple(bodies.BY_TYPE.values()),
+        body_for=body_by("type", lambda: bodies.BY_TYPE, lambda: bodies.AnyBeneficiary),
         check=actions.check_account_number,
         group="beneficiaries",
         errors=(

@@ -9,13 +9,7 @@ from decimal import Decimal
 
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.bodies import (
-    ConfirmationParameters,
-    DepositParameters,
-    ReasonParameters,
-    WalletBody,
-    WalletChanges,
-)
+from simulator.resources.deposit_wallets import bodies
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import DEPOSITS, Deposit, Wallet, entries, wallets
 from simulator.resources.deposit_wallets.rendering import (
@@ -39,7 +33,7 @@ from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
 
 
-def create_wallet(call: Call[WalletBody, None, None]) -> WalletShape:
+def create_wallet(call: Call[bodies.WalletBody, None, None]) -> WalletShape:
     """POST /wallets: an address of its own (stellar: a memo), on bitcoin with a Lightning address if asked."""
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
@@ -68,7 +62,7 @@ def create_wallet(call: Call[WalletBody, None, None]) -> WalletShape:
     return render_wallet(world, wallet)
 
 
-def update_wallet(call: Call[WalletChanges, None, Wallet]) -> WalletShape:
+def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> WalletShape:
     """PATCH /wallets/{id}: what is sent changes; the present status again changes nothing."""
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
@@ -98,7 +92,7 @@ def default_wallet(world: World, environment: str, network: str) -> Wallet | Non
     return oldest_of(wallets(world, environment), fits)
 
 
-def deposit_arrives(call: ActionCall[Wallet, DepositParameters]) -> Deposit:
+def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:
     """An incoming deposit is seen: detected, or failed at once when it cannot be credited (decision S12)."""
     world, wallet, values = call.world, call.target, call.parameters
     check_decimals(values.amount, asset(values.asset, wallet.network))
@@ -147,7 +141,7 @@ def deposit_confirms(call: ActionCall[Deposit, Nothing]) -> Deposit:
     return _confirm(call.world, deposit, "deposit_confirms", "", count)
 
 
-def confirmation_arrives(call: ActionCall[Deposit, ConfirmationParameters]) -> Deposit:
+def confirmation_arrives(call: ActionCall[Deposit, bodies.ConfirmationParameters]) -> Deposit:
     """The chain now counts `confirmations`, by default one more; at the required number the deposit is credited."""
     deposit = call.target
     before = deposit.confirmations or 0
@@ -164,7 +158,7 @@ def climbs(world: World, deposit: Deposit) -> str | None:
     return None if deposit.network == "bitcoin" else "confirmations are counted one by one on bitcoin only"
 
 
-def deposit_fails(call: ActionCall[Deposit, ReasonParameters]) -> Deposit:
+def deposit_fails(call: ActionCall[Deposit, bodies.ReasonParameters]) -> Deposit:
     """The deposit cannot be credited after all."""
     deposit = call.target
     return move(call.world, replace(deposit, reason=call.parameters.reason or "rejected"), "deposit_fails")

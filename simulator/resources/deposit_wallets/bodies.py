@@ -1,5 +1,6 @@
 """What the operations under /wallets and the actions on what they make are given: bodies and parameters."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
@@ -105,3 +106,6 @@ class ReasonParameters(Body):
 class LightningPaymentParameters(Body):
     amount_sats: Sats
     """How much is paid, in satoshi."""
+
+
+ENTRIES: Mapping[str, type[EntryBody]] = {"lightning_address": CreateLightningAddress, "invoice": CreateInvoice}

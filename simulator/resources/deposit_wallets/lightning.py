@@ -11,13 +11,7 @@ from hashlib import sha256
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets.bodies import (
-    DEFAULT_EXPIRY_SECONDS,
-    CreateInvoice,
-    CreateLightningAddress,
-    EntryBody,
-    LightningPaymentParameters,
-)
+from simulator.resources.deposit_wallets import bodies
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
@@ -55,17 +49,17 @@ def load_entry(call: Call) -> LightningEntry:
     return entry
 
 
-def add_entry(call: Call[EntryBody, None, Wallet]) -> LightningEntryShape:
+def add_entry(call: Call[bodies.EntryBody, None, Wallet]) -> LightningEntryShape:
     """POST /wallets/{id}/lightning."""
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":
         raise ApiError("unsupported_network", f"Lightning is not available on {wallet.network} wallets.")
     if wallet.status == "disabled":
         raise ApiError("wallet_disabled", "The wallet is disabled and cannot receive funds.")
-    if isinstance(body, CreateLightningAddress):
+    if isinstance(body, bodies.CreateLightningAddress):
         return render_entry(world, open_address(world, wallet, body.username))
-    assert isinstance(body, CreateInvoice)  # `body_for` knows no third
-    expires_in = DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
+    assert isinstance(body, bodies.CreateInvoice)  # `body_for` knows no third
+    expires_in = bodies.DEFAULT_EXPIRY_SECONDS if body.expires_in is None else body.expires_in
     return render_entry(world, _open_invoice(world, wallet, body.amount_sats, body.description, expires_in))
 
 
@@ -166,7 +160,7 @@ def _pay_invoice(world: World, invoice: Invoice) -> Invoice:
     return invoice
 
 
-def payment_arrives(call: ActionCall[LightningAddress, LightningPaymentParameters]) -> LightningAddress:
+def payment_arrives(call: ActionCall[LightningAddress, bodies.LightningPaymentParameters]) -> LightningAddress:
     """A payment to a Lightning address, credited at once: deposit.confirmed."""
     return _pay_address(call.world, call.target, call.parameters.amount_sats)
 

@@ -5,18 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.resources.deposit_wallets import actions, lightning
-from simulator.resources.deposit_wallets.bodies import (
-    ConfirmationParameters,
-    CreateInvoice,
-    CreateLightningAddress,
-    DepositParameters,
-    EntryBody,
-    LightningPaymentParameters,
-    ReasonParameters,
-    WalletBody,
-    WalletChanges,
-)
+from simulator.resources.deposit_wallets import actions, bodies, lightning
 from simulator.resources.deposit_wallets.records import WALLETS, Deposit, Invoice, LightningEntry, Wallet
 from simulator.resources.deposit_wallets.rendering import render_wallet
 from simulator.resources.deposit_wallets.shapes import (
@@ -39,7 +28,7 @@ from simulator.wire.shapes import CANONICAL_NETWORKS
 TAG = "Deposit wallets"
 
 
-def _check_deposit(values: DepositParameters) -> Iterator[Wrong]:
+def _check_deposit(values: bodies.DepositParameters) -> Iterator[Wrong]:
     """Zero, and what is no hash; which assets and amounts a wallet credits is for the outcome."""
     if not Decimal(values.amount):
         yield wrong("amount", "it must be more than zero")
@@ -82,7 +71,7 @@ OPERATIONS = (
         actions.create_wallet,
         WalletShape,
         status=201,
-        body=WalletBody,
+        body=lambda: bodies.WalletBody,
         group="wallets",
         errors=("unsupported_network", "network_unavailable"),
         guessed={"network_unavailable": "S22"},
@@ -129,7 +118,7 @@ OPERATIONS = (
         "Change the label, disable or enable",
         actions.update_wallet,
         WalletShape,
-        body=WalletChanges,
+        body=lambda: bodies.WalletChanges,
         load=_FIND,
         group="wallets",
         errors=("not_found",),
@@ -163,9 +152,9 @@ OPERATIONS = (
         lightning.add_entry,
         LightningEntryShape,
         status=201,
-        body=EntryBody,
-        bodies=(CreateLightningAddress, CreateInvoice),
-        body_for=body_by("type", {"lightning_address": CreateLightningAddress, "invoice": CreateInvoice}, EntryBody),
+        body=lambda: bodies.EntryBody,
+        bodies=lambda: (bodies.CreateLightningAddress, bodies.CreateInvoice),
+        body_for=body_by("type", lambda: bodies.ENTRIES, lambda: bodies.EntryBody),
         load=_FIND,
         group="wallets",
         errors=("not_found", "unsupported_network", "wallet_disabled"),
@@ -225,7 +214,7 @@ ACTIONS = (
         "an incoming deposit is seen",
         actions.deposit_arrives,
         ("wallet",),
-        DepositParameters,
+        lambda: bodies.DepositParameters,
         makes="deposit",
         check=_check_deposit,
         networks=_own_network,
@@ -242,11 +231,13 @@ ACTIONS = (
         "the chain confirms; at the required number as deposit_confirms",
         actions.confirmation_arrives,
         ("deposit",),
-        ConfirmationParameters,
+        lambda: bodies.ConfirmationParameters,
         guard=actions.climbs,
         networks=_own_network,
     ),
-    Action("deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), ReasonParameters),
+    Action(
+        "deposit_fails", "it cannot be credited", actions.deposit_fails, ("deposit",), lambda: bodies.ReasonParameters
+    ),
     Action(
         "invoice_paid",
         "paid and credited",
@@ -260,7 +251,7 @@ ACTIONS = (
         "paid and credited",
         lightning.payment_arrives,
         ("lightning_address",),
-        LightningPaymentParameters,
+        lambda: bodies.LightningPaymentParameters,
         guard=lightning.unpayable,
         networks=_bitcoin,
     ),

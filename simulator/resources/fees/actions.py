@@ -11,7 +11,7 @@ from decimal import Decimal
 from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, subtract
 from simulator.resources import reference
-from simulator.resources.fees.bodies import CalculateFee, NetworkFeeChange, SetFeeProduct
+from simulator.resources.fees import bodies
 from simulator.resources.fees.catalogue import product_of, products
 from simulator.resources.fees.pricing import breakdown, check_limits, formula, match, unsupported
 from simulator.resources.fees.records import (
@@ -47,7 +47,7 @@ def list_products(call: Call[None, ListRequest, None]) -> FeeProductList:
     return page_of(call.query, listed, lambda row: render_product(call.world, row))
 
 
-def calculate(call: Call[CalculateFee, None, None]) -> FeeCalculation:
+def calculate(call: Call[bodies.CalculateFee, None, None]) -> FeeCalculation:
     """The exact fee of an amount now: first whether the pair is supported, then the limits."""
     body = call.body
     network = None if body.network is None else SHORT[body.network]
@@ -86,7 +86,7 @@ def _amount_in(currency: Currency, text: str) -> Decimal:
     return Decimal(text)
 
 
-def check_new_fields(wanted: SetFeeProduct) -> Iterator[Wrong]:
+def check_new_fields(wanted: bodies.SetFeeProduct) -> Iterator[Wrong]:
     """What is wrong with new fields of any product."""
     if wanted.asset is not None and first_network(wanted.asset) is None:
         yield wrong("asset", f"{wanted.asset} is not available on any network")
@@ -95,7 +95,7 @@ def check_new_fields(wanted: SetFeeProduct) -> Iterator[Wrong]:
         yield wrong("network_fee.currency", f"there is no currency {fee.currency}")
 
 
-def set_fee_product(call: ActionCall[FeeProduct, SetFeeProduct]) -> FeeProduct:
+def set_fee_product(call: ActionCall[FeeProduct, bodies.SetFeeProduct]) -> FeeProduct:
     """Change the fields that are given, whatever they are, as long as the product stays consistent.
 
     The currency of the fees and limits stays that of the amount (decision M2). ApiError invalid_parameter.
@@ -141,7 +141,7 @@ def _changed(text: str | None, old: Decimal) -> Decimal:
     return old if text is None else Decimal(text)
 
 
-def _network_fee(wanted: NetworkFeeChange | None, product: FeeProduct, currency: Currency) -> NetworkFee | None:
+def _network_fee(wanted: bodies.NetworkFeeChange | None, product: FeeProduct, currency: Currency) -> NetworkFee | None:
     if wanted is None:
         return None
     old = product.network_fee or NetworkFee(ZERO, currency.code, "customer")

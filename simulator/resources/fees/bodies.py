@@ -1,5 +1,6 @@
 """The bodies of the fee calculator by product, and the parameters of the action on a fee product."""
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field
@@ -132,3 +133,13 @@ class SetFeeProduct(Body):
     """Between which amounts the product can be used."""
     status: Annotated[Literal["active", "inactive"], Meanings(STATUSES)] = Field(default_factory=lambda: "active")
     """Whether new operations may use it."""
+
+
+CALCULATIONS: Mapping[str, type[CalculateFee]] = {
+    "onramp": CalculateRampFee,
+    "offramp": CalculateRampFee,
+    "buy": CalculatePayoutFee,
+    "withdraw": CalculatePayoutFee,
+    "swap": CalculateSwapFee,
+    "send": CalculateSendFee,
+}

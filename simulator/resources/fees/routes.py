@@ -5,17 +5,7 @@ Chapter "Fees" of the specification, decisions H4, H5, L2, L5; action `set_fee_p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from simulator.resources.fees import actions, shapes
-from simulator.resources.fees.bodies import (
-    CalculateFee,
-    CalculatePayoutFee,
-    CalculateRampFee,
-    CalculateSendFee,
-    CalculateSwapFee,
-    SetFeeProduct,
-)
+from simulator.resources.fees import actions, bodies, shapes
 from simulator.resources.fees.records import METHODS, PRODUCTS, FeeProduct
 from simulator.resources.fees.shapes import render_product
 from simulator.resources.fees.states import STATUSES
@@ -54,15 +44,6 @@ LISTING = Listing[FeeProduct](
     newest_first=False,
     defaults={"status": "active"},
 )
-
-_CALCULATIONS: Mapping[str, type[CalculateFee]] = {
-    "onramp": CalculateRampFee,
-    "offramp": CalculateRampFee,
-    "buy": CalculatePayoutFee,
-    "withdraw": CalculatePayoutFee,
-    "swap": CalculateSwapFee,
-    "send": CalculateSendFee,
-}
 
 OPERATIONS = (
     Operation(
@@ -103,9 +84,15 @@ OPERATIONS = (
         "The exact fee of an amount at this instant",
         actions.calculate,
         shapes.FeeCalculation,
-        body=CalculateFee,
-        bodies=(CalculateFee, CalculateRampFee, CalculatePayoutFee, CalculateSwapFee, CalculateSendFee),
-        body_for=body_by("product", _CALCULATIONS, CalculateFee),
+        body=lambda: bodies.CalculateFee,
+        bodies=lambda: (
+            bodies.CalculateFee,
+            bodies.CalculateRampFee,
+            bodies.CalculatePayoutFee,
+            bodies.CalculateSwapFee,
+            bodies.CalculateSendFee,
+        ),
+        body_for=body_by("product", lambda: bodies.CALCULATIONS, lambda: bodies.CalculateFee),
         reads=True,
         errors=(
             "missing_parameter",
@@ -132,7 +119,7 @@ ACTIONS = (
         "changes fields of a fee product",
         actions.set_fee_product,
         kinds=("fee_product",),
-        parameters=SetFeeProduct,
+        parameters=lambda: bodies.SetFeeProduct,
         check=actions.check_new_fields,
     ),
 )

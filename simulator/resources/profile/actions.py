@@ -10,8 +10,7 @@ from decimal import Decimal
 
 from simulator.kernel.world import World
 from simulator.resources import reference
-from simulator.resources.profile import limits, shapes
-from simulator.resources.profile.bodies import PatchProfile, SetKyc, SetLimits, SetProductionAccess, SetProfile
+from simulator.resources.profile import bodies, limits, shapes
 from simulator.resources.profile.records import (
     FRESH_LEVEL,
     PLATFORM_USERS,
@@ -72,7 +71,7 @@ def show_profile(call: Call[None, None, None]) -> shapes.Profile:
     return shapes.show_profile(profile_of(call.world), call.environment)
 
 
-def patch(call: Call[PatchProfile, None, None]) -> shapes.Profile:
+def patch(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
     """PATCH /profile: what the owner may change; a new phone number waits for its verification (decision S24).
 
     ApiError invalid_phone_number when the number is not a valid international one.
@@ -106,7 +105,7 @@ def show_limits(call: Call[None, None, None]) -> shapes.AccountLimits:
     return shapes.show_limits(call.world, call.environment)
 
 
-def set_kyc(call: ActionCall[None, SetKyc]) -> shapes.KycDetail:
+def set_kyc(call: ActionCall[None, bodies.SetKyc]) -> shapes.KycDetail:
     """Set KYC: on a change to approved, action_required or rejected, an event in both environments, sandbox first.
 
     A level brings its maxima with it. Setting the present status changes the details given, and emits nothing.
@@ -141,7 +140,7 @@ def _reviewed(world: World, profile: Profile, status: str) -> Profile:
     return replace(profile, submitted_at_ms=submitted_at_ms, reviewed_at_ms=now_ms, required_actions=needed)
 
 
-def set_profile(call: ActionCall[None, SetProfile]) -> shapes.Profile:
+def set_profile(call: ActionCall[None, bodies.SetProfile]) -> shapes.Profile:
     """Suspend, close or reopen the profile; the present status is no change."""
     account = profile_status(call.world)
     if call.parameters.status != account.status:
@@ -149,15 +148,15 @@ def set_profile(call: ActionCall[None, SetProfile]) -> shapes.Profile:
     return shapes.show_profile(profile_of(call.world), call.environment)
 
 
-def set_limits(call: ActionCall[None, SetLimits]) -> shapes.AccountLimits:
+def set_limits(call: ActionCall[None, bodies.SetLimits]) -> shapes.AccountLimits:
     """Set maxima of one environment by hand, in the profile's default currency."""
-    given = call.parameters.model_dump(include=set(SetLimits.model_fields), exclude_none=True)
+    given = call.parameters.model_dump(include=set(bodies.SetLimits.model_fields), exclude_none=True)
     for period, amount in given.items():
         limits.override(call.world, call.environment, period, Decimal(amount))
     return shapes.show_limits(call.world, call.environment)
 
 
-def set_production_access(call: ActionCall[None, SetProductionAccess]) -> JsonObject:
+def set_production_access(call: ActionCall[None, bodies.SetProductionAccess]) -> JsonObject:
     """Grant or withdraw production access."""
     profile = write(call.world, replace(profile_of(call.world), production_access=call.parameters.granted))
     return {**shapes.show_profile(profile, call.environment), "production_access": profile.production_access}

@@ -5,8 +5,7 @@ Chapter "Profile" of the specification; actions of the control interface.
 
 from __future__ import annotations
 
-from simulator.resources.profile import actions, shapes
-from simulator.resources.profile.bodies import PatchProfile, SetKyc, SetLimits, SetProductionAccess, SetProfile
+from simulator.resources.profile import actions, bodies, shapes
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
 
@@ -34,7 +33,7 @@ OPERATIONS = (
         "Change names, phone number or default currency; a new phone number must be verified first",
         actions.patch,
         shapes.Profile,
-        body=PatchProfile,
+        body=lambda: bodies.PatchProfile,
         group="profile",
         errors=("invalid_parameter", "invalid_phone_number"),
         description=(
@@ -79,14 +78,23 @@ OPERATIONS = (
 )
 
 ACTIONS = (
-    Action("set_kyc", "sets the KYC status, and with a level its limits", actions.set_kyc, parameters=SetKyc),
-    Action("set_profile", "makes the profile active, suspended or closed", actions.set_profile, parameters=SetProfile),
-    Action("set_limits", "sets account limits of the environment", actions.set_limits, parameters=SetLimits),
+    Action(
+        "set_kyc", "sets the KYC status, and with a level its limits", actions.set_kyc, parameters=lambda: bodies.SetKyc
+    ),
+    Action(
+        "set_profile",
+        "makes the profile active, suspended or closed",
+        actions.set_profile,
+        parameters=lambda: bodies.SetProfile,
+    ),
+    Action(
+        "set_limits", "sets account limits of the environment", actions.set_limits, parameters=lambda: bodies.SetLimits
+    ),
     Action(
         "set_production_access",
         "grants or withdraws production access",
         actions.set_production_access,
-        parameters=SetProductionAccess,
+        parameters=lambda: bodies.SetProductionAccess,
     ),
     Action("verify_phone", "lets a changed phone number take effect", actions.verify_phone),
 )

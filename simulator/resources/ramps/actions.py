@@ -13,15 +13,7 @@ from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import check_limits, formula, match, require_in_force, solve_source
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
-from simulator.resources.ramps.bodies import (
-    BankTransferPayer,
-    Confirmation,
-    ConfirmOfframp,
-    ConfirmOnramp,
-    ConfirmOnrampBankTransfer,
-    MobileMoneyPayer,
-    QuoteBody,
-)
+from simulator.resources.ramps import bodies
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.resources.ramps.records import QUOTES, RampQuote
 from simulator.resources.ramps.shapes import (
@@ -70,12 +62,12 @@ def load_quote(call: Call) -> RampQuote:
     return find_quote(call.world, call.environment, QUOTES, call.path["id"])
 
 
-def claim_quote(call: Call[Confirmation, None, RampQuote]) -> None:
+def claim_quote(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     """409 quote_already_used or 422 quote_expired, whatever else is wrong with the call (decision H2)."""
     require_usable(call.resource)
 
 
-def check_quote(call: Call[QuoteBody, None, None]) -> None:
+def check_quote(call: Call[bodies.QuoteBody, None, None]) -> None:
     """400 for an amount_currency that is neither side, and for more decimals than that side has (decision H7).
 
     A pair that is not supported has no sides to speak of: the business rules refuse it.
@@ -90,7 +82,7 @@ def check_quote(call: Call[QuoteBody, None, None]) -> None:
     check_decimals(body.amount, money if body.amount_currency == money.code else crypto)
 
 
-def _pair(body: QuoteBody) -> tuple[Currency, Currency]:
+def _pair(body: bodies.QuoteBody) -> tuple[Currency, Currency]:
     """Asset and fiat of a quote; 422 unsupported_pair for a combination that is not offered."""
     crypto = asset(body.asset, body.network)
     money = fiat(body.fiat_currency)
@@ -103,7 +95,7 @@ def _pair(body: QuoteBody) -> tuple[Currency, Currency]:
     return crypto, money
 
 
-def quote_ramp(call: Call[QuoteBody, None, None]) -> RampQuoteShape:
+def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     """POST /quotes."""
     world, environment, body = call.world, call.environment, call.body
     crypto, money = _pair(body)
@@ -159,24 +151,24 @@ def delivered(direction: str, source: Decimal, fee: Decimal, rate: Decimal, dest
     return destination.round_down(divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
 
 
-def check_confirm(call: Call[Confirmation, None, RampQuote]) -> None:
+def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
     """400 for the account number of a payer by bank transfer that has not the shape of its country (decision R5)."""
-    if isinstance(call.body, ConfirmOnrampBankTransfer):
+    if isinstance(call.body, bodies.ConfirmOnrampBankTransfer):
         check_payer(call.body.payer, call.resource.fiat_currency)
 
 
-def confirm(call: Call[Confirmation, None, RampQuote]) -> RampTransaction:
+def confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction:
     """POST /quotes/{id}/confirm."""
     world, quote, body = call.world, call.resource, call.body
-    ramp = _offramp(world, quote, body) if isinstance(body, ConfirmOfframp) else _onramp(world, quote, body)
+    ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
     ramp = begin(world, ramp, "confirm")
     world.agenda.plan(quote.expires_at_ms, DEADLINE, ramp.id)
     return render_onramp(world, ramp) if ramp.type == "onramp" else render_offramp(world, ramp)
 
 
-def _onramp(world: World, quote: RampQuote, body: ConfirmOnramp) -> Transaction:
+def _onramp(world: World, quote: RampQuote, body: bodies.ConfirmOnramp) -> Transaction:
     payer, country = body.payer, COUNTRY_OF[quote.fiat_currency]
-    if isinstance(payer, MobileMoneyPayer):
+    if isinstance(payer, bodies.MobileMoneyPayer):
         if not is_phone(payer.phone_number, country):
             message = f"{payer.phone_number!r} is not a phone number of {country}."
             raise ApiError("invalid_phone_number", message, "payer.phone_number")
@@ -190,15 +182,15 @@ def _onramp(world: World, quote: RampQuote, body: ConfirmOnramp) -> Transaction:
         reference=body.reference,
         recipient_address=body.wallet_address,
         memo=body.memo,
-        account_number=payer.phone_number if isinstance(payer, MobileMoneyPayer) else payer.account_number,
+        account_number=payer.phone_number if isinstance(payer, bodies.MobileMoneyPayer) else payer.account_number,
         payment_instructions=_instructions(world, quote, payer, ramp.order_id),
     )
 
 
 def _instructions(
-    world: World, quote: RampQuote, payer: MobileMoneyPayer | BankTransferPayer, order_id: str
+    world: World, quote: RampQuote, payer: bodies.MobileMoneyPayer | bodies.BankTransferPayer, order_id: str
 ) -> PaymentInstructions:
-    if isinstance(payer, MobileMoneyPayer):
+    if isinstance(payer, bodies.MobileMoneyPayer):
         asked = currency_of(quote.fiat_currency, None).format(quote.source_amount)
         return {
             "method": quote.method,
@@ -208,7 +200,7 @@ def _instructions(
     return bank_instructions(world, quote.fiat_currency, order_id)
 
 
-def _offramp(world: World, quote: RampQuote, body: ConfirmOfframp) -> Transaction:
+def _offramp(world: World, quote: RampQuote, body: bodies.ConfirmOfframp) -> Transaction:
     recipient = beneficiary(world, quote.environment, body.beneficiary_id)
     if (recipient.fiat_currency, recipient.method) != (quote.fiat_currency, quote.method):
         raise ApiError(

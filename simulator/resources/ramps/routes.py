@@ -2,14 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.ramps import actions
-from simulator.resources.ramps.bodies import (
-    Confirmation,
-    ConfirmOfframp,
-    ConfirmOnrampBankTransfer,
-    ConfirmOnrampMobileMoney,
-    QuoteBody,
-)
+from simulator.resources.ramps import actions, bodies
 from simulator.resources.ramps.records import RampQuote
 from simulator.resources.ramps.shapes import RampQuoteShape, RampTransaction, render_quote
 from simulator.wire.handlers import shown
@@ -18,10 +11,12 @@ from simulator.wire.operation import Call, Operation
 TAG = "Ramp quotes and ramps"
 
 
-def _confirm_body(call: Call) -> type[Confirmation]:
+def _confirm_body(call: Call) -> type[bodies.Confirmation]:
     if call.resource.type == "offramp":
-        return ConfirmOfframp
-    return ConfirmOnrampMobileMoney if call.resource.method == "mobile_money" else ConfirmOnrampBankTransfer
+        return bodies.ConfirmOfframp
+    return (
+        bodies.ConfirmOnrampMobileMoney if call.resource.method == "mobile_money" else bodies.ConfirmOnrampBankTransfer
+    )
 
 
 _PRICING = ("unsupported_pair", "amount_too_low", "amount_too_high", "network_unavailable")
@@ -36,7 +31,7 @@ OPERATIONS = (
         actions.quote_ramp,
         RampQuoteShape,
         status=201,
-        body=QuoteBody,
+        body=lambda: bodies.QuoteBody,
         check=actions.check_quote,
         group="ramps",
         money=True,
@@ -68,7 +63,7 @@ OPERATIONS = (
             "and fee never change once the quote is made."
         ),
     ),
-    Operation[Confirmation, None, RampQuote](
+    Operation[bodies.Confirmation, None, RampQuote](
         "POST",
         "/quotes/{id}/confirm",
         "confirm_quote",
@@ -77,7 +72,7 @@ OPERATIONS = (
         actions.confirm,
         RampTransaction,
         status=201,
-        bodies=(ConfirmOnrampMobileMoney, ConfirmOnrampBankTransfer, ConfirmOfframp),
+        bodies=lambda: (bodies.ConfirmOnrampMobileMoney, bodies.ConfirmOnrampBankTransfer, bodies.ConfirmOfframp),
         body_for=_confirm_body,
         check=actions.check_confirm,
         claim=actions.claim_quote,

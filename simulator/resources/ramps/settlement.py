@@ -13,13 +13,8 @@ from simulator.kernel.copying import replace
 from simulator.kernel.ledger import FEES, OUTSIDE, Posting
 from simulator.kernel.money import ZERO, subtract
 from simulator.kernel.world import World
+from simulator.resources.ramps import bodies
 from simulator.resources.ramps.actions import DEADLINE
-from simulator.resources.ramps.bodies import (
-    FailureParameters,
-    PaymentParameters,
-    RampDepositParameters,
-    TxHashParameters,
-)
 from simulator.resources.reference import FIATS, check_tx_hash, new_tx_hash, require_tx_hash
 from simulator.resources.transactions import Transaction, given_amount, given_tx_hash, move_released
 from simulator.wire.actions import Action, ActionCall
@@ -38,13 +33,13 @@ def lapse(world: World, timer: Timer) -> None:
     move_released(world, existing(world, Transaction, timer.target), "expire")
 
 
-def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transaction:
+def payment_arrives(call: ActionCall[Transaction, bodies.PaymentParameters]) -> Transaction:
     """The payer's fiat is received: in full, over (accepted) or short (decision S6)."""
     amount = given_amount(call.target.paid, call.parameters.amount)
     return _receive(call.world, call.target, "payment_arrives", amount, "insufficient_payment")
 
 
-def deposit_arrives(call: ActionCall[Transaction, RampDepositParameters]) -> Transaction:
+def deposit_arrives(call: ActionCall[Transaction, bodies.RampDepositParameters]) -> Transaction:
     """The crypto deposit is confirmed on-chain; with the wrong asset or memo it is not matched (decision S6)."""
     world, ramp, values = call.world, call.target, call.parameters
     amount = given_amount(ramp.paid, values.amount)
@@ -96,7 +91,7 @@ def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
 
 
-def complete(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
+def complete(call: ActionCall[Transaction, bodies.TxHashParameters]) -> Transaction:
     """Conversion or payout finishes; an onramp gets its tx_hash here (decision S16)."""
     world, ramp = call.world, call.target
     if ramp.type == "onramp":
@@ -118,7 +113,7 @@ def complete(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     return ramp
 
 
-def fail(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
+def fail(call: ActionCall[Transaction, bodies.FailureParameters]) -> Transaction:
     """Conversion or payout cannot finish; the funds stay with the service until they are refunded."""
     return move_released(call.world, replace(call.target, failure_code=call.parameters.failure_code), "fail")
 
@@ -146,20 +141,20 @@ def has_funds(world: World, ramp: Transaction) -> str | None:
     return None if ramp.funds_received is not None else "no funds were received, so there is nothing to give back"
 
 
-def check_payment(values: PaymentParameters) -> Iterator[Wrong]:
+def check_payment(values: bodies.PaymentParameters) -> Iterator[Wrong]:
     """What is wrong with the `amount` of a payer's fiat, whatever its currency is."""
     given = values.amount
     if given is not None and (not Decimal(given) or not any(fiat.accepts(given) for fiat in FIATS.values())):
         yield wrong("amount", "it must be more than zero, with at most 2 decimals")
 
 
-def _check_deposit(values: RampDepositParameters) -> Iterator[Wrong]:
+def _check_deposit(values: bodies.RampDepositParameters) -> Iterator[Wrong]:
     if values.amount is not None and not Decimal(values.amount):
         yield wrong("amount", "it must be more than zero")
     yield from check_tx_hash(values.tx_hash)
 
 
-def check_hash(values: TxHashParameters) -> Iterator[Wrong]:
+def check_hash(values: bodies.TxHashParameters) -> Iterator[Wrong]:
     """What is wrong with the `tx_hash` of a transaction, whatever its network is."""
     return check_tx_hash(values.tx_hash)
 
@@ -170,7 +165,7 @@ ACTIONS = (
         "the payer's fiat is received",
         payment_arrives,
         ("onramp",),
-        PaymentParameters,
+        lambda: bodies.PaymentParameters,
         check=check_payment,
     ),
     Action("payment_declined", "the payer's provider declines", payment_declined, ("onramp",)),
@@ -179,7 +174,7 @@ ACTIONS = (
         "the crypto deposit is confirmed on-chain",
         deposit_arrives,
         ("offramp",),
-        RampDepositParameters,
+        lambda: bodies.RampDepositParameters,
         check=_check_deposit,
         networks=Transaction.paid_on,
     ),
@@ -188,10 +183,10 @@ ACTIONS = (
         "conversion, payout or settlement finishes",
         complete,
         _RAMPS,
-        TxHashParameters,
+        lambda: bodies.TxHashParameters,
         check=check_hash,
         networks=Transaction.received_on,
     ),
-    Action("fail", "it cannot finish", fail, _RAMPS, FailureParameters),
+    Action("fail", "it cannot finish", fail, _RAMPS, lambda: bodies.FailureParameters),
     Action("refund", "funds go back", refund, _RAMPS, guard=has_funds, networks=Transaction.paid_on),
 )

@@ -15,23 +15,15 @@ from simulator.kernel.copying import replace
 from simulator.kernel.world import World
 from simulator.resources.balance import (
     WITHDRAWABLE,
-    AnyDestination,
-    UserDestination,
     check_destination,
     find_user,
     named_asset,
     require_asset,
     resolve_destination,
 )
+from simulator.resources.balance import bodies as balance
 from simulator.resources.beneficiaries import beneficiary
-from simulator.resources.recurring.bodies import (
-    CreateRecurringSend,
-    CreateRecurringWithdraw,
-    NewRecurring,
-    PauseBody,
-    RestartBody,
-    ScheduleBody,
-)
+from simulator.resources.recurring import bodies
 from simulator.resources.recurring.estimates import estimate
 from simulator.resources.recurring.records import DestinationShape, RecurringPayment
 from simulator.resources.recurring.rendering import (
@@ -57,7 +49,7 @@ from simulator.wire.shapes import Page
 NEXT_RUNS_SHOWN = 3
 
 
-def check_create(call: Call[NewRecurring, None, None]) -> None:
+def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
     """400 for an amount_currency that no such payment can have, for too many decimals, for a malformed destination."""
     body = call.body
     source = named_asset(body.source.symbol, body.source.network)
@@ -67,20 +59,20 @@ def check_create(call: Call[NewRecurring, None, None]) -> None:
     if body.amount_currency not in (body.source.symbol, *fiats):
         raise invalid("amount_currency", "it must be the source's symbol, or for a withdrawal the beneficiary's fiat")
     check_decimals(body.amount, fiat(body.amount_currency) or source)
-    if isinstance(body, CreateRecurringSend):
+    if isinstance(body, bodies.CreateRecurringSend):
         with _inside_recipient():
             check_destination(call.world, body.recipient.destination)
 
 
-def create_recurring(call: Call[NewRecurring, None, None]) -> RecurringPaymentShape:
+def create_recurring(call: Call[bodies.NewRecurring, None, None]) -> RecurringPaymentShape:
     """POST /recurring-payments."""
     world, environment, body = call.world, call.environment, call.body
     saved, destination = None, None
-    if isinstance(body, CreateRecurringWithdraw):
+    if isinstance(body, bodies.CreateRecurringWithdraw):
         saved = beneficiary(world, environment, body.recipient.beneficiary_id)
-    if isinstance(body, CreateRecurringSend):
+    if isinstance(body, bodies.CreateRecurringSend):
         destination = body.recipient.destination
-    if isinstance(destination, UserDestination):
+    if isinstance(destination, balance.UserDestination):
         with _inside_recipient():
             find_user(world, destination)
     source = require_asset(body.source.symbol, body.source.network, "source.")
@@ -113,7 +105,7 @@ def create_recurring(call: Call[NewRecurring, None, None]) -> RecurringPaymentSh
     return render_recurring(world, create(world, payment, "create"))
 
 
-def _as_given(destination: AnyDestination) -> DestinationShape:
+def _as_given(destination: balance.AnyDestination) -> DestinationShape:
     """The fields of a destination that were given; unknown ones are ignored (decision H6)."""
     # Any, because mypy does not know that the models of destinations and the shape have the same members.
     given: Any = destination.model_dump(include=set(type(destination).model_fields), exclude_none=True)
@@ -132,7 +124,7 @@ def _inside_recipient() -> Iterator[None]:
         raise
 
 
-def check_schedule(call: Call[ScheduleBody, None, RecurringPayment]) -> None:
+def check_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> None:
     """400 for an unknown time zone, a start_date before today there, and an end before the start."""
     body = call.body
     if body.timezone not in zone_names():
@@ -147,7 +139,7 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
         raise invalid("start_date", f"it must be today or later ({timezone})")
 
 
-def set_schedule(call: Call[ScheduleBody, None, RecurringPayment]) -> RecurringPaymentShape:
+def set_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> RecurringPaymentShape:
     """PUT /recurring-payments/{id}/schedule: a new schedule needs a new review before activation."""
     world, payment, body = call.world, call.resource, call.body
     _require(payment, "draft", "paused")
@@ -206,7 +198,7 @@ def activate(call: Call[Nothing, None, RecurringPayment]) -> Activation:
     return answer
 
 
-def pause(call: Call[PauseBody, None, RecurringPayment]) -> Pause:
+def pause(call: Call[bodies.PauseBody, None, RecurringPayment]) -> Pause:
     """POST /recurring-payments/{id}/pause."""
     world, payment = call.world, call.resource
     _require(payment, "active")
@@ -216,14 +208,14 @@ def pause(call: Call[PauseBody, None, RecurringPayment]) -> Pause:
     return render_pause(payment)
 
 
-def check_restart(call: Call[RestartBody, None, RecurringPayment]) -> None:
+def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> None:
     """400 for a start_date before today in the schedule's time zone."""
     schedule = call.resource.schedule
     if call.body.start_date is not None and schedule is not None:
         _not_before_today(call.world, call.body.start_date, schedule.timezone)
 
 
-def restart(call: Call[RestartBody, None, RecurringPayment]) -> RecurringPaymentShape:
+def restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> RecurringPaymentShape:
     """POST /recurring-payments/{id}/restart: keeps the phase, or begins anew from a start_date (decision S19)."""
     world, payment, start_date = call.world, call.resource, call.body.start_date
     _require(payment, "paused")

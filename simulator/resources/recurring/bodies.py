@@ -1,12 +1,13 @@
 """The bodies of recurring payments: drafts by type and destination, schedules by frequency, pauses and restarts."""
 
+from collections.abc import Mapping
 from datetime import date
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field, StringConstraints, ValidationError, model_validator
 from pydantic_core import InitErrorDetails
 
-from simulator.resources.balance import AddressDestination, AnyDestination, LightningDestination, UserDestination
+from simulator.resources.balance import bodies as balance
 from simulator.resources.recurring.records import TYPE_MEANINGS, PaymentType
 from simulator.resources.recurring.schedule import (
     DEFAULT_TIME,
@@ -50,26 +51,26 @@ class BeneficiaryRecipient(Body):
 class AnyDestinationRecipient(Body):
     """Where a recurring send goes."""
 
-    destination: AnyDestination
+    destination: balance.AnyDestination
     """The destination, as POST /wallet/send takes it."""
 
 
 class AddressRecipient(AnyDestinationRecipient):
     """A recurring send to an address."""
 
-    destination: AddressDestination
+    destination: balance.AddressDestination
 
 
 class UserRecipient(AnyDestinationRecipient):
     """A recurring send to another user."""
 
-    destination: UserDestination
+    destination: balance.UserDestination
 
 
 class LightningRecipient(AnyDestinationRecipient):
     """A recurring send over Lightning."""
 
-    destination: LightningDestination
+    destination: balance.LightningDestination
 
 
 class AnyRecipient(Body):
@@ -223,3 +224,16 @@ class RestartBody(Body):
 
     start_date: LocalDate | None = None
     """The day from which the schedule counts anew; by default the runs go on with its next date."""
+
+
+SENDS: Mapping[str, type[CreateRecurringSend]] = {
+    "address": CreateRecurringSendToAddress,
+    "platform_user": CreateRecurringSendToUser,
+    "lightning": CreateRecurringSendOverLightning,
+}
+SCHEDULES: Mapping[str, type[ScheduleBody]] = {
+    "daily": DailySchedule,
+    "weekly": WeeklySchedule,
+    "biweekly": WeeklySchedule,
+    "monthly": MonthlySchedule,
+}

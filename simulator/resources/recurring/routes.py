@@ -2,24 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
-from simulator.resources.recurring import actions
-from simulator.resources.recurring.bodies import (
-    CreateRecurring,
-    CreateRecurringSend,
-    CreateRecurringSendOverLightning,
-    CreateRecurringSendToAddress,
-    CreateRecurringSendToUser,
-    CreateRecurringWithdraw,
-    DailySchedule,
-    MonthlySchedule,
-    NewRecurring,
-    PauseBody,
-    RestartBody,
-    ScheduleBody,
-    WeeklySchedule,
-)
+from simulator.resources.recurring import actions, bodies
 from simulator.resources.recurring.records import PAYMENTS, TYPE_MEANINGS
 from simulator.resources.recurring.rendering import render_recurring
 from simulator.resources.recurring.shapes import (
@@ -41,29 +24,13 @@ from simulator.wire.operation import Call, Operation
 TAG = "Recurring payments"
 
 
-_BY_DESTINATION = body_by(
-    "recipient.destination.type",
-    {
-        "address": CreateRecurringSendToAddress,
-        "platform_user": CreateRecurringSendToUser,
-        "lightning": CreateRecurringSendOverLightning,
-    },
-    CreateRecurringSend,
-)
+_BY_DESTINATION = body_by("recipient.destination.type", lambda: bodies.SENDS, lambda: bodies.CreateRecurringSend)
 
 
-def _create_body(call: Call) -> type[NewRecurring]:
+def _create_body(call: Call) -> type[bodies.NewRecurring]:
     if call.raw.get("type") == "withdraw":
-        return CreateRecurringWithdraw
-    return _BY_DESTINATION(call) if call.raw.get("type") == "send" else CreateRecurring
-
-
-_SCHEDULES: Mapping[str, type[ScheduleBody]] = {
-    "daily": DailySchedule,
-    "weekly": WeeklySchedule,
-    "biweekly": WeeklySchedule,
-    "monthly": MonthlySchedule,
-}
+        return bodies.CreateRecurringWithdraw
+    return _BY_DESTINATION(call) if call.raw.get("type") == "send" else bodies.CreateRecurring
 
 
 PAYMENT_LIST = Listing(
@@ -97,11 +64,11 @@ OPERATIONS = (
         answer=RecurringPaymentShape,
         status=201,
         body_for=_create_body,
-        bodies=(
-            CreateRecurringWithdraw,
-            CreateRecurringSendToAddress,
-            CreateRecurringSendToUser,
-            CreateRecurringSendOverLightning,
+        bodies=lambda: (
+            bodies.CreateRecurringWithdraw,
+            bodies.CreateRecurringSendToAddress,
+            bodies.CreateRecurringSendToUser,
+            bodies.CreateRecurringSendOverLightning,
         ),
         check=actions.check_create,
         money=True,
@@ -188,8 +155,8 @@ OPERATIONS = (
         "Set the schedule of a draft or paused recurring payment",
         actions.set_schedule,
         answer=RecurringPaymentShape,
-        body_for=body_by("frequency", _SCHEDULES, ScheduleBody),
-        bodies=(DailySchedule, WeeklySchedule, MonthlySchedule),
+        body_for=body_by("frequency", lambda: bodies.SCHEDULES, lambda: bodies.ScheduleBody),
+        bodies=lambda: (bodies.DailySchedule, bodies.WeeklySchedule, bodies.MonthlySchedule),
         check=actions.check_schedule,
         load=_FIND,
         group="recurring",
@@ -247,7 +214,7 @@ OPERATIONS = (
         "Pause the runs",
         actions.pause,
         answer=Pause,
-        body=PauseBody,
+        body=lambda: bodies.PauseBody,
         load=_FIND,
         group="recurring",
         errors=("not_found", "invalid_state"),
@@ -265,7 +232,7 @@ OPERATIONS = (
         "Go on after a pause; missed runs are skipped",
         actions.restart,
         answer=RecurringPaymentShape,
-        body=RestartBody,
+        body=lambda: bodies.RestartBody,
         check=actions.check_restart,
         load=_FIND,
         group="recurring",

@@ -10,7 +10,8 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.resources.balance import DESTINATION_MEANINGS, SendTransaction, WithdrawTransaction
+from simulator.resources.balance import SendTransaction, WithdrawTransaction
+from simulator.resources.balance import bodies as balance
 from simulator.resources.fees import ProcessingFee
 from simulator.resources.recurring.estimates import WARNING_MEANINGS, ReviewWarning
 from simulator.resources.recurring.records import (
@@ -255,7 +256,7 @@ class Pause(TypedDict):
 RECIPIENT_MEANINGS = {
     "bank_account": "A beneficiary that is paid by bank transfer.",
     "phone_number": "A beneficiary that is paid by mobile money.",
-    **DESTINATION_MEANINGS,
+    **balance.DESTINATION_MEANINGS,
 }
 
 

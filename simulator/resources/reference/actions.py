@@ -9,15 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.kernel.money import Currency, rate_of
-from simulator.resources.reference import networks, rates
-from simulator.resources.reference.bodies import (
-    AssetOnNetwork,
-    NetworkStatsQuery,
-    NetworkStatus,
-    PinnedRate,
-    RateMove,
-    RateQuery,
-)
+from simulator.resources.reference import bodies, networks, rates
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -46,14 +38,14 @@ from simulator.wire.spelling import upper
 SIGNIFICANT_DIGITS = 10
 
 
-def show_network_stats(call: Call[None, NetworkStatsQuery, None]) -> NetworkStats:
+def show_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> NetworkStats:
     """{networks}: the ramp networks, or the one asked for."""
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
     return {"networks": [render_network(call.world, record) for record in records]}
 
 
-def show_rate(call: Call[None, RateQuery, None]) -> RateAnswer:
+def show_rate(call: Call[None, bodies.RateQuery, None]) -> RateAnswer:
     """The indicative rate, which a quote made now would lock (decision M1); ApiError unsupported_pair."""
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
@@ -64,14 +56,14 @@ def show_rate(call: Call[None, RateQuery, None]) -> RateAnswer:
     return render_rate(call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency)
 
 
-def set_network(call: ActionCall[None, NetworkStatus]) -> NetworkObject:
+def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> NetworkObject:
     """The network stats entry after its status was set."""
     wanted = call.parameters
     record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
     return render_network(call.world, record)
 
 
-def check_rate(wanted: PinnedRate) -> Iterator[Wrong]:
+def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
     """What is wrong with the parameters of set_rate: those of a pair, or of a swap direction."""
     if wanted.source is not None or wanted.target is not None:
         yield from _check_swap_rate(wanted)
@@ -88,7 +80,7 @@ def check_rate(wanted: PinnedRate) -> Iterator[Wrong]:
         yield wrong("rate", f"a rate has at most {SIGNIFICANT_DIGITS} significant digits")
 
 
-def _check_swap_rate(wanted: PinnedRate) -> Iterator[Wrong]:
+def _check_swap_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
     sides = (("from", wanted.source), ("to", wanted.target))
     yield from (absent(name) for name, side in sides if side is None)
     for name, side in sides:
@@ -106,7 +98,7 @@ def _check_swap_rate(wanted: PinnedRate) -> Iterator[Wrong]:
         yield wrong("to", "it is the same asset and network as `from`")
 
 
-def set_rate(call: ActionCall[None, PinnedRate]) -> Shown:
+def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
     """Pin the rate of an asset and a fiat currency, or of one swap direction."""
     wanted = call.parameters
     rate = _pinned(wanted.rate)
@@ -120,7 +112,7 @@ def set_rate(call: ActionCall[None, PinnedRate]) -> Shown:
     return render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
 
 
-def _listed(wanted: AssetOnNetwork) -> Currency:
+def _listed(wanted: bodies.AssetOnNetwork) -> Currency:
     return ASSETS[wanted.symbol, wanted.network.lower()]
 
 
@@ -130,13 +122,13 @@ def _pinned(text: str) -> Decimal:
     return rate if len(rate.as_tuple().digits) <= SIGNIFICANT_DIGITS else rate_of(rate)
 
 
-def check_move(wanted: RateMove) -> Iterator[Wrong]:
+def check_move(wanted: bodies.RateMove) -> Iterator[Wrong]:
     """What is wrong with the parameters of move_rates: how far up is possible depends on the rates."""
     if wanted.percent <= -100:
         yield wrong("percent", "it must be above -100, every rate must stay positive")
 
 
-def move_rates(call: ActionCall[None, RateMove]) -> JsonObject:
+def move_rates(call: ActionCall[None, bodies.RateMove]) -> JsonObject:
     """Multiply every rate of the environment by 1 + percent/100."""
     percent = Decimal(str(call.parameters.percent))
     try:

@@ -6,8 +6,7 @@ that of balances.
 
 from __future__ import annotations
 
-from simulator.resources.reference import actions
-from simulator.resources.reference.bodies import NetworkStatsQuery, NetworkStatus, PinnedRate, RateMove, RateQuery
+from simulator.resources.reference import actions, bodies
 from simulator.resources.reference.shapes import NetworkStats, RateAnswer
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
@@ -24,7 +23,7 @@ OPERATIONS = (
         "Status and figures of the ramp networks",
         actions.show_network_stats,
         NetworkStats,
-        query=NetworkStatsQuery,
+        query=lambda: bodies.NetworkStatsQuery,
         errors=("invalid_parameter",),
         description=(
             "Tells how stellar and celo do: their status, latest block, time to confirm and fee. A degraded "
@@ -40,7 +39,7 @@ OPERATIONS = (
         "The indicative rate of a pair",
         actions.show_rate,
         RateAnswer,
-        query=RateQuery,
+        query=lambda: bodies.RateQuery,
         refuses_with="invalid_request",
         errors=("invalid_request", "unsupported_pair"),
         description=(
@@ -54,20 +53,23 @@ OPERATIONS = (
 
 ACTIONS = (
     Action(
-        "set_network", "a network becomes operational, degraded or down", actions.set_network, parameters=NetworkStatus
+        "set_network",
+        "a network becomes operational, degraded or down",
+        actions.set_network,
+        parameters=lambda: bodies.NetworkStatus,
     ),
     Action(
         "set_rate",
         "pins the rate of a pair, or of one swap direction",
         actions.set_rate,
-        parameters=PinnedRate,
+        parameters=lambda: bodies.PinnedRate,
         check=actions.check_rate,
     ),
     Action(
         "move_rates",
         "multiplies every rate by 1 + percent/100",
         actions.move_rates,
-        parameters=RateMove,
+        parameters=lambda: bodies.RateMove,
         check=actions.check_move,
     ),
 )

@@ -7,8 +7,7 @@ The room decides; the courier sends. It listens to every event, queues what is t
 from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
-from simulator.resources.webhooks import actions, queue
-from simulator.resources.webhooks.bodies import EmitParameters
+from simulator.resources.webhooks import actions, bodies, queue
 from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
 from simulator.resources.webhooks.emails import EmailEntry, emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
@@ -65,7 +64,7 @@ ROOM = Room(
             "emit",
             "sends any catalogued event with a realistic object",
             emit_example,
-            parameters=EmitParameters,
+            parameters=lambda: bodies.EmitParameters,
             check=check_emit,
         ),
     ),

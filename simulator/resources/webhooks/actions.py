@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.resources.webhooks import bodies
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoints
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.resources.webhooks.queue import cancel_planned, discard_pending
@@ -37,7 +37,7 @@ from simulator.wire.shapes import Page
 TEST_EVENT = "webhook.test"
 
 
-def register(call: Call[NewWebhook, None, None]) -> Probe:
+def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
     """POST /webhooks: checks, then a test request; the endpoint exists once that was answered 200 (decision W4)."""
     world, body = call.world, call.body
     _require_url(world, body.url)
@@ -63,7 +63,7 @@ def register(call: Call[NewWebhook, None, None]) -> Probe:
     return _probe(world, draft, store)
 
 
-def change(call: Call[WebhookChange, None, Webhook]) -> WebhookEndpoint | Probe:
+def change(call: Call[bodies.WebhookChange, None, Webhook]) -> WebhookEndpoint | Probe:
     """PATCH /webhooks/{id}: only sent fields change; a new url is tested first, enabling is not (decision W4)."""
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set
@@ -84,7 +84,7 @@ def change(call: Call[WebhookChange, None, Webhook]) -> WebhookEndpoint | Probe:
     return apply() if draft.url == endpoint.url else _probe(world, draft, apply)
 
 
-def _changed(endpoint: Webhook, body: WebhookChange) -> Webhook:
+def _changed(endpoint: Webhook, body: bodies.WebhookChange) -> Webhook:
     """The endpoint with the fields that were sent, the status apart."""
     sent = body.model_fields_set
     return replace(

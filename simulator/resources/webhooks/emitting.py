@@ -12,7 +12,7 @@ from typing import Any
 from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.journal import EVENTS
 from simulator.kernel.world import World
-from simulator.resources.webhooks.bodies import EmitParameters
+from simulator.resources.webhooks import bodies
 from simulator.wire.actions import ActionCall
 from simulator.wire.conditions import OneOf, newest_of, only
 from simulator.wire.events import EVENT_TYPES, emit
@@ -23,14 +23,14 @@ from simulator.wire.strict import did_you_mean
 from simulator.wire.subjects import Subject, subjects_of
 
 
-def check_emit(parameters: EmitParameters) -> Iterator[Wrong]:
+def check_emit(parameters: bodies.EmitParameters) -> Iterator[Wrong]:
     """What is wrong with the parameters of emit."""
     if parameters.type not in EVENT_TYPES:
         hint = did_you_mean(parameters.type, EVENT_TYPES)
         yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
 
 
-def emit_example(call: ActionCall[None, EmitParameters]) -> JsonObject:
+def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
     """The action emit; returns the object that was sent."""
     world, environment, event_type = call.world, call.environment, call.parameters.type
     subject, object_id = _subject(world, environment, event_type)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from simulator.resources.webhooks import actions
-from simulator.resources.webhooks.bodies import NewWebhook, WebhookChange
+from simulator.resources.webhooks import actions, bodies
 from simulator.resources.webhooks.records import DELIVERY_MEANINGS, ENDPOINTS
 from simulator.resources.webhooks.shapes import (
     DeliveryPage,
@@ -44,7 +43,7 @@ OPERATIONS = (
         actions.register,
         WebhookEndpoint,
         status=201,
-        body=NewWebhook,
+        body=lambda: bodies.NewWebhook,
         group="webhooks",
         errors=("invalid_webhook_url", "unsupported_event"),
         description=(
@@ -90,7 +89,7 @@ OPERATIONS = (
         "Change an endpoint, disable it, or enable it again",
         actions.change,
         WebhookEndpoint,
-        body=WebhookChange,
+        body=lambda: bodies.WebhookChange,
         load=_FIND,
         group="webhooks",
         errors=("not_found", "invalid_webhook_url", "unsupported_event"),
