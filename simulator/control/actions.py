@@ -82,7 +82,7 @@ async def list_actions(call: ControlCall) -> ActionList:
                 "name": name,
                 "does": rows[0].does,
                 "targets": table.kinds(name),
-                "parameters": _schema([_closed(row.parameters) for row in rows]),
+                "parameters": _schema([_closed(row.parameters()) for row in rows]),
             }
             for name, rows in newest(list(table.rows.items()), call.limit())
         ]
