@@ -12,6 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import field
 from decimal import Decimal
+from operator import is_
 from typing import Any, Protocol
 
 from simulator.kernel.agenda import Timer
@@ -148,11 +149,10 @@ class Beginning:
     files: Sequence[ScenarioFile | None]
 
     def fits(self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]) -> bool:
-        """Whether the same would be made of this again."""
+        """Whether the same would be made of this again: of these very objects, for 1 and 1.0 are equal and not alike."""
+        given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (
-            self.state.blueprint == blueprint
-            and list(self.uploaded.items()) == list(uploaded.items())
-            and all(file is known for file, known in zip(files, self.files, strict=True))
+            self.state.blueprint is blueprint and list(self.uploaded) == list(uploaded) and all(map(is_, given, known))
         )
 
 

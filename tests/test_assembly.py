@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 
 from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Simulator
@@ -83,6 +85,15 @@ def test_a_reset_keeps_to_the_scenarios_that_there_are_now(simulator: Simulator)
             simulator.engine.upload(world, weather(simulator, amount))
         for _ in range(2):
             assert balance(simulator.reset_world("uploads")) == amount
+
+
+@pytest.mark.parametrize("spelled", ["1", "1.0"])
+def test_a_reset_keeps_to_how_a_number_was_written(simulator: Simulator, spelled: str) -> None:
+    blueprint = Blueprint("spelled", 3, "scaled", rate=Decimal(spelled), scenarios=("weather",))
+    text = WEATHER.replace("AMOUNT", "7") + f"slowdown: {{degraded: {spelled}}}\n"
+    world = simulator.create_world(blueprint, [Loader(simulator.actions).load(text)], replace=True)
+    made = document(simulator, world)
+    assert [document(simulator, simulator.reset_world("spelled")) for _ in range(2)] == [made, made]
 
 
 def test_a_reset_keeps_to_the_library_as_it_is_now() -> None:

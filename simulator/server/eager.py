@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Generator
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
@@ -34,8 +35,17 @@ class Begun(Generic[T]):
     def __await__(self) -> Generator[Any, Any, T]:
         if self._error is not None:
             raise self._error
-        if not self.is_done:
-            # What it waits for has not been heard by any task yet: the one that runs now is told of it here.
-            yield self._waits_for
-            self.result, self.is_done = (yield from self._coroutine.__await__()), True
+        while not self.is_done:
+            # What it waits for first has not been heard by any task yet: the one that runs now is told of it here. And
+            # how a wait ends, well, badly or because the task is cancelled, is for the coroutine itself.
+            try:
+                answer = yield self._waits_for
+            except BaseException as error:
+                go_on = partial(self._coroutine.throw, error)
+            else:
+                go_on = partial(self._coroutine.send, answer)
+            try:
+                self._waits_for = go_on()
+            except StopIteration as end:
+                self.result, self.is_done = end.value, True
         return self.result
