@@ -16,6 +16,7 @@ MAX_BODY_BYTES = 64 * 1024
 MAX_HEADERS = 128
 MAX_HEADER_BYTES = 8190
 """Of one header, its name and value."""
+_SHORT_HEADER = 100
 
 Headers = tuple[tuple[str, str], ...]
 
@@ -121,7 +122,8 @@ class Exchange(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         if len(name) + len(value) > MAX_HEADER_BYTES or len(self._gathered) >= MAX_HEADERS or b"\0" in value:
             raise NoHttp
-        self._gathered.append(_header(name, value))
+        is_short = len(name) + len(value) <= _SHORT_HEADER
+        self._gathered.append(_known_header(name, value) if is_short else _header(name, value))
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None
@@ -141,10 +143,13 @@ class Exchange(asyncio.Protocol):
         self._complete = self.status is not None
 
 
-@lru_cache(maxsize=4096)
 def _header(name: bytes, value: bytes) -> tuple[str, str]:
-    """A header as it is recorded; receivers send the same ones all the time, so deliveries share them."""
+    """A header as it is recorded."""
     return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
+
+
+_known_header = lru_cache(maxsize=4096)(_header)
+"""Receivers send the same headers all the time, so deliveries share them; 2 MB at most, as only short ones are kept."""
 
 
 def _text(raw: bytes) -> str:

@@ -83,3 +83,10 @@ def test_an_answer_is_the_same_however_it_is_cut_into_pieces(cuts: set[int]) -> 
     assert (exchange.status, exchange.body) == (200, b"abcde")
     assert exchange.headers == (("Transfer-Encoding", "chunked"), ("X-Mine", "é"))
     assert exchange.ended.result() is None
+
+
+def test_only_short_headers_are_known_again() -> None:
+    raw = b"HTTP/1.1 200 OK\r\nX-Short: 1\r\nX-Long: %b\r\nContent-Length: 0\r\n\r\n" % (b"1" * 4096)
+    first, second = (exchange_of(raw).headers for _ in range(2))
+    assert first == second == (("X-Short", "1"), ("X-Long", "1" * 4096), ("Content-Length", "0"))
+    assert [one is other for one, other in zip(first, second, strict=True)] == [True, False, True]
