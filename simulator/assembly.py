@@ -149,7 +149,7 @@ class Beginning:
     files: Sequence[ScenarioFile | None]
 
     def fits(self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]) -> bool:
-        """Whether the same would be made of this again: of these very objects, for 1 and 1.0 are equal and not alike."""
+        """Whether the same would be made of this again: of these very objects, for 1 and 1.0 are equal, not alike."""
         given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
         return (
             self.state.blueprint is blueprint and list(self.uploaded) == list(uploaded) and all(map(is_, given, known))

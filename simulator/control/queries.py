@@ -41,7 +41,7 @@ from simulator.resources.webhooks import (
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
-from simulator.wire.conditions import Condition, OneOf, newest_of, oldest_of, only
+from simulator.wire.conditions import Condition, having, newest_of, oldest_of
 from simulator.wire.errors import ControlError
 from simulator.wire.events import EVENT_MEANINGS
 from simulator.wire.json import dumps, loads
@@ -179,7 +179,7 @@ def _wanted(call: ControlCall) -> list[Condition[Event]]:
     wanted = {"environment": _environment(call), "type": call.query.get("type")}
     if wanted["type"]:
         known_event("type", wanted["type"])
-    return [OneOf(only(name), frozenset((value,))) for name, value in wanted.items() if value]
+    return [having(name, value) for name, value in wanted.items() if value]
 
 
 def _about(call: ControlCall, object_id: str, wanted: list[Condition[Event]]) -> list[Event]:

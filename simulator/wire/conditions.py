@@ -38,7 +38,7 @@ class Condition(Protocol[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf(Generic[R]):
+class Having(Generic[R]):
     """One of the values that `by` finds in a record is wanted."""
 
     by: Callable[[R], Iterable[str | None]]
@@ -52,7 +52,7 @@ class OneOf(Generic[R]):
 
 
 @dataclass(frozen=True, slots=True)
-class Between(Generic[R]):
+class InRange(Generic[R]):
     """What `by` finds in a record lies from `least` to `most`; None: without end."""
 
     by: Callable[[R], SortKey]
@@ -93,6 +93,11 @@ def the(name: str) -> Callable[[Any], Any]:
 def only(name: str) -> Callable[[Any], tuple[Any]]:
     """The same, as the only value."""
     return lambda record: (getattr(record, name),)
+
+
+def having(name: str, *values: str) -> Having:
+    """The condition that a field of a record has one of these values."""
+    return Having(only(name), frozenset(values))
 
 
 def within(rows: indexes.Numbered[R], conditions: Sequence[Condition[R]]) -> BitMap:

@@ -19,7 +19,7 @@ from simulator.kernel.clock import DAY_MS, parse_date, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import Table
 from simulator.wire import indexes
-from simulator.wire.conditions import FEW, Between, Condition, Holding, OneOf, SortKey, only, the, within
+from simulator.wire.conditions import FEW, Condition, Having, Holding, InRange, SortKey, only, the, within
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.shapes import Choices, Page, Pagination
 
@@ -88,7 +88,7 @@ class Filter(Generic[R]):
             for value in values:
                 if value not in self.choices:
                     raise invalid(self.name, f"{value!r} is not one of {', '.join(self.choices)}")
-        return OneOf(self.by, frozenset(values))
+        return Having(self.by, frozenset(values))
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Bound(Generic[R]):
         """What a record must be, the parameter being sent so; ApiError invalid_parameter."""
         if _NUMBER.fullmatch(text) is None:
             raise invalid(self.name, "it must be a number, written as digits with an optional fraction")
-        return Between(self.by, **{self.at: Decimal(text)})
+        return InRange(self.by, **{self.at: Decimal(text)})
 
 
 def by_field(name: str, choices: Choices | None = None, *, many: bool = False, description: str = "") -> Filter:
@@ -173,7 +173,7 @@ class ListRequest(Generic[R]):
 
     def where(self, by: Callable[[R], Iterable[str | None]], value: str) -> ListRequest[R]:
         """The same request of those records only of which `by` finds a value: what belongs to one resource."""
-        return replace(self, conditions=(OneOf(by, frozenset((value,))), *self.conditions))
+        return replace(self, conditions=(Having(by, frozenset((value,))), *self.conditions))
 
     def ordered(self, by: Callable[[R], SortKey]) -> ListRequest[R]:
         """The same request of records that are kept in another order than lists show them in, which `by` gives."""
@@ -220,7 +220,7 @@ def _search(listing: Listing[R], query: Mapping[str, str]) -> list[Condition[R]]
         return []
     if len(text) < MIN_SEARCH:
         raise invalid("search", f"it needs at least {MIN_SEARCH} characters")
-    return [OneOf(_nothing, frozenset()) if listing.search is None else Holding(listing.search, text.casefold())]
+    return [Having(_nothing, frozenset()) if listing.search is None else Holding(listing.search, text.casefold())]
 
 
 def _nothing(record: Listed) -> tuple[str, ...]:
@@ -232,7 +232,7 @@ def _dates(query: Mapping[str, str]) -> list[Condition[Any]]:
     end = _moment(query, "end_date", DAY_MS - 1)
     if start is not None and end is not None and end < start:
         raise ApiError("invalid_date_range", "`end_date` must not lie before `start_date`.", "end_date")
-    return [] if start is None and end is None else [Between(the("created_at_ms"), start, end)]
+    return [] if start is None and end is None else [InRange(the("created_at_ms"), start, end)]
 
 
 def _moment(query: Mapping[str, str], name: str, day_offset_ms: int) -> int | None:

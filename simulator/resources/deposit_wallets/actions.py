@@ -23,7 +23,7 @@ from simulator.resources.reference import ASSETS, asset, new_address, new_tx_has
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
 from simulator.wire.arrivals import expect
-from simulator.wire.conditions import OneOf, oldest_of, only
+from simulator.wire.conditions import having, oldest_of, only
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import Nothing, check_decimals
 from simulator.wire.listing import ListRequest, page_of
@@ -88,8 +88,7 @@ def _of_wallet(call: Call[None, ListRequest, Wallet]) -> ListRequest:
 
 def default_wallet(world: World, environment: str, network: str) -> Wallet | None:
     """Where the account receives on a canonical network: its oldest active wallet there; None when it has none."""
-    fits = OneOf(only("network"), frozenset((network,))), OneOf(only("status"), frozenset(("active",)))
-    return oldest_of(wallets(world, environment), fits)
+    return oldest_of(wallets(world, environment), (having("network", network), having("status", "active")))
 
 
 def deposit_arrives(call: ActionCall[Wallet, bodies.DepositParameters]) -> Deposit:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from decimal import Decimal
 from functools import lru_cache
+from typing import NamedTuple
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import ZERO, Currency, add, divide_up, multiply
@@ -69,38 +70,31 @@ def match(
     are not looked at: see `check_limits`. ApiError unsupported_pair when none fits; missing_parameter when no payment
     method is given and the products differ by it.
     """
-    wanted = currency, network, asset, fiat_currency, payment_method, to_asset
+    wanted = _Wanted(currency, network, asset, fiat_currency, payment_method, to_asset)
     if are_untouched(world, environment):
-        return _match_untouched(environment, product, *wanted)
-    return _match(products_of(world, environment, product), product, *wanted)
+        return _match_untouched(environment, product, wanted)
+    return _match(products_of(world, environment, product), product, wanted)
+
+
+class _Wanted(NamedTuple):
+    """What a fee product has to fit."""
+
+    currency: Currency
+    network: str | None
+    asset: str | None
+    fiat_currency: str | None
+    payment_method: str | None
+    to_asset: str | None
 
 
 @lru_cache(maxsize=4096)  # few worlds ever change their products: 0.5 µs instead of 5
-def _match_untouched(
-    environment: str,
-    product: str,
-    currency: Currency,
-    network: str | None,
-    asset: str | None,
-    fiat_currency: str | None,
-    payment_method: str | None,
-    to_asset: str | None,
-) -> FeeProduct:
-    rows = base_of(environment, product)
-    return _match(rows, product, currency, network, asset, fiat_currency, payment_method, to_asset)
+def _match_untouched(environment: str, product: str, wanted: _Wanted) -> FeeProduct:
+    return _match(base_of(environment, product), product, wanted)
 
 
-def _match(
-    rows: tuple[FeeProduct, ...],
-    product: str,
-    currency: Currency,
-    network: str | None,
-    asset: str | None,
-    fiat_currency: str | None,
-    payment_method: str | None,
-    to_asset: str | None,
-) -> FeeProduct:
+def _match(rows: tuple[FeeProduct, ...], product: str, wanted: _Wanted) -> FeeProduct:
     """The one of the products of one type that `match` finds."""
+    currency, network, asset, fiat_currency, payment_method, to_asset = wanted
     method = None if payment_method is None else _METHOD_OF[payment_method]
     network = network or currency.network
     if product in WITH_FIAT:

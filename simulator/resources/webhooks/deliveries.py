@@ -9,7 +9,7 @@ from simulator.kernel.store import ENVIRONMENTS
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import DELIVERIES, ENDPOINTS, Delivery, Webhook, delivery_id
-from simulator.wire.conditions import OneOf, newest_of, only, the
+from simulator.wire.conditions import having, newest_of, the
 from simulator.wire.records import find
 
 
@@ -39,7 +39,7 @@ def all_deliveries(
 ) -> list[Delivery]:
     """The newest `limit` deliveries (None: all) of the world that fit, oldest first; deleted endpoints included."""
     wanted = {"event_id": event_id, "status": status}
-    conditions = [OneOf(only(name), frozenset((value,))) for name, value in wanted.items() if value is not None]
+    conditions = [having(name, value) for name, value in wanted.items() if value is not None]
     ids = [one for one in _every_endpoint_id(world) if endpoint_id in (None, one)]
     found = [row for one in ids for row in newest_of(deliveries_of(world, one), conditions, limit, the("sequence"))]
     return newest(sorted(found, key=the("sequence")), limit)

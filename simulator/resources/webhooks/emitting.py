@@ -14,7 +14,7 @@ from simulator.kernel.journal import EVENTS
 from simulator.kernel.world import World
 from simulator.resources.webhooks import bodies
 from simulator.wire.actions import ActionCall
-from simulator.wire.conditions import OneOf, newest_of, only
+from simulator.wire.conditions import having, newest_of
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
@@ -59,7 +59,7 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
     found: list[Any] = []
     for subject in subjects:
         own = subject.kind.table.of(environment)
-        fits = OneOf(only("kind"), frozenset((subject.kind.name,))), OneOf(only("status"), frozenset(subject.statuses))
+        fits = having("kind", subject.kind.name), having("status", *subject.statuses)
         for address in (own, own.of_deleted):
             found += newest_of(world.store[address], fits, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
@@ -68,7 +68,7 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
 
 def _last_sent(world: World, environment: str, event_type: str) -> tuple[JsonObject, str] | None:
     """What the newest event of this type said: of a run only its event knows."""
-    wanted = OneOf(only("type"), frozenset((event_type,))), OneOf(only("environment"), frozenset((environment,)))
+    wanted = having("type", event_type), having("environment", environment)
     for event in newest_of(world.store[EVENTS], wanted, 1):
         found: JsonObject = loads(event.raw)["data"]["object"]
         return found, event.object_id
