@@ -101,8 +101,6 @@ def _quick_start() -> Iterator[None]:
     try:
         yield
         gc.freeze()  # what is here now stays: to look through it later would make every call wait
-        # Hardly anything that calls make is a circle: to look for some every 700 objects took a twentieth of a call.
-        gc.set_threshold(20_000, 20, 50)
     finally:
         gc.enable()
 
