@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 
 from starlette.responses import RedirectResponse
-from starlette.routing import Mount, Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.routing import Route
+from starlette.types import Receive, Scope, Send
 
 from simulator import dashboard
 from simulator.address import CONTROL_BASE
@@ -23,7 +24,7 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario import loader
-from simulator.server.app import Application, ConnectionLimits
+from simulator.server.app import Application, ConnectionLimits, Steering, Way
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
@@ -71,26 +72,26 @@ def application_of(
 ) -> Application:
     """The application around worlds that are there already. `token`: what control calls must bring along."""
 
-    def control_interface() -> ASGIApp:
+    def control_interface() -> Steering:
         pages = (*serving.CONTRACT_ROWS, *dashboard.DASHBOARD_ROWS, *serving.PAGE_ROWS, *insight.PAGE_ROWS)
-        return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, token=token).router()
+        return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, token=token)
 
-    steering = _MadeLate(control_interface)
-    routes = [Route("/", _Home()), Mount(CONTROL_BASE, steering), Route(CONTROL_BASE, steering)]
-    return Application(runtime, routes, hosts=hosts, limits=limits)
+    return Application(
+        runtime, [Route("/", _Home())], steering=_MadeLate(control_interface), hosts=hosts, limits=limits
+    )
 
 
 class _MadeLate:
-    """An application that is made for the first request that it gets."""
+    """A control interface that is made for the first call that it gets."""
 
-    def __init__(self, make: Callable[[], ASGIApp]) -> None:
-        self._make = make
-        self._made: ASGIApp | None = None
+    def __init__(self, make: Callable[[], Steering]) -> None:
+        self._make = cache(make)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if self._made is None:
-            self._made = self._make()
-        await self._made(scope, receive, send)
+        await self._make()(scope, receive, send)
+
+    def way_of(self, scope: Scope) -> Way | None:
+        return self._make().way_of(scope)
 
 
 class _Home:

@@ -1,4 +1,4 @@
-"""The control interface as Starlette routes: safety, bodies and errors, once for every row."""
+"""The control interface as an ASGI application: safety, bodies and errors, once for every row."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from math import inf
 from typing import Any
 from urllib.parse import parse_qsl
 
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
-from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
 from simulator.address import CONTROL_BASE
@@ -21,16 +20,27 @@ from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
 from simulator.kernel.world import World
 from simulator.scenario.logbook import last_entry
+from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT
 from simulator.server.hosts import Hosts
-from simulator.server.messages import CUT, OPENED_AT, ContentResponse, head_of, json_object, read_body
+from simulator.server.messages import (
+    CUT,
+    OPENED_AT,
+    Outgoing,
+    head_of,
+    json_object,
+    read_body,
+    route_path,
+    write,
+)
+from simulator.server.router import Router
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content, in_pieces
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import parse
 from simulator.wire.json import dumps
 
-SIGNATURE_HEADER = "x-signature"
+SIGNATURE_HEADER = b"x-signature"
 _HEADERS = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 PAGE_POLICY = {
     "content-security-policy": (
@@ -61,99 +71,111 @@ class ControlInterface:
         self._journal = ControlJournal()
         self._lookups = Lookups()
         self._rows = {row.name: row for row in rows}
+        self._router = Router(self._rows.values())
 
-    def router(self) -> Router:
-        """One route for each path below /_simulator; the literal ones come first."""
-        paths: dict[str, dict[str, ControlOperation]] = {}
-        for row in self._rows.values():
-            if paths.setdefault(row.path, {}).setdefault(row.method, row) is not row:
-                raise ValueError(f"two rows for {row.method} {row.path}")
-        literal_first = sorted(paths, key=lambda path: path.count("{"))
-        return Router(
-            [Route(path, _ControlPath(self, paths[path])) for path in literal_first],
-            redirect_slashes=False,
-            default=_ControlPath(self, {}),
-        )
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a call by ASGI."""
+        try:
+            row, variables = self._admitted(scope)
+        except ApiError as error:
+            await write(scope, receive, send, await self._masked(_refusal(error)))
+            return
+        way = _ControlWay(self, scope, row, variables)
+        way.begin(*await read_body(receive, row.max_bytes))
+        await way.rest(scope, receive, send)
 
-    async def answer(self, request: Request, rows: Mapping[str, ControlOperation]) -> Response:
-        """Answer one request; `rows` are the rows of its path by method, none for an unknown path."""
-        headers: Mapping[str, str] = {}
+    def way_of(self, scope: Scope) -> _ControlWay | None:
+        """The short way of a call whose head has come in; None for one that is to be refused.
+
+        None too where a proxy in front tells the scheme: the server beneath ASGI knows which proxies it may believe.
+        """
+        if _header(scope, b"x-forwarded-proto") is not None:
+            return None
+        try:
+            row, variables = self._admitted(scope)
+        except ApiError:
+            return None
+        return _ControlWay(self, scope, row, variables)
+
+    async def answer(
+        self,
+        scope: Scope,
+        row: ControlOperation,
+        variables: Mapping[str, str],
+        body: bytes,
+        is_whole: bool,
+        gone: asyncio.Future[None],
+    ) -> Outgoing[Content] | Response:
+        """Answer a call that may be made; `is_whole`: nothing of its body was cut off."""
         call: ControlCall | None = None
         try:
-            row = self._admitted(request, rows)
-            body, is_whole = await read_body(request.receive, row.max_bytes)
-            call = self._call(request, row)
+            call = self._call(scope, row, variables, gone)
             if not row.open:
                 call.check_environment()
             call.sent, call.is_whole = body, is_whole
             call.raw = _body(row, body, is_whole)
-            answer = await self._answer(call, row, request.receive)
+            answer = await self._answer(call, row)
             if isinstance(answer, Response):
                 return answer
-            status, content, media_type = _written(row, answer)
+            outgoing = _written(row, answer)
         except (ControlError, ApiError) as error:
-            status, content, media_type = error.status, dumps(error.envelope()), "application/json"
-            headers = error.headers if isinstance(error, ApiError) else {}
+            outgoing = _refusal(error)
         except ClientDisconnect:
             raise
         except Exception:
             self._runtime.log_defect()
-            failure = ControlError(500, "internal_error", DEFECT)
-            status, content, media_type = 500, dumps(failure.envelope()), "application/json"
-        if call is None or not call.shows_keys:
-            content = await in_pieces(content, self._runtime.masker.answer)
-        policy = PAGE_POLICY if media_type.startswith("text/html") else {}
-        return ContentResponse(content, status, {**_HEADERS, **headers, **policy}, media_type)
+            outgoing = _refusal(ControlError(500, "internal_error", DEFECT))
+        return outgoing if call is not None and call.shows_keys else await self._masked(outgoing)
 
-    def _admitted(self, request: Request, rows: Mapping[str, ControlOperation]) -> ControlOperation:
-        """The row of a request that may be made; nothing of the body is read yet."""
-        row = rows.get("GET" if request.method == "HEAD" else request.method)
+    async def _masked(self, outgoing: Outgoing[Content]) -> Outgoing[Content]:
+        outgoing.body = await in_pieces(outgoing.body, self._runtime.masker.answer)
+        return outgoing
+
+    def _admitted(self, scope: Scope) -> tuple[ControlOperation, Mapping[str, str]]:
+        """The row of a request that may be made, and the variables of its path; nothing of the body is read yet."""
+        path, method = route_path(scope), scope["method"]
+        rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
+        row = rows.get("GET" if method == "HEAD" else method)
         if row is None or not row.open:
-            self._admit(request)
+            self._admit(scope)
         if not rows:
-            raise ApiError("not_found", f"There is no path {_own_path(request)}.")
+            raise ApiError("not_found", f"There is no path {path}.")
         if row is None:
             allowed = ", ".join(rows)
             raise ApiError(
                 "invalid_request",
-                f"{request.method} is not possible here; use {allowed}.",
+                f"{method} is not possible here; use {allowed}.",
                 status=405,
                 headers={"Allow": allowed},
             )
-        if SIGNATURE_HEADER in request.headers and not row.takes_webhooks:
+        if not row.takes_webhooks and _header(scope, SIGNATURE_HEADER) is not None:
             raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
-        return row
+        return row, variables
 
-    def _call(self, request: Request, row: ControlOperation) -> ControlCall:
-        query = dict(parse_qsl(request.scope["query_string"].decode("latin-1"), keep_blank_values=True))
+    def _call(
+        self, scope: Scope, row: ControlOperation, variables: Mapping[str, str], gone: asyncio.Future[None]
+    ) -> ControlCall:
+        incoming = head_of(scope)
+        query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
         row.check_query(query)
-        headers = head_of(request.scope).headers
-        offered = request.scope.get("extensions", {})
+        offered = scope.get("extensions", {})
         return ControlCall(
             self._runtime,
-            request.path_params,
+            variables,
             query,
-            headers,
-            f"{_origin(request)}{_prefix(request)}",
+            incoming.headers,
+            f"{_origin(scope)}{scope.get('root_path', '')}",
+            gone=gone,
             shows_keys=row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
             cut=offered.get(CUT, _no_cut),
         )
 
-    async def _answer(self, call: ControlCall, row: ControlOperation, receive: Receive) -> ControlAnswer:
+    async def _answer(self, call: ControlCall, row: ControlOperation) -> ControlAnswer:
+        """The answer of a call; what it changed is entered in its world's journal of control calls."""
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
-        watch = asyncio.create_task(_watch(call, receive))
-        try:
-            return await self._carry_out(row, call)
-        finally:
-            watch.cancel()
-            with suppress(asyncio.CancelledError):
-                await watch
-
-    async def _carry_out(self, row: ControlOperation, call: ControlCall) -> ControlAnswer:
-        """The answer of a call; what it changed is entered in its world's journal of control calls."""
         call.lookups, call.rows = self._lookups, self._rows
         world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
         world = world or self._runtime.simulator.worlds.get(call.world_id)
@@ -181,64 +203,92 @@ class ControlInterface:
                 await self._runtime.driver.bring_up_to_date(world)
         return world
 
-    def _admit(self, request: Request) -> None:
+    def _admit(self, scope: Scope) -> None:
         """401 without the control token where one is set; else 403 for a foreign Host or Origin."""
         if self._token is not None:
-            scheme, _, given = request.headers.get("authorization", "").partition(" ")
+            scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
             if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token.encode()):
                 raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
             return
-        refusal = self._hosts.refusal(request.scope)
+        refusal = self._hosts.refusal(scope)
         if refusal is not None:
             raise ApiError("forbidden", refusal)
-        origin = request.headers.get("origin")
-        if origin is not None and origin.lower() != _origin(request).lower():
+        origin = _header(scope, b"origin")
+        if origin is not None and origin.lower() != _origin(scope).lower():
             raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin[:100]!r}.")
 
 
-class _ControlPath:
-    """The endpoint of one path, for all its methods."""
+class _ControlWay:
+    """One control call: begun as soon as its body is there, and ended by ASGI where it has to wait."""
 
-    def __init__(self, interface: ControlInterface, rows: Mapping[str, ControlOperation]) -> None:
+    __slots__ = ("_begun", "_gone", "_interface", "_row", "_scope", "_variables")
+
+    def __init__(
+        self, interface: ControlInterface, scope: Scope, row: ControlOperation, variables: Mapping[str, str]
+    ) -> None:
         self._interface = interface
-        self._rows = rows
+        self._scope = scope
+        self._row = row
+        self._variables = variables
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._interface.answer(Request(scope, receive), self._rows)
-        await response(scope, receive, send)
+    def begin(self, body: bytes, is_whole: bool = True) -> Outgoing[Content] | None:
+        """Begin to answer it; mostly that is all."""
+        self._gone = asyncio.get_running_loop().create_future()
+        most, row = self._row.max_bytes, self._row
+        is_whole = is_whole and len(body) <= most
+        answering = self._interface.answer(self._scope, row, self._variables, body[:most], is_whole, self._gone)
+        self._begun = begun = Begun(answering)
+        return begun.result if begun.is_done and isinstance(begun.result, Outgoing) else None
+
+    async def rest(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Wait for the answer, for as long as the client does, and send it."""
+        if self._begun.is_done:
+            answer = self._begun.result
+        else:
+            watch = asyncio.create_task(_watch(self._gone, receive))
+            try:
+                answer = await self._begun
+            finally:
+                watch.cancel()
+                with suppress(asyncio.CancelledError):
+                    await watch
+        if isinstance(answer, Outgoing):
+            await write(scope, receive, send, answer)
+        else:
+            await answer(scope, receive, send)
 
 
-def _origin(request: Request) -> str:
-    return f"{request.scope.get('scheme', 'http')}://{request.headers.get('host', '127.0.0.1')}"
+def _header(scope: Scope, wanted: bytes) -> str | None:
+    """The first header of a name, None where there is none."""
+    return next((value.decode("latin-1") for name, value in scope["headers"] if name.lower() == wanted), None)
 
 
-def _prefix(request: Request) -> str:
-    """Where this server is mounted in another application, "" at the top: what comes before /_simulator."""
-    root: str = request.scope.get("root_path", "")
-    return root.removesuffix(CONTROL_BASE)
-
-
-def _own_path(request: Request) -> str:
-    path: str = request.scope["path"]
-    return path.removeprefix(_prefix(request))
+def _origin(scope: Scope) -> str:
+    host = _header(scope, b"host")
+    return f"{scope.get('scheme', 'http')}://{'127.0.0.1' if host is None else host}"
 
 
 def _no_cut() -> None:
     """A host that cannot drop a connection: whoever should lose it reads the end of what is sent."""
 
 
-def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | None) -> tuple[int, Content, str]:
-    """Status, content and media type."""
+def _refusal(error: ControlError | ApiError) -> Outgoing[Content]:
+    headers = error.headers if isinstance(error, ApiError) else {}
+    return Outgoing(error.status, dumps(error.envelope()), {**_HEADERS, **headers})
+
+
+def _written(row: ControlOperation, answer: Mapping[str, object] | Raw[Any] | None) -> Outgoing[Content]:
     if isinstance(answer, Raw):
-        return answer.status, answer.body, row.media_type
-    return (204, b"", "") if answer is None else (row.status, dumps(answer), "application/json")
+        policy = PAGE_POLICY if row.media_type.startswith("text/html") else {}
+        return Outgoing(answer.status, answer.body, {**_HEADERS, **policy}, media_type=row.media_type)
+    return Outgoing(204, b"", _HEADERS) if answer is None else Outgoing(row.status, dumps(answer), _HEADERS)
 
 
-async def _watch(call: ControlCall, receive: Receive) -> None:
+async def _watch(gone: asyncio.Future[None], receive: Receive) -> None:
     """Tell the call when its client leaves. A host that has no such news (it repeats the request) is let be."""
     for _ in range(3):
         if (await receive())["type"] == "http.disconnect":
-            call.gone.set()
+            gone.set_result(None)
             return
 
 

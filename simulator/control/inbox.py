@@ -222,8 +222,7 @@ class Inboxes(Watcher):
 
         inbox.waiting += 1
         try:
-            async with asyncio.timeout(timeout):
-                await call.while_here(enough())
+            await call.while_here(enough(), timeout)
         except TimeoutError:
             here = len(inbox.of(world_id))
             raise ControlError(408, "timeout", f"{here} of {wanted} messages came within {timeout:g} s.") from None

@@ -65,7 +65,7 @@ class ControlCall:
 
     `sent` is the body as it came, `raw` what it says: a JSON object, or bytes where the row says so. `id` is its
     number in the journal of control calls ("" where it is not kept), `began_ms` the simulated time at which it
-    came. `is_whole`: nothing of the body was cut off. `gone` is set when the client leaves while the call is under
+    came. `is_whole`: nothing of the body was cut off. `gone` is done when the client leaves while the call is under
     way. `shows_keys`: the answer is made to show keys. `unanswered` are the webhook attempts of its world whose
     receiver may be the caller: sent before the call came, over a connection that was opened later
     (`connection_opened_at`, in seconds of the event loop), and not answered yet. `last_entry` is the newest entry
@@ -85,23 +85,25 @@ class ControlCall:
     lookups: Lookups = field(default_factory=Lookups)
     rows: Mapping[str, ControlOperation] = field(default_factory=dict)
     is_whole: bool = True
-    gone: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     shows_keys: bool = False
     connection_opened_at: float = inf
     cut: Callable[[], None] = lambda: None
     unanswered: frozenset[str] = frozenset()
     last_entry: int = 0
 
-    async def while_here(self, waiting: Coroutine[Any, Any, T]) -> T:
-        """Wait for something as long as the client does; ClientDisconnect when it leaves first."""
-        wait, leave = asyncio.ensure_future(waiting), asyncio.ensure_future(self.gone.wait())
+    async def while_here(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
+        """Wait for something; TimeoutError when the time is over, ClientDisconnect when the client leaves first."""
+        if seconds <= 0:
+            waiting.close()
+            raise TimeoutError
+        wait = asyncio.ensure_future(waiting)
         try:
-            await asyncio.wait((wait, leave), return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait((wait, self.gone), timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
             if wait.done():
                 return wait.result()
-            raise ClientDisconnect
+            raise ClientDisconnect if self.gone.done() else TimeoutError
         finally:
-            leave.cancel()
             if not wait.done():
                 wait.cancel()
                 await asyncio.wait((wait,))
@@ -170,10 +172,10 @@ class ControlCall:
         courier = self.runtime.courier
         try:
             with self._leaving(lambda: courier.wake(world)):
-                made = await courier.settle(world, patience=self.patience(), called_off=self.gone.is_set)
+                made = await courier.settle(world, patience=self.patience(), called_off=self.gone.done)
         except Unanswered as error:
             raise _unanswered(error) from None
-        if self.gone.is_set():
+        if self.gone.done():
             raise ControlError(409, "invalid_state", "The caller has gone before all deliveries were answered.")
         return made
 
@@ -185,12 +187,15 @@ class ControlCall:
     @contextmanager
     def _leaving(self, then: Callable[[], object]) -> Iterator[None]:
         """Do something as soon as the caller leaves, while the block works."""
-        watch = asyncio.create_task(self.gone.wait())
-        watch.add_done_callback(lambda task: None if task.cancelled() else then())
+
+        def leave(_gone: asyncio.Future[None]) -> None:
+            then()
+
+        self.gone.add_done_callback(leave)
         try:
             yield
         finally:
-            watch.cancel()
+            self.gone.remove_done_callback(leave)
 
     def patience(self) -> Patience | None:
         """How long this call waits for receivers, as its `wait` says (None: for ever); 400 when that is no boolean."""

@@ -253,8 +253,7 @@ async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds
         return found  # whatever time there is to wait
     call.runtime.watch(waker)
     try:
-        async with asyncio.timeout(timeout_seconds):
-            return await call.while_here(wait())
+        return await call.while_here(wait(), timeout_seconds)
     except TimeoutError:
         return find()
     finally:

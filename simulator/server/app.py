@@ -1,7 +1,7 @@
-"""The server as a Starlette application: its routes, and the interface in front of them.
+"""The server as a Starlette application: its routes, and in front of them the interface and the control interface.
 
-The interface is plain ASGI with a router of its own, because a list of routes that is searched one after another costs
-a third of its throughput; everything else (control interface, pages, stream) are routes.
+Both are plain ASGI with a router of their own, because a list of routes that is searched one after another costs
+a third of their throughput; everything else are routes.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, MutableMapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -18,12 +18,14 @@ from starlette.routing import BaseRoute
 from starlette.types import ASGIApp, Receive, Scope, Send
 from starlette.websockets import WebSocketClose
 
+from simulator.address import CONTROL_BASE
 from simulator.kernel.dataclass import dataclass
 from simulator.server.eager import Begun
 from simulator.server.endpoint import BASES, DEFECT, Endpoint
 from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, NoCut, Outgoing, drop, head_of, read_body, route_path, write, write_raw
 from simulator.server.runtime import Runtime
+from simulator.server.slices import Content
 from simulator.wire.errors import ApiError
 from simulator.wire.json import MAX_BYTES, dumps
 
@@ -38,8 +40,28 @@ class ConnectionLimits:
     request_seconds: float = 30.0
 
 
+class Way(Protocol):
+    """A call that may be answered without ASGI, because it is in memory already."""
+
+    def begin(self, body: bytes) -> Outgoing[Content] | None:
+        """Begin to answer it; mostly that is all. None where it has to wait, or is not answered in one."""
+
+    async def rest(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """What is left of it then, as an ASGI application."""
+
+
+class Steering(Protocol):
+    """The control interface, below `CONTROL_BASE`."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None: ...
+
+    def way_of(self, scope: Scope) -> Way | None:
+        """The short way of a call whose head has come in; None for one that is to be refused."""
+
+
 class Application(Starlette):
-    """The whole server. `routes` are what it answers besides the interface; any other path is the interface's 404.
+    """The whole server. `routes` are what it answers besides interface and control interface (`steering`); any other
+    path is the interface's 404.
 
     Mounted in another application it works without the events of a lifespan, which Starlette does not send to what is
     mounted: running clocks then begin to run with the first call of their world. `runtime.close()` lets go of the
@@ -51,6 +73,7 @@ class Application(Starlette):
         runtime: Runtime,
         routes: Sequence[BaseRoute] = (),
         *,
+        steering: Steering | None = None,
         hosts: Hosts | None = None,
         limits: ConnectionLimits | None = None,
     ) -> None:
@@ -64,18 +87,18 @@ class Application(Starlette):
             routes=routes,
             middleware=[
                 Middleware(ErrorBoundary, calls=self.calls),
-                Middleware(InterfaceFirst, interface=self.interface),
+                Middleware(InterfacesFirst, interface=self.interface, steering=steering),
             ],
             lifespan=_lifespan,
         )
         self.router.default = self.interface
         self.router.redirect_slashes = False
-        self._at_once = AtOnce(self.endpoint, hosts, self.calls)
+        self._at_once = AtOnce(self.endpoint, steering, hosts, self.calls)
         self._layers = len(self.user_middleware)
 
     @property
     def at_once(self) -> AtOnce | None:
-        """The short way to the interface; None where somebody has put a middleware of his own before it."""
+        """The short way to both interfaces; None where somebody has put a middleware of his own before them."""
         return self._at_once if len(self.user_middleware) == self._layers else None
 
     def end_calls(self) -> None:
@@ -112,50 +135,68 @@ class Interface:
         await write(scope, receive, send, outgoing)
 
 
-class InterfaceFirst:
-    """Middleware: a path under a base of the interface goes to the interface, before any route is searched."""
+class InterfacesFirst:
+    """Middleware: a path under a base of an interface goes to that interface, before any route is searched."""
 
-    def __init__(self, app: ASGIApp, interface: Interface) -> None:
+    def __init__(self, app: ASGIApp, interface: Interface, steering: Steering | None) -> None:
         self._app = app
         self._interface = interface
+        self._steering = steering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "http" and route_path(scope).startswith(_BASES):
+        path = route_path(scope) if scope["type"] == "http" else ""
+        if path.startswith(_BASES):
             await self._interface(scope, receive, send)
+        elif self._steering is not None and (path.startswith(_CONTROL) or path == CONTROL_BASE):
+            await self._steering(scope, receive, send)
         else:
             await self._app(scope, receive, send)
 
 
 _BASES = tuple(f"{base}/" for base in BASES)
+_CONTROL = f"{CONTROL_BASE}/"
 
 
 class AtOnce:
-    """The short way of a call to the interface, without ASGI, for a server that has it in memory already."""
+    """The short way of a call to either interface, without ASGI, for a server that has it in memory already."""
 
-    def __init__(self, endpoint: Endpoint, hosts: Hosts, calls: CallsUnderWay) -> None:
+    def __init__(self, endpoint: Endpoint, steering: Steering | None, hosts: Hosts, calls: CallsUnderWay) -> None:
         self._endpoint = endpoint
+        self._steering = steering
         self._hosts = hosts
         self._calls = calls
 
-    def takes(self, scope: Scope) -> bool:
-        """Whether a call may go this way once its body is whole: it is one of the interface, and not refused."""
-        return (
-            route_path(scope).startswith(_BASES) and self._hosts.refusal(scope) is None and not self._calls.are_ending
-        )
+    def way_of(self, scope: Scope) -> Way | None:
+        """The way of a call that may go it once its body is whole: it is one of an interface, and not refused."""
+        path = route_path(scope)
+        if self._calls.are_ending:
+            return None
+        if path.startswith(_BASES):
+            return _InterfaceWay(self._endpoint, scope) if self._hosts.refusal(scope) is None else None
+        return self._steering.way_of(scope) if self._steering is not None and path.startswith(_CONTROL) else None
 
-    def begin(self, scope: Scope, body: bytes) -> Begun[Outgoing]:
-        """Begin to answer a call; mostly that is all."""
-        incoming = head_of(scope)
-        incoming.body = body
-        return Begun(self._endpoint.answer(incoming))
-
-    def rest_of(self, begun: Begun[Outgoing]) -> ASGIApp:
+    def rest_of(self, way: Way) -> ASGIApp:
         """The application that ends a call which has to wait, or whose answer is not sent in one."""
+        return ErrorBoundary(way.rest, self._calls)
 
-        async def rest(scope: Scope, receive: Receive, send: Send) -> None:
-            await write(scope, receive, send, await begun)
 
-        return ErrorBoundary(rest, self._calls)
+class _InterfaceWay:
+    """The short way of a call to the interface."""
+
+    __slots__ = ("_begun", "_endpoint", "_scope")
+
+    def __init__(self, endpoint: Endpoint, scope: Scope) -> None:
+        self._endpoint = endpoint
+        self._scope = scope
+
+    def begin(self, body: bytes) -> Outgoing | None:
+        incoming = head_of(self._scope)
+        incoming.body = body
+        self._begun = begun = Begun(self._endpoint.answer(incoming))
+        return begun.result if begun.is_done else None
+
+    async def rest(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await write(scope, receive, send, await self._begun)
 
 
 class CallsUnderWay:

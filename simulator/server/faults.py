@@ -43,7 +43,7 @@ class Interference:
         """The answer in place of the true one."""
         respond = self._fault.respond
         if respond is None or self._fault.drop:
-            return Outgoing(0, cut=True, headers={"X-Request-Id": request_id})
+            return Outgoing(0, b"", cut=True, headers={"X-Request-Id": request_id})
         message = respond.message or "A fault that was asked for."
         body = dumps({"error": {"code": respond.code, "message": message, "request_id": request_id}})
         headers = {"X-Request-Id": request_id}

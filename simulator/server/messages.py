@@ -5,14 +5,13 @@ The head of a request comes first, so that whoever may not call is refused befor
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import field
 from functools import cache
-from typing import Any
+from typing import Any, Generic
 
 from starlette.requests import ClientDisconnect
-from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
+from typing_extensions import TypeVar
 
 from simulator.kernel.dataclass import dataclass
 from simulator.server.slices import Content, send_in_pieces
@@ -44,14 +43,18 @@ class Incoming:
     body: bytes | None = b""
 
 
+ContentT = TypeVar("ContentT", bound=Content, covariant=True, default=bytes)
+
+
 @dataclass
-class Outgoing:
+class Outgoing(Generic[ContentT]):
     """An HTTP answer. `cut` means that the connection is dropped instead of answered."""
 
     status: int
-    body: bytes = b""
+    body: ContentT
     headers: dict[str, str] = field(default_factory=dict)
     cut: bool = False
+    media_type: str = "application/json"
 
 
 def head_of(scope: Scope) -> Incoming:
@@ -124,7 +127,7 @@ async def read_body(receive: Receive, limit: int) -> tuple[bytes, bool]:
             return b"".join(chunks), size <= limit
 
 
-async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing) -> None:
+async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing[Content]) -> None:
     """Write an answer; one that is cut drops the connection without a byte."""
     if outgoing.cut:
         drop(scope)
@@ -134,13 +137,13 @@ async def write(scope: Scope, receive: Receive, send: Send, outgoing: Outgoing) 
     await _send(scope, send, outgoing.status, outgoing.body, raw_headers(outgoing))
 
 
-def raw_headers(outgoing: Outgoing) -> list[tuple[bytes, bytes]]:
-    """All headers of an answer of the interface, as they go on the wire."""
+def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
+    """All headers of an answer, as they go on the wire."""
     raw = [(_raw_name(name), value.encode("latin-1")) for name, value in outgoing.headers.items()]
-    return raw + _content_headers(outgoing.status, outgoing.body, "application/json")
+    return raw + _content_headers(outgoing.status, outgoing.body, outgoing.media_type)
 
 
-@cache  # there are four
+@cache  # there are seven
 def _raw_name(name: str) -> bytes:
     return name.lower().encode("latin-1")
 
@@ -161,19 +164,6 @@ async def write_raw(
 async def _send(scope: Scope, send: Send, status: int, body: Content, headers: list[tuple[bytes, bytes]]) -> None:
     await send({"type": "http.response.start", "status": status, "headers": headers})
     await send_in_pieces(send, b"" if scope["method"] == "HEAD" or status in WITHOUT_BODY else body)
-
-
-class ContentResponse(Response):
-    """An answer of a route whose content may be long: it is sent so much at a time as is copied in a moment."""
-
-    def __init__(self, content: Content, status_code: int, headers: Mapping[str, str], media_type: str) -> None:
-        super().__init__(None, status_code, headers)
-        self._content = content
-        self._media_type = media_type
-        del self.headers["content-length"]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await write_raw(scope, send, self.status_code, self._content, self._media_type, self.raw_headers)
 
 
 def drop(scope: Scope) -> None:

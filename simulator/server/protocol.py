@@ -1,8 +1,9 @@
-"""HTTP on a connection: as uvicorn speaks it, bounded in bytes and time, and with a short way for the interface.
+"""HTTP on a connection: as uvicorn speaks it, bounded in bytes and time, and with a short way for the interfaces.
 
-A call of the interface that has come in whole is answered at once, in one write: its task, its ASGI messages and the
-layers of middleware around it would take longer than the work of most calls does. Whatever is not that plain (a call
-that has to wait, one behind another on its connection, a long body, a connection that is to be cut) goes by ASGI.
+A call of the interface or a control call that has come in whole is answered at once, in one write: its task, its ASGI
+messages and the layers of middleware around it would take longer than the work of most calls does. Whatever is not that
+plain (a call that has to wait, one behind another on its connection, a long body, a connection that is to be cut) goes
+by ASGI.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from uvicorn.protocols.http.httptools_impl import (
 )
 
 from simulator.server.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, raw_headers
-from simulator.server.slices import PIECE
+from simulator.server.slices import PIECE, Content
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 
 if TYPE_CHECKING:
     from uvicorn._types import ASGI3Application
 
-    from simulator.server.app import Application
+    from simulator.server.app import Application, Way
 
 MAX_HEAD_BYTES = 64 * 1024
 """How much the request line and the headers of a request may take in all."""
@@ -57,7 +58,9 @@ class BoundedProtocol(HttpToolsProtocol):
     _timer: asyncio.TimerHandle | None = None
     _ends_at: float | None = None
     _next: RequestResponseCycle | None = None
-    """The call of the interface that is coming in, to be answered when it is whole."""
+    """The call that is coming in, to be answered when it is whole."""
+    _way: Way | None = None
+    """How it is answered then."""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -116,8 +119,9 @@ class BoundedProtocol(HttpToolsProtocol):
         """Begin with a call: its head is whole, and the calls before it are answered."""
         scope: Any = cycle.scope
         is_coming_in = cycle.more_body and not cycle.waiting_for_100_continue
-        if is_coming_in and self._at_once is not None and self._at_once.takes(scope):
-            self._next = cycle
+        way = self._at_once.way_of(scope) if is_coming_in and self._at_once is not None else None
+        if way is not None:
+            self._next, self._way = cycle, way
         else:
             super()._start_asgi_task(cycle, app)
 
@@ -138,15 +142,15 @@ class BoundedProtocol(HttpToolsProtocol):
 
     def _answer(self, cycle: RequestResponseCycle) -> None:
         """Answer a call that has come in whole: at once, but for the further ones of a chunk, so that others go on."""
-        if self._at_once is None or self._has_answered:
+        at_once, way = self._at_once, self._way
+        if at_once is None or way is None or self._has_answered:
             self._by_asgi(cycle, self.app)
             return
-        self._next, self._has_answered = None, True
-        scope: Any = cycle.scope
-        begun = self._at_once.begin(scope, bytes(cycle.body))
-        raw = _written(cycle, begun.result) if begun.is_done else None
+        self._next, self._way, self._has_answered = None, None, True
+        outgoing = way.begin(bytes(cycle.body))
+        raw = _written(cycle, outgoing) if outgoing is not None else None
         if raw is None or self.flow.write_paused:
-            self._by_asgi(cycle, self._at_once.rest_of(begun))
+            self._by_asgi(cycle, at_once.rest_of(way))
             return
         self.transport.write(raw)
         cycle.response_started = cycle.response_complete = True
@@ -231,10 +235,10 @@ class BoundedProtocol(HttpToolsProtocol):
         self.transport.close()
 
 
-def _written(cycle: RequestResponseCycle, outgoing: Outgoing) -> bytes | None:
+def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes | None:
     """A whole answer as it goes on the wire; None for one that takes more than one write, or is none."""
     body = outgoing.body
-    if outgoing.cut or len(body) > PIECE:
+    if outgoing.cut or not isinstance(body, bytes) or len(body) > PIECE:
         return None
     lines = [b"%b: %b" % header for header in raw_headers(outgoing)]
     if any(map(_UNPRINTABLE, lines)):

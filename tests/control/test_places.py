@@ -6,11 +6,9 @@ import asyncio
 from typing import Any
 
 import pytest
-from starlette.routing import Mount
 from typing_extensions import TypedDict
 
 from contracts.generator import control
-from simulator.address import CONTROL_BASE
 from simulator.assembly import ROOMS, Blueprint, Simulator
 from simulator.control.app import ControlInterface
 from simulator.control.operation import ControlCall, ControlOperation, any_text
@@ -69,8 +67,7 @@ def test_a_row_alone_brings_a_call_into_the_server_and_into_its_journal() -> Non
         simulator = Simulator(ROOMS)
         simulator.create_world(Blueprint("default", 1))
         runtime = Runtime(simulator)
-        routes = [Mount(CONTROL_BASE, ControlInterface(runtime, control_rows((GREET,))).router())]
-        application = Application(runtime, routes)
+        application = Application(runtime, steering=ControlInterface(runtime, control_rows((GREET,))))
         client = AsgiClient(application)
         answers = [
             await client.request("POST", "/_simulator/greetings/x?tone=soft", {"greeting": "hello"}),

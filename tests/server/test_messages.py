@@ -184,7 +184,7 @@ def test_an_answer_says_how_long_it_is_where_it_has_content(
 
 def test_an_answer_that_is_cut_drops_the_connection_without_a_byte() -> None:
     cuts: list[str] = []
-    assert asyncio.run(written(Outgoing(0, cut=True), **{CUT: lambda: cuts.append("cut")})) == []
+    assert asyncio.run(written(Outgoing(0, b"", cut=True), **{CUT: lambda: cuts.append("cut")})) == []
     assert cuts == ["cut"]
     with pytest.raises(NoCut):
-        asyncio.run(written(Outgoing(0, cut=True)))
+        asyncio.run(written(Outgoing(0, b"", cut=True)))

@@ -1,4 +1,4 @@
-"""The short way of a call of the interface: the same bytes as by ASGI, in the same order, whatever comes how."""
+"""The short way of interface and control calls: the same bytes as by ASGI, in the same order, whatever comes how."""
 
 from __future__ import annotations
 
@@ -24,6 +24,9 @@ JSON = "Content-Type: application/json"
 TOKEN = request("POST", "/v1/auth/token", JSON, body=KEYS)
 READ = request("GET", "/v1/profile")
 PROBE = request("POST", "/v1/auth/token", JSON, "X-Marker: 1", body=b'{"public_key": 1}')
+CLOCK = request("GET", "/_simulator/clock")
+INBOX = request("PUT", "/_simulator/inbox/till", JSON, body=b'{"respond": [204]}')
+EMIT = request("POST", "/_simulator/actions/emit", JSON, body=b'{"type": "quote.created"}')
 
 
 class Layer:
@@ -64,6 +67,22 @@ CALLS = (
     (request("POST", "/v1/auth/token", JSON, "Transfer-Encoding: chunked"), b"46\r\n", KEYS, b"\r\n0\r\n\r\n"),
     (request("POST", "/v1/auth/token", JSON, "Expect: 100-continue", body=KEYS),),
     (READ.replace(b"HTTP/1.1", b"HTTP/1.0"),),
+    (CLOCK,),
+    (CLOCK + EMIT + READ + EMIT[:-3], EMIT[-3:]),
+    (request("HEAD", "/_simulator/clock"),),
+    (request("GET", "/_simulator/dashboard"),),
+    (request("GET", "/_simulator"), request("GET", "/_simulator/"), request("GET", "/_simulator/events/wait/x")),
+    (request("PATCH", "/_simulator/clock"),),
+    (request("GET", "/_simulator/clock", host="example.com"),),
+    (request("GET", "/_simulator/openapi.yaml", "X-Forwarded-Proto: https"),),
+    (request("GET", "/_simulator/clock", "Origin: http://example.com"),),
+    (request("GET", "/_simulator/clock?now=1"), request("POST", "/_simulator/settle", "X-Signature: x")),
+    (request("POST", "/_simulator/actions/emit", JSON, body=b"[]"),),
+    (INBOX, request("POST", "/_simulator/inbox/till")),
+    (request("POST", "/_simulator/clock/advance", JSON, body=b'{"by": "1h"}') + CLOCK,),
+    (request("GET", "/_simulator/events/wait?type=quote.created&timeout=0") + CLOCK,),
+    (request("GET", "/_simulator/inbox/till/wait?timeout=0.01") + CLOCK,),
+    (request("POST", "/_simulator/faults", JSON, body=b" " * 1_100_000),),
 )  # fmt: skip
 
 
