@@ -106,9 +106,6 @@ class EventRules:
         return self.of_type.get(name, self.of_others) if isinstance(name, str) else self.of_others
 
 
-_NO_RULES = EventRules({}, ())
-
-
 @dataclass(frozen=True)
 class RequestRule(PreparedRule):
     """A rule on requests, with the method and the paths that it names; None for what it leaves open."""
@@ -147,7 +144,8 @@ class PreparedScenario:
 
     def rules_about(self, event: str, subject: Shown) -> tuple[PreparedRule, ...]:
         """The rules that may take an event of an object, in their order."""
-        return self.rules.get(event, _NO_RULES).about(subject)
+        listening = self.rules.get(event)
+        return () if listening is None else listening.about(subject)
 
 
 class Catalogue:
@@ -171,9 +169,10 @@ class Catalogue:
 
     def get(self, world: World, name: str) -> PreparedScenario:
         """A scenario made ready; kept as long as its row is the same, and no longer than its world."""
-        row = world.store[UPLOADED].get(name) or self._library.get(name)
-        if row is None:
-            raise UnknownScenario(name)
+        try:
+            row = world.store[UPLOADED].get(name) or self._library[name]
+        except KeyError:
+            raise UnknownScenario(name) from None
         kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded.setdefault(world, {})
         ready = kept.get(name)
         if ready is None or ready.row is not row:

@@ -9,10 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from itertools import accumulate, takewhile
+from typing import Any
 
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
-from simulator.kernel.world import World
+from simulator.kernel.table import ABSENT, Table
+from simulator.kernel.world import Origin, World
 from simulator.scenario import holding, slowing, stops
 from simulator.scenario.activation import BINDINGS, COUNTS, active, draw, stop
 from simulator.scenario.catalogue import Context, PreparedRule, PreparedScenario
@@ -25,10 +27,10 @@ from simulator.scenario.script import CREATED, REQUEST, Rule
 from simulator.scenario.view import View, with_ancestors
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import Shown
-from simulator.wire.records import find, origin_of, render
+from simulator.wire.records import ORIGINS, find, origin_of, render
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Happening:
     """Something that rules may react to: an event, or the creation of a resource, and the scenarios it went through."""
 
@@ -71,11 +73,25 @@ def dispatch(context: Context, world: World, happening: Happening) -> None:
 def bound_to(world: World, object_id: str) -> tuple[str, str] | None:
     """The scenario that an object is bound to, and what of it was: the object itself, or what it belongs to."""
     bindings = world.store[BINDINGS]
+    if not bindings.rows and not world.store[ORIGINS].index(_Choices).count:
+        return None  # in most worlds: what belongs to what need not be looked up for every event
     for member in with_ancestors(world, object_id):
         name = bindings.get(member) or origin_of(world, member).scenario
         if name:
             return name, member
     return None
+
+
+class _Choices:
+    """How many of the requests that made resources chose a scenario: an index of their origins."""
+
+    __slots__ = ("count",)
+
+    def __init__(self, origins: Table[Origin]) -> None:
+        self.count = sum(origin.scenario != "" for origin in origins.values())
+
+    def written(self, key: str, old: Any, new: Any) -> None:
+        self.count += (new is not ABSENT and new.scenario != "") - (old is not ABSENT and old.scenario != "")
 
 
 def bind(world: World, object_id: str, name: str) -> None:
