@@ -118,9 +118,9 @@ def table_name(text: str) -> str:
 class Store(dict[Any, Any]):
     """All tables of one world, by the key or address. Writing outside of `change()` raises RuntimeError.
 
-    `store[KEY]` is the table of a key that is there once, `store[KEY.of(...)]` the one at an address; ValueError for two
-    keys of one name. It is a dict of those that were asked for, because all that happens asks for dozens: a look-up
-    takes a fifth of one by a method, which makes a run of a recurring payment 5 % cheaper.
+    `store[KEY]` is the table of a key that is there once, `store[KEY.of(...)]` the one at an address; ValueError for
+    two keys of one name. It is a dict of those that were asked for: all that happens asks for dozens, and a look-up by
+    a method takes five times as long.
 
     With `known` it has these tables and those around worlds only: documents would not know one that nobody listed.
     `on_commit`, if set, gets the writes of every change once it is made, in their order; it must not raise.

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import zlib
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Self
 
 NEWEST = 256
@@ -99,13 +100,9 @@ class _Pack:
 
     __slots__ = ("_compressed", "_ends")
 
-    def __init__(self, texts: Iterable[bytes]) -> None:
-        compressor, pieces, end = zlib.compressobj(_LEVEL), [], 0
-        self._ends = array("Q")
-        for text in texts:
-            pieces.append(compressor.compress(text))
-            self._ends.append(end := end + len(text))
-        self._compressed = b"".join([*pieces, compressor.flush()])
+    def __init__(self, texts: Sequence[bytes]) -> None:
+        self._ends = array("Q", accumulate(map(len, texts)))
+        self._compressed = zlib.compress(b"".join(texts), _LEVEL)
 
     def read(self, number: int) -> bytes:
         return self.unpacked()[self._start(number) : self._ends[number]]
