@@ -19,7 +19,8 @@ _MOST_STEPS = 20_000_000
 _BACKTRACKING = re.compile(r"\(\?(?:<?[=!]|P=|>)|\\[1-9]|[*+?}]\+")
 _REPETITION = re.compile(r"(?<!\\)\{([0-9]*)(?:,([0-9]*))?\}")
 _MAX_MEMORY = 1 << 20
-_BEGINNING = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?![*+?{])")
+_BEGINNING = re.compile(r"\^([A-Za-z0-9 _:/-]+)(?:(?=[A-Za-z0-9 _:/-])|\Z)")
+"""Plain text that more of it follows: what repeats the last letter of all may stand behind it, or behind a `(?i)`."""
 
 
 class Pattern:
