@@ -318,3 +318,22 @@ def test_no_file_is_so_long_that_a_newcomer_gets_lost() -> None:
 
 def test_every_module_says_what_it_is_for() -> None:
     assert [name_of(path) for path in SOURCES if tree(path).body and ast.get_docstring(tree(path)) is None] == []
+
+
+def test_no_function_keeps_what_belongs_to_a_world() -> None:
+    """What a cached function is given stays with it, and a world that stays with it would never end."""
+    kept = {"World", "Store", "Table", "Simulator", "Record", "Event"}
+    found = []
+    for path in SOURCES:
+        for node in ast.walk(tree(path)):
+            if isinstance(node, ast.FunctionDef) and any("cache" in ast.unparse(one) for one in node.decorator_list):
+                given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
+                named = {
+                    name.id
+                    for one in given
+                    if one.annotation is not None
+                    for name in ast.walk(one.annotation)
+                    if isinstance(name, ast.Name)
+                }
+                found += [f"{name_of(path)}:{node.lineno}: {node.name}"] if named & kept else []
+    assert found == []
