@@ -71,7 +71,7 @@ class ControlInterface:
         self._journal = ControlJournal()
         self._lookups = Lookups()
         self._rows = {row.name: row for row in rows}
-        self._router = Router(self._rows.values())
+        self._router = Router(self._rows.values(), turns_back=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call by ASGI."""

@@ -30,10 +30,14 @@ class _Branch(Generic[R]):
 
 
 class Router(Generic[R]):
-    """Paths with `{name}` segments; a literal segment wins over a variable one."""
+    """Paths with `{name}` segments; a literal segment wins over a variable one.
 
-    def __init__(self, rows: Iterable[R]) -> None:
+    It wins also where no path goes on so, or with `turns_back` only where one does.
+    """
+
+    def __init__(self, rows: Iterable[R], *, turns_back: bool = False) -> None:
         self._root: _Branch[R] = _Branch()
+        self._turns_back = turns_back
         for row in rows:
             node = self._root
             for segment in row.path.split("/")[1:]:
@@ -61,5 +65,21 @@ class Router(Generic[R]):
                 variables[node.variable[0]] = segment
                 node = node.variable[1]
             else:
-                return None
-        return (node.rows, variables) if node.rows else None
+                break
+        else:
+            if node.rows:
+                return node.rows, variables
+        return self._any(self._root, path.split("/")[1:], {}) if self._turns_back else None
+
+    def _any(
+        self, node: _Branch[R], segments: list[str], variables: dict[str, str]
+    ) -> tuple[dict[str, R], dict[str, str]] | None:
+        """What lies at these segments below a branch, whichever way leads there."""
+        if not segments:
+            return (node.rows, variables) if node.rows else None
+        segment, literal = segments[0], node.literals.get(segments[0])
+        found = None if literal is None else self._any(literal, segments[1:], variables)
+        if found is None and node.variable is not None and segment:
+            name, below = node.variable
+            found = self._any(below, segments[1:], {**variables, name: segment})
+        return found

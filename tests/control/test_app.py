@@ -47,3 +47,10 @@ def test_every_control_answer_says_how_it_may_be_used(server: Remote) -> None:
     for path in ("/health", "/worlds", "/none", "/dashboard", "/coverage.html", "/reference.html"):
         headers = server.control("GET", path).headers
         assert (headers["x-content-type-options"], headers["referrer-policy"]) == ("nosniff", "no-referrer")
+
+
+def test_an_id_may_be_spelled_as_a_path_of_its_own(world: Remote) -> None:
+    """`wait` is a path below `/events`, and what `/events/{id}/resend` can be asked for."""
+    answer = world.control("POST", "/events/wait/resend")
+    assert (answer.status, answer.body["error"]["message"]) == (404, "There is no event with the id 'wait'.")
+    assert world.control("PUT", "/events/wait/resend").status == 405

@@ -62,3 +62,14 @@ def test_two_rows_for_one_call_are_refused() -> None:
     """Variables of two names are the same path."""
     with pytest.raises(ValueError, match=r"two rows for GET /lamps/\{name\}"):
         Router((SHOW, Row("GET", "/lamps/{name}")))
+
+
+def test_a_literal_segment_that_leads_nowhere_may_be_the_value_of_a_variable() -> None:
+    """Only where the router is told to turn back."""
+    path = "/lamps/broken/bulbs/2"
+    assert ROUTER.find(path) is None
+    turning = Router((LIST, MAKE, SHOW, BROKEN, MEND), turns_back=True)
+    assert turning.find(path) == ({"POST": MEND}, {"id": "broken", "bulb_id": "2"})
+    assert turning.find("/lamps/broken") == ({"GET": BROKEN}, {})
+    for unknown in ("", "/lamps/", "/lamps/broken/bulbs", "/lamps/broken/bulbs/", "/lamps//bulbs/2", path + "/3"):
+        assert turning.find(unknown) is None
