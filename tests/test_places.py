@@ -91,12 +91,15 @@ LAMP = Machine(
     (Move("hang", "off"),),
     {"off": (CELL, Move("burn_out", "broken")), "on": (Move("burn_out", "broken"),), "broken": ()},
 )
+EXAMPLE = {"id": "lamp_1", "status": "off", "colour": "white"}
 ROOM = Room(
     "lamps",
-    operations=(Operation("POST", "/lamps", "hang_lamp", "Lamps", "Hang a lamp", hang, LampShape, group="wallets"),),
+    operations=(
+        Operation("POST", "/lamps", "hang_lamp", "Lamps", "Hang a lamp", hang, lambda: LampShape, group="wallets"),
+    ),
     actions=(Action("switch", "somebody switches it on", switch, ("lamp",)),),
     timers=(TimerRow("lamp.burn_out", burn_out, "the lamp burns out", ("burn_out",)),),
-    kinds=(Kind("lamp", LAMPS, show, LAMP, LampShape, {"id": "lamp_1", "status": "off", "colour": "white"}),),
+    kinds=(Kind("lamp", LAMPS, show, LAMP, lambda: LampShape, lambda: EXAMPLE),),
 )
 
 

@@ -48,7 +48,7 @@ def bodies_of(operation: Operation) -> tuple[type[Body], ...]:
 def make_components(rows: Iterable[Operation]) -> Components:
     """Every shape and body of the interface."""
     rows = tuple(rows)
-    answers = [row.answer for row in rows if row.answer is not None]
+    answers = [row.answer() for row in rows if row.answer is not None]
     bodies = [model for row in rows for model in bodies_of(row)]
     queries = [row.query() for row in rows if row.query is not None and not isinstance(row.query, Listing)]
     components = Components([*answers, *SHAPES], [*bodies, *queries], clauses_of(ROOMS), FIELDS)
@@ -166,7 +166,7 @@ def _success(row: Operation, components: Components, calls: list[ObservedCall]) 
         "x-basis": basis,
     }
     if row.answer is not None:
-        media: Schema = {"schema": _in_state(components.answer(row.answer), row.statuses)}
+        media: Schema = {"schema": _in_state(components.answer(row.answer()), row.statuses)}
         if calls:
             media["examples"] = named(calls, lambda call: call.answer)
         response["content"] = {"application/json": media}

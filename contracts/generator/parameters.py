@@ -59,11 +59,11 @@ def _path_ids() -> Mapping[str, _PathId]:
     What a path is read by begins with the prefix of the kind that the read answers.
     """
     clauses = clauses_of(ROOMS)
-    kinds = {shape: kind for room in ROOMS for kind in room.kinds for shape in _members(kind.shape)}
+    kinds = {shape: kind for room in ROOMS for kind in room.kinds for shape in _members(kind.shape())}
     found = dict(_IDS_OF_ANOTHER_FORM)
     for row in (row for room in ROOMS for row in room.operations if row.method == "GET" and row.path.endswith("}")):
-        shape = _members(row.answer)[0]
-        if row.path not in found:
+        if row.path not in found and row.answer is not None:
+            shape = _members(row.answer())[0]
             kind, clause = kinds[shape], str(clauses[component_name(shape.__name__)])
             text = f"The id of the {kind.name.replace('_', ' ')}."
             found[row.path] = _PathId(f"^{kind.prefix}[0-9a-z]+$", clause, text)

@@ -41,14 +41,14 @@ def pascal(name: str) -> str:
 
 def clauses_of(rooms: Iterable[Room]) -> dict[str, Origin]:
     """The clause of the specification behind each named schema, or the decision, as the rooms say of their shapes."""
-    rows: list[tuple[Origin, tuple[type[object], ...]]] = [row for room in rooms for row in room.clauses.items()]
+    rows: list[tuple[Origin, tuple[type[object], ...]]] = [row for room in rooms for row in room.clauses().items()]
     rows.append(("Pagination envelope and error envelope", (Pagination,)))
     return {component_name(shape.__name__): clause for clause, shapes in rows for shape in shapes}
 
 
 def unions_of(rooms: Iterable[Room]) -> dict[frozenset[str], str]:
     """The names that the rooms give to unions of shapes, by the names of the shapes in them."""
-    shapes = [shape for room in rooms for clause in room.clauses.values() for shape in clause]
+    shapes = [shape for room in rooms for clause in room.clauses().values() for shape in clause]
     found: dict[frozenset[str], str] = {}
     for module in dict.fromkeys(shape.__module__ for shape in shapes):
         for name, value in vars(sys.modules[module]).items():

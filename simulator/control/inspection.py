@@ -28,7 +28,8 @@ from simulator.kernel.ledger import Entry
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import Transaction, by_order_id
-from simulator.resources.webhooks import deliveries_about, render_recorded_delivery
+from simulator.resources.webhooks import deliveries_about
+from simulator.resources.webhooks import shapes as webhooks
 from simulator.scenario.holding import Held, held_steps
 from simulator.scenario.pending import KINDS
 from simulator.scenario.rules import bound_to
@@ -70,7 +71,7 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
             for event in shown.events
         ],
         "deliveries": [
-            render_recorded_delivery(world, row)
+            webhooks.render_recorded_delivery(world, row)
             for row in deliveries_about(world, record.environment, [event.id for event in shown.events])
         ],
         "ledger_entries": [show_entry(entry) for entry in lookups.entries(world, record.id)],

@@ -7,7 +7,7 @@ from typing import Annotated, Any, NotRequired
 from typing_extensions import TypedDict
 
 from simulator.control.shapes import AnyObject, Environment
-from simulator.resources.webhooks import RecordedDelivery
+from simulator.resources.webhooks import shapes as webhooks
 from simulator.wire.shapes import Count, OneOf, Timestamp
 
 
@@ -187,7 +187,7 @@ class ResourceStory(TypedDict):
     """The actions on its kind that are not possible now."""
     events: list[StoryEvent]
     """The events about it, oldest first."""
-    deliveries: list[RecordedDelivery]
+    deliveries: list[webhooks.RecordedDelivery]
     """The attempts to deliver them, oldest first."""
     ledger_entries: list[LedgerEntry]
     """The entries of the books that it caused, oldest first."""

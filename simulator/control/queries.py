@@ -32,12 +32,11 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import (
     DELIVERY_MEANINGS,
     EmailEntry,
-    RecordedDelivery,
     all_deliveries,
     emails,
-    render_recorded_delivery,
     resend,
 )
+from simulator.resources.webhooks import shapes as webhooks
 from simulator.server.endpoint import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
@@ -100,7 +99,7 @@ class DeliveryCount(TypedDict):
 
 
 class DeliveryList(TypedDict):
-    data: list[RecordedDelivery]
+    data: list[webhooks.RecordedDelivery]
     """The attempts, oldest first."""
 
 
@@ -290,7 +289,7 @@ async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
         raise wrong("status", f"it is {' or '.join(DELIVERY_MEANINGS)}")
     limit = call.limit()
     found = all_deliveries(world, event_id=event_id, status=status, endpoint_id=endpoint_id, limit=limit)
-    return Raw(await json_list(found, lambda row: dumps(render_recorded_delivery(world, row))))
+    return Raw(await json_list(found, lambda row: dumps(webhooks.render_recorded_delivery(world, row))))
 
 
 async def list_emails(call: ControlCall) -> EmailList:

@@ -8,7 +8,7 @@ from pydantic import with_config
 from typing_extensions import TypedDict
 
 from simulator.control.operation import ControlCall, ControlOperation
-from simulator.resources.reference import AllRates, all_rates, reference_data
+from simulator.resources.reference import shapes as known
 from simulator.wire.json import JsonObject
 from simulator.wire.shapes import Count, CurrencyText, FiatText, Method, WalletNetwork
 
@@ -74,14 +74,14 @@ class ReferenceData(TypedDict):
     """All currencies, fiat and assets."""
 
 
-async def rates(call: ControlCall) -> AllRates:
+async def rates(call: ControlCall) -> known.AllRates:
     """The rates of the environment of the header, as printed."""
-    return all_rates(call.world, call.environment)
+    return known.all_rates(call.world, call.environment)
 
 
 async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
     """What requests can name: banks, mobile money providers, countries and currencies, by their codes."""
-    return reference_data()
+    return known.reference_data()
 
 
 ROWS: tuple[ControlOperation, ...] = (

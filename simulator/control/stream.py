@@ -19,7 +19,8 @@ from simulator.kernel.clock import format_moment, format_timestamp
 from simulator.kernel.journal import Event, HistoryEntry, JournalEntry, resource_of
 from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.world import World
-from simulator.resources.webhooks import Delivery, render_delivery
+from simulator.resources.webhooks import Delivery
+from simulator.resources.webhooks import shapes as webhooks
 from simulator.server.driver import Progress
 from simulator.server.publisher import Channel, Reader
 from simulator.server.runtime import Runtime, Watcher
@@ -104,7 +105,7 @@ class Feed:
             elif isinstance(row, Event):
                 self._publish("event", row.raw)
             elif isinstance(row, Delivery):
-                self._publish("delivery", dumps(render_delivery(self.world, row)))
+                self._publish("delivery", dumps(webhooks.render_delivery(self.world, row)))
 
     def _publish(self, name: str, data: bytes) -> None:
         data = self._masker.answer(data)

@@ -20,8 +20,9 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import credentials, key_pairs
 from simulator.resources.profile import would_exceed_monthly
-from simulator.resources.reference import all_rates
-from simulator.resources.webhooks import all_deliveries, render_recorded_delivery, webhook_key
+from simulator.resources.reference import shapes as reference
+from simulator.resources.webhooks import all_deliveries, webhook_key
+from simulator.resources.webhooks import shapes as webhooks
 from simulator.scenario.catalogue import UPLOADED
 from simulator.scenario.pending import KINDS, check_step
 from simulator.wire.codec import StateError
@@ -109,7 +110,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
             if isinstance(row, Record) and find(world, key) is not row:
                 raise StateError(f"tables.{name}.{key}", "the table index does not lead to it")
     for delivery in all_deliveries(world):
-        dumps(render_recorded_delivery(world, delivery))
+        dumps(webhooks.render_recorded_delivery(world, delivery))
     for row in calls_of(world):
         dumps(show_call(row))
     for exchange in state.requests:
@@ -119,7 +120,7 @@ def _check_whole(simulator: Simulator, world: World, state: WorldState) -> None:
     credentials(world)
     for environment in ENVIRONMENTS:
         webhook_key(world, environment)
-        all_rates(world, environment)
+        reference.all_rates(world, environment)
         would_exceed_monthly(world, environment, Decimal(1), "KES")
     if any(world.ledger.totals().values()):
         raise StateError("tables.ledger.balances", "the books do not sum to zero")

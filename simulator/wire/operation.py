@@ -101,7 +101,7 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     tag: str
     summary: str
     action: Callable[[Call[BodyT, QueryT, ResourceT]], Answer]
-    answer: object = None
+    answer: Callable[[], object] | None = None
     status: int = 200
     body: Callable[[], type[BodyT]] = _nothing  # type: ignore[assignment]  # where none is named, nobody reads it
     bodies: Callable[[], tuple[type[BodyT], ...]] = tuple

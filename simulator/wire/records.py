@@ -82,11 +82,15 @@ class Arrival:
     sender_id: str
 
 
+def _nothing() -> None:
+    return None
+
+
 @dataclass(frozen=True, eq=False)
 class Kind(Generic[KindT]):
     """A kind of resource: its name, the table its rows lie in, how it is shown, the table of its states.
 
-    `shape` is what events show of it, `example` a realistic one; `event_shapes` names events that show more.
+    `shape` returns what events show of it, `example` a realistic one; `event_shapes` names events that show more.
     `status_field` is where it shows its status. `family`: what alike kinds are called together; `listed_as`: further
     types under which lists of resources have it, which have none that is not `listed`. `prefix` begins its ids; `short`
     is a shorter name of it. `refers`: the fields with ids of other resources, set when it is made and never changed;
@@ -103,9 +107,9 @@ class Kind(Generic[KindT]):
     table: TableKey[Any]
     render: Callable[[World, KindT], Shown]
     machine: Machine
-    shape: object = None
-    example: Mapping[str, object] = field(default_factory=dict)
-    event_shapes: Mapping[str, object] = field(default_factory=dict)
+    shape: Callable[[], object] = _nothing
+    example: Callable[[], Mapping[str, object]] = dict
+    event_shapes: Mapping[str, Callable[[], object]] = field(default_factory=dict)
     status_field: str = "status"
     family: str = ""
     listed_as: tuple[str, ...] = ()

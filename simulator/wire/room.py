@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import field
 from typing import Any
 
 from simulator.kernel.dataclass import dataclass
@@ -34,7 +33,7 @@ class Room:
     on_event: tuple[EventListener, ...] = ()
     on_created: tuple[CreationListener, ...] = ()
     setup: Callable[[World], None] | None = None
-    clauses: Clauses = field(default_factory=dict)
+    clauses: Callable[[], Clauses] = dict
 
     def all_tables(self) -> tuple[TableKey[Any], ...]:
         """Every table that it owns or whose rows it has kinds of, each once."""

@@ -5,8 +5,8 @@ Nothing lists them: a cell of a state table names its events, and its kind says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from functools import lru_cache
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
 from importlib.resources import files
 from typing import Any
 
@@ -27,14 +27,14 @@ class Subject:
     @property
     def shape(self) -> Any:
         """What the event shows of it."""
-        return self.kind.event_shapes.get(self.event.name, self.kind.shape)
+        return self.kind.event_shapes.get(self.event.name, self.kind.shape)()
 
     @property
     def example(self) -> JsonObject:
         """A realistic object, moments still written as `@…`."""
-        field = self.kind.status_field
-        status = {field: self.statuses[0]} if field in self.kind.example and self.event.narrows else {}
-        return {**self.kind.example, **status, **self.event.example}
+        field, example = self.kind.status_field, self.kind.example()
+        status = {field: self.statuses[0]} if field in example and self.event.narrows else {}
+        return {**example, **status, **self.event.example}
 
 
 def subjects_of(kinds: Iterable[Kind]) -> Mapping[str, tuple[Subject, ...]]:
@@ -62,7 +62,12 @@ def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
     return tuple(dict.fromkeys(move.target for row in rows for move in row if event.name in move.events))
 
 
-def examples_of(package: str) -> dict[str, JsonObject]:
-    """The examples that a room keeps beside it, by kind."""
+def example_of(package: str, kind: str) -> Callable[[], JsonObject]:
+    """Reads the example of a kind that its room keeps beside it, when somebody asks for it."""
+    return lambda: _examples_of(package)[kind]
+
+
+@cache
+def _examples_of(package: str) -> dict[str, JsonObject]:
     found: dict[str, JsonObject] = loads(files(package).joinpath("examples.json").read_bytes())
     return found

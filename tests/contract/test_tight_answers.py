@@ -14,7 +14,7 @@ from simulator.resources.ramps import ROOM
 from tests.contract_judge import ContractJudge
 
 STRICT = Path(__file__).parents[2] / "contracts" / "openapi.strict.yaml"
-EXAMPLES = {kind.name: kind.example for kind in ROOM.kinds}
+EXAMPLES = {kind.name: kind.example() for kind in ROOM.kinds}
 HEADERS = {"x-request-id": "req_1"}
 Break = Callable[[dict[str, Any]], object]
 

@@ -11,7 +11,7 @@ from simulator.resources.balance import states as balance
 from simulator.resources.beneficiaries import states as beneficiaries
 from simulator.resources.deposit_wallets import states as wallets
 from simulator.resources.fees import states as fees
-from simulator.resources.history import shapes as history
+from simulator.resources.history import states as history
 from simulator.resources.profile import states as profile
 from simulator.resources.ramps import states as ramps
 from simulator.resources.recurring import states as recurring

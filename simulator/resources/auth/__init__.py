@@ -28,7 +28,7 @@ ROOM = Room(
     tables=(TOKENS,),
     kinds=(Kind("api_key", KEY_PAIRS, render_key_pair, KEY_PAIR, listed=False),),
     setup=set_up,
-    clauses=CLAUSES,
+    clauses=lambda: CLAUSES,
 )
 
 

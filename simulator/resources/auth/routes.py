@@ -18,7 +18,7 @@ OPERATIONS = (
         TAG,
         "Exchange a key pair for a Bearer token",
         actions.exchange,
-        TokenResponse,
+        lambda: TokenResponse,
         body=lambda: bodies.TokenBody,
         token=False,
         profile_gate=False,

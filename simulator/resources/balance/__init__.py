@@ -5,7 +5,7 @@ Chapters "Send", "Swap", "Buy" and "Withdraw" of the specification. Recurring pa
 
 from __future__ import annotations
 
-from simulator.resources.balance import assets, bodies, settlement
+from simulator.resources.balance import assets, bodies, settlement, shapes
 from simulator.resources.balance.destinations import (
     TRANSFER_PRODUCTS,
     check_destination,
@@ -26,17 +26,6 @@ from simulator.resources.balance.rendering import (
 )
 from simulator.resources.balance.routes import OPERATIONS
 from simulator.resources.balance.send import create_send
-from simulator.resources.balance.shapes import (
-    CLAUSES,
-    BuyPaymentInstructions,
-    BuyQuoteShape,
-    BuyTransaction,
-    SendTransaction,
-    SwapQuoteShape,
-    SwapTransaction,
-    WithdrawQuoteShape,
-    WithdrawTransaction,
-)
 from simulator.resources.balance.states import BUY, SEND, SWAP, WITHDRAW
 from simulator.resources.balance.withdraw import execute_withdraw, quote_withdraw
 from simulator.resources.transactions import quote_kind, transaction_kind
@@ -47,23 +36,23 @@ ROOM = Room(
     operations=OPERATIONS,
     actions=(*settlement.ACTIONS, *assets.ACTIONS),
     kinds=(
-        quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, SwapQuoteShape, "sq_"),
-        quote_kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, BuyQuoteShape, "bq_"),
+        quote_kind("swap_quote", QUOTE_TABLES["swap"], render_swap_quote, lambda: shapes.SwapQuoteShape, "sq_"),
+        quote_kind("buy_quote", QUOTE_TABLES["buy"], render_buy_quote, lambda: shapes.BuyQuoteShape, "bq_"),
         quote_kind(
             "withdraw_quote",
             QUOTE_TABLES["withdraw"],
             render_withdraw_quote,
-            WithdrawQuoteShape,
+            lambda: shapes.WithdrawQuoteShape,
             "wq_",
             refers=("beneficiary_id",),
         ),
-        transaction_kind("send", render_send, SEND, SendTransaction),
-        transaction_kind("swap", render_swap, SWAP, SwapTransaction),
-        transaction_kind("buy", render_buy, BUY, BuyTransaction),
-        transaction_kind("withdraw", render_withdraw, WITHDRAW, WithdrawTransaction),
+        transaction_kind("send", render_send, SEND, lambda: shapes.SendTransaction),
+        transaction_kind("swap", render_swap, SWAP, lambda: shapes.SwapTransaction),
+        transaction_kind("buy", render_buy, BUY, lambda: shapes.BuyTransaction),
+        transaction_kind("withdraw", render_withdraw, WITHDRAW, lambda: shapes.WithdrawTransaction),
     ),
     setup=assets.set_up,
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 
@@ -71,11 +60,6 @@ __all__ = [
     "ROOM",
     "TRANSFER_PRODUCTS",
     "WITHDRAWABLE",
-    "BuyPaymentInstructions",
-    "BuyTransaction",
-    "SendTransaction",
-    "SwapTransaction",
-    "WithdrawTransaction",
     "bodies",
     "check_destination",
     "create_send",
@@ -86,4 +70,5 @@ __all__ = [
     "quote_withdraw",
     "require_asset",
     "resolve_destination",
+    "shapes",
 ]

@@ -11,10 +11,9 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.ledger import OUTSIDE, Ledger, available, held
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import ENVIRONMENTS, Wiring, World
-from simulator.resources.balance import bodies
+from simulator.resources.balance import bodies, shapes
 from simulator.resources.balance.records import AssetBalance
 from simulator.resources.balance.rendering import render_asset
-from simulator.resources.balance.shapes import AssetBalanceShape
 from simulator.resources.deposit_wallets import default_wallet
 from simulator.resources.reference import ASSETS, asset
 from simulator.resources.transactions import holder
@@ -85,7 +84,7 @@ def balance_of(world: World, environment: str, currency: Currency, sequence: int
     )
 
 
-def list_assets(call: Call[None, ListRequest, None]) -> Page[AssetBalanceShape]:
+def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalanceShape]:
     """GET /wallet/assets: every asset on every network, those without balance too."""
     balances = [
         balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
@@ -104,7 +103,7 @@ def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
         yield wrong("amount", f"{currency.code} has {currency.decimals} decimals")
 
 
-def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> AssetBalanceShape:
+def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.AssetBalanceShape:
     """Sets what is available, by an entry against the outside world; what is held stays held."""
     world, values = call.world, call.parameters
     currency = ASSETS[values.symbol, WALLET[values.network]]

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from decimal import Decimal
 
-from simulator.resources.balance import bodies
+from simulator.resources.balance import bodies, shapes
 from simulator.resources.balance.named import named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import price_buy
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.resources.balance.rendering import render_buy, render_buy_quote
-from simulator.resources.balance.shapes import BuyQuoteShape, BuyTransaction
 from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
 from simulator.resources.ramps import bank_instructions, check_payer, require_payers_bank
@@ -31,7 +30,7 @@ def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
     check_decimals(body.amount, fiat(body.fiat_currency) if fiat_side else named_asset(body.symbol, body.network))
 
 
-def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> BuyQuoteShape:
+def quote_buy(call: Call[bodies.BuyQuoteBody, None, None]) -> shapes.BuyQuoteShape:
     """POST /wallet/buy/quote (decision M5)."""
     world, environment, body = call.world, call.environment, call.body
     crypto = require_asset(body.symbol, body.network)
@@ -66,7 +65,7 @@ def check_buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> None:
         check_payer(body.payer, quote.paid.code)
 
 
-def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> BuyTransaction:
+def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction:
     """POST /wallet/buy: waits for the payer, however long that takes (decision S7)."""
     world, environment, body, quote = call.world, call.environment, call.body, call.resource
     country = COUNTRY_OF[quote.paid.code]

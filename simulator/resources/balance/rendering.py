@@ -10,19 +10,8 @@ from typing_extensions import TypedDict
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
+from simulator.resources.balance import shapes
 from simulator.resources.balance.records import AssetBalance, WalletQuote
-from simulator.resources.balance.shapes import (
-    AssetBalanceShape,
-    BuyPaymentInstructions,
-    BuyQuoteShape,
-    BuyTransaction,
-    SendTransaction,
-    SwapAmountShape,
-    SwapQuoteShape,
-    SwapTransaction,
-    WithdrawQuoteShape,
-    WithdrawTransaction,
-)
 from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.reference import currency_of
 from simulator.resources.transactions import Side, Transaction
@@ -49,7 +38,7 @@ def _amount(side: Side, amount: Decimal | None = None) -> str:
     return side.currency.format(side.amount if amount is None else amount)
 
 
-def _swap_side(side: Side) -> SwapAmountShape:
+def _swap_side(side: Side) -> shapes.SwapAmountShape:
     return {**_asset(side), "amount": _amount(side)}
 
 
@@ -57,7 +46,7 @@ def _validity(quote: WalletQuote) -> _Validity:
     return {"expires_at": format_timestamp(quote.expires_at_ms), "created_at": format_timestamp(quote.created_at_ms)}
 
 
-def render_swap_quote(world: World, quote: WalletQuote) -> SwapQuoteShape:
+def render_swap_quote(world: World, quote: WalletQuote) -> shapes.SwapQuoteShape:
     return {
         "id": quote.id,
         "from": _swap_side(quote.paid),
@@ -70,7 +59,7 @@ def render_swap_quote(world: World, quote: WalletQuote) -> SwapQuoteShape:
     }
 
 
-def render_buy_quote(world: World, quote: WalletQuote) -> BuyQuoteShape:
+def render_buy_quote(world: World, quote: WalletQuote) -> shapes.BuyQuoteShape:
     return {
         "id": quote.id,
         **_asset(quote.received),
@@ -84,7 +73,7 @@ def render_buy_quote(world: World, quote: WalletQuote) -> BuyQuoteShape:
     }
 
 
-def render_withdraw_quote(world: World, quote: WalletQuote) -> WithdrawQuoteShape:
+def render_withdraw_quote(world: World, quote: WalletQuote) -> shapes.WithdrawQuoteShape:
     return {
         "id": quote.id,
         **_asset(quote.paid),
@@ -132,7 +121,7 @@ def _end(transaction: Transaction) -> _End:
     return {"failure_code": transaction.failure_code, "created_at": created, "updated_at": updated}
 
 
-def render_send(world: World, send: Transaction) -> SendTransaction:
+def render_send(world: World, send: Transaction) -> shapes.SendTransaction:
     return {
         "id": send.id,
         "type": "send",
@@ -144,7 +133,7 @@ def render_send(world: World, send: Transaction) -> SendTransaction:
     }
 
 
-def render_swap(world: World, swap: Transaction) -> SwapTransaction:
+def render_swap(world: World, swap: Transaction) -> shapes.SwapTransaction:
     return {
         "id": swap.id,
         "type": "swap",
@@ -157,9 +146,9 @@ def render_swap(world: World, swap: Transaction) -> SwapTransaction:
     }
 
 
-def render_buy(world: World, buy: Transaction) -> BuyTransaction:
+def render_buy(world: World, buy: Transaction) -> shapes.BuyTransaction:
     # A purchase always names its reference; payment instructions in general need not (a prompt on the phone has none).
-    instructions = cast(BuyPaymentInstructions, present(buy.payment_instructions))
+    instructions = cast(shapes.BuyPaymentInstructions, present(buy.payment_instructions))
     return {
         "id": buy.id,
         "type": "buy",
@@ -172,7 +161,7 @@ def render_buy(world: World, buy: Transaction) -> BuyTransaction:
     }
 
 
-def render_withdraw(world: World, withdrawal: Transaction) -> WithdrawTransaction:
+def render_withdraw(world: World, withdrawal: Transaction) -> shapes.WithdrawTransaction:
     return {
         "id": withdrawal.id,
         "type": "withdraw",
@@ -187,7 +176,7 @@ def render_withdraw(world: World, withdrawal: Transaction) -> WithdrawTransactio
     }
 
 
-def render_asset(asset: AssetBalance) -> AssetBalanceShape:
+def render_asset(asset: AssetBalance) -> shapes.AssetBalanceShape:
     currency = currency_of(asset.symbol, asset.network)
     return {
         "symbol": asset.symbol,

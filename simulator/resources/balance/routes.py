@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.resources.balance import bodies, buy, send, swap, withdraw
+from simulator.resources.balance import bodies, buy, send, shapes, swap, withdraw
 from simulator.resources.balance.assets import ASSET_LIST, list_assets
 from simulator.resources.balance.quotes import claim
-from simulator.resources.balance.shapes import (
-    AssetBalanceList,
-    BuyQuoteShape,
-    BuyTransaction,
-    SendEstimate,
-    SendTransaction,
-    SwapQuoteShape,
-    SwapTransaction,
-    WithdrawQuoteShape,
-    WithdrawTransaction,
-)
 from simulator.wire.handlers import body_by
 from simulator.wire.operation import Call, Operation
 
@@ -63,7 +52,7 @@ OPERATIONS = (
         SEND_TAG,
         "The exact fee of a send",
         send.estimate_send,
-        SendEstimate,
+        lambda: shapes.SendEstimate,
         bodies=lambda: (bodies.EstimateToAddress, bodies.EstimateToUser, bodies.EstimateToLightning),
         body_for=body_by("destination.type", lambda: bodies.ESTIMATES, lambda: bodies.EstimateBody),
         check=send.check_send,
@@ -85,7 +74,7 @@ OPERATIONS = (
         SEND_TAG,
         "Send to an address, over Lightning, or to another user",
         send.send,
-        SendTransaction,
+        lambda: shapes.SendTransaction,
         status=201,
         bodies=lambda: (bodies.SendToAddress, bodies.SendToUser, bodies.SendToLightning),
         body_for=body_by("destination.type", lambda: bodies.SENDS, lambda: bodies.SendBody),
@@ -111,7 +100,7 @@ OPERATIONS = (
         SWAP_TAG,
         "Lock the rate and fees of a swap for 30 minutes",
         swap.quote_swap,
-        SwapQuoteShape,
+        lambda: shapes.SwapQuoteShape,
         status=201,
         body=lambda: bodies.SwapQuoteBody,
         check=swap.check_swap_quote,
@@ -133,7 +122,7 @@ OPERATIONS = (
         SWAP_TAG,
         "Execute a swap quote",
         swap.swap,
-        SwapTransaction,
+        lambda: shapes.SwapTransaction,
         status=201,
         body=lambda: bodies.UseQuote,
         claim=claim("swap"),
@@ -156,7 +145,7 @@ OPERATIONS = (
         BUY_TAG,
         "Lock the rate and fees of a purchase for 30 minutes",
         buy.quote_buy,
-        BuyQuoteShape,
+        lambda: shapes.BuyQuoteShape,
         status=201,
         body=lambda: bodies.BuyQuoteBody,
         check=buy.check_buy_quote,
@@ -178,7 +167,7 @@ OPERATIONS = (
         BUY_TAG,
         "Buy: fiat into the balance",
         buy.buy,
-        BuyTransaction,
+        lambda: shapes.BuyTransaction,
         status=201,
         bodies=lambda: (bodies.BuyByMobileMoney, bodies.BuyByBankTransfer),
         body_for=_buy_body,
@@ -217,7 +206,7 @@ OPERATIONS = (
         WITHDRAW_TAG,
         "Lock the rate and fees of a payout for 30 minutes",
         withdraw.post_withdraw_quote,
-        WithdrawQuoteShape,
+        lambda: shapes.WithdrawQuoteShape,
         status=201,
         body=lambda: bodies.WithdrawQuoteBody,
         check=withdraw.check_withdraw_quote,
@@ -248,7 +237,7 @@ OPERATIONS = (
         WITHDRAW_TAG,
         "Withdraw: balance to a beneficiary's fiat",
         withdraw.withdraw,
-        WithdrawTransaction,
+        lambda: shapes.WithdrawTransaction,
         status=201,
         body=lambda: bodies.UseQuote,
         claim=claim("withdraw"),
@@ -279,7 +268,7 @@ OPERATIONS = (
         "Reference data",
         "The balance of every asset",
         list_assets,
-        AssetBalanceList,
+        lambda: shapes.AssetBalanceList,
         query=ASSET_LIST,
         group="wallet",
         reads=True,

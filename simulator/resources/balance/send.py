@@ -11,7 +11,7 @@ from typing import TypeVar
 from simulator.kernel.ledger import available
 from simulator.kernel.money import Currency
 from simulator.kernel.world import World
-from simulator.resources.balance import bodies
+from simulator.resources.balance import bodies, shapes
 from simulator.resources.balance.destinations import (
     check_destination,
     check_invoice_amount,
@@ -23,7 +23,6 @@ from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import price_send, require_balance
 from simulator.resources.balance.quotes import require_up, side
 from simulator.resources.balance.rendering import render_send
-from simulator.resources.balance.shapes import SendEstimate, SendTransaction
 from simulator.resources.fees import show_app_fee
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import (
@@ -57,7 +56,7 @@ def _amount_to_send(world: World, body: bodies.EstimateBody) -> tuple[Currency, 
     return require_asset(body.symbol, body.network), Decimal(body.amount)
 
 
-def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> SendEstimate:
+def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEstimate:
     """POST /wallet/send/estimate: the exact fee of a send made now; looks at no balance (decision M12)."""
     world, environment, body = call.world, call.environment, call.body
     currency, amount = _amount_to_send(world, body)
@@ -72,7 +71,7 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> SendEstimate:
     }
 
 
-def send(call: Call[bodies.SendBody, None, None]) -> SendTransaction:
+def send(call: Call[bodies.SendBody, None, None]) -> shapes.SendTransaction:
     """POST /wallet/send."""
     body = call.body
     currency, amount = _amount_to_send(call.world, body)

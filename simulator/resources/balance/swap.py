@@ -8,13 +8,12 @@ from __future__ import annotations
 from decimal import Decimal
 
 from simulator.kernel.money import plain, subtract
-from simulator.resources.balance import bodies
+from simulator.resources.balance import bodies, shapes
 from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import minimum_received, price_swap, require_balance, swapped
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
 from simulator.resources.balance.rendering import render_swap, render_swap_quote
-from simulator.resources.balance.shapes import SwapQuoteShape, SwapTransaction
 from simulator.resources.fees import require_in_force
 from simulator.resources.reference import listing, swap_rate
 from simulator.resources.transactions import Transaction, begin, holder, open_quote, use_quote
@@ -34,7 +33,7 @@ def check_swap_quote(call: Call[bodies.SwapQuoteBody, None, None]) -> None:
     check_decimals(body.amount, named_asset(side.symbol, side.network))
 
 
-def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> SwapQuoteShape:
+def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> shapes.SwapQuoteShape:
     """POST /wallet/swap/quote (decision M8)."""
     world, environment, body = call.world, call.environment, call.body
     source = require_asset(body.from_.symbol, body.from_.network, "from.")
@@ -52,7 +51,7 @@ def quote_swap(call: Call[bodies.SwapQuoteBody, None, None]) -> SwapQuoteShape:
     return render_swap_quote(world, open_quote(world, quote))
 
 
-def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> SwapTransaction:
+def swap(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.SwapTransaction:
     """POST /wallet/swap: the quote's amounts, unless the rate has moved beyond its slippage (decision M8)."""
     world, environment, quote = call.world, call.environment, call.resource
     source, target = quote.paid.currency, quote.received.currency

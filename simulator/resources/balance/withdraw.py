@@ -10,13 +10,12 @@ from decimal import Decimal
 
 from simulator.kernel.money import Currency, subtract
 from simulator.kernel.world import World
-from simulator.resources.balance import bodies
+from simulator.resources.balance import bodies, shapes
 from simulator.resources.balance.named import WITHDRAWABLE, named_asset, require_asset, require_fiat
 from simulator.resources.balance.pricing import Pricing, price_withdraw, require_balance
 from simulator.resources.balance.quotes import new_price_fields, quoted_fields, require_up
 from simulator.resources.balance.records import WalletQuote
 from simulator.resources.balance.rendering import render_withdraw, render_withdraw_quote
-from simulator.resources.balance.shapes import WithdrawQuoteShape, WithdrawTransaction
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
 from simulator.resources.fees import require_in_force
 from simulator.resources.profile import charge_limits, check_amount, check_limits_left
@@ -43,7 +42,7 @@ def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> No
     check_decimals(body.amount, crypto if crypto_side else fiat(body.fiat_currency))
 
 
-def post_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> WithdrawQuoteShape:
+def post_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> shapes.WithdrawQuoteShape:
     """POST /wallet/withdraw/quote (decision M6)."""
     world, environment, body = call.world, call.environment, call.body
     recipient = beneficiary(world, environment, body.beneficiary_id)
@@ -103,7 +102,7 @@ def estimate_withdraw(
     return price_withdraw(world, environment, asset, money, amount, solve=in_fiat, method=recipient.method)
 
 
-def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> WithdrawTransaction:
+def withdraw(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.WithdrawTransaction:
     """POST /wallet/withdraw."""
     transaction = execute_withdraw(call.world, call.resource, reference=call.body.reference)
     return render_withdraw(call.world, transaction)

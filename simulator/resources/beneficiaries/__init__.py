@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from simulator.resources.beneficiaries import shapes
 from simulator.resources.beneficiaries.records import BENEFICIARIES, Beneficiary, beneficiary
 from simulator.resources.beneficiaries.routes import OPERATIONS
-from simulator.resources.beneficiaries.shapes import CLAUSES, BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import BENEFICIARY
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 ROOM = Room(
     "beneficiaries",
@@ -19,14 +17,14 @@ ROOM = Room(
         Kind(
             "beneficiary",
             BENEFICIARIES,
-            render_beneficiary,
+            lambda world, record: shapes.render_beneficiary(world, record),
             BENEFICIARY,
-            BeneficiaryShape,
-            _EXAMPLES["beneficiary"],
+            lambda: shapes.BeneficiaryShape,
+            example_of(__package__, "beneficiary"),
             prefix="ben_",
         ),
     ),
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 

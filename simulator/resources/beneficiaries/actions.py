@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from simulator.resources.beneficiaries import bodies
+from simulator.resources.beneficiaries import bodies, shapes
 from simulator.resources.beneficiaries.records import (
     BankAccountDetails,
     Beneficiary,
@@ -15,7 +15,6 @@ from simulator.resources.beneficiaries.records import (
     PhoneNumberDetails,
     WalletAddressDetails,
 )
-from simulator.resources.beneficiaries.shapes import BeneficiaryShape, render_beneficiary
 from simulator.resources.reference import (
     COUNTRIES,
     PROVIDER_CODES,
@@ -43,7 +42,7 @@ def check_account_number(call: Call[bodies.AnyBeneficiary, None, None]) -> None:
         require_account_number(body.country, body.bank_account.account_number, "bank_account.account_number")
 
 
-def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> BeneficiaryShape:
+def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> shapes.BeneficiaryShape:
     """POST /beneficiaries."""
     body = call.body
     fiat = body if isinstance(body, bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) else None
@@ -55,7 +54,7 @@ def save_beneficiary(call: Call[bodies.AnyBeneficiary, None, None]) -> Beneficia
         fiat_currency=None if fiat is None else _fiat_of(fiat),
         details=_details(body, call.environment),
     )
-    return render_beneficiary(call.world, create(call.world, record, "create"))
+    return shapes.render_beneficiary(call.world, create(call.world, record, "create"))
 
 
 def _fiat_of(body: bodies.CreateBankAccountBeneficiary | bodies.CreatePhoneNumberBeneficiary) -> FiatCode:

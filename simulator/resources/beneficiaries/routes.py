@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.resources.beneficiaries import actions, bodies
+from simulator.resources.beneficiaries import actions, bodies, shapes
 from simulator.resources.beneficiaries.records import BENEFICIARIES, TYPE_MEANINGS, Beneficiary
-from simulator.resources.beneficiaries.shapes import BeneficiaryPage, BeneficiaryShape, render_beneficiary
 from simulator.resources.beneficiaries.states import MEANINGS
 from simulator.wire.handlers import body_by, by_id, listed, shown
 from simulator.wire.listing import CREATION_DATES, Filter, Listing, by_field
@@ -52,7 +51,7 @@ OPERATIONS = (
         TAG,
         "Save a payout recipient or a wallet address",
         actions.save_beneficiary,
-        BeneficiaryShape,
+        lambda: shapes.BeneficiaryShape,
         status=201,
         body=lambda: bodies.AnyBeneficiary,
         bodies=lambda: tuple(bodies.BY_TYPE.values()),
@@ -82,8 +81,8 @@ OPERATIONS = (
         "list_beneficiaries",
         TAG,
         "The saved beneficiaries, newest first",
-        listed(BENEFICIARIES, render_beneficiary),
-        BeneficiaryPage,
+        listed(BENEFICIARIES, lambda world, record: shapes.render_beneficiary(world, record)),
+        lambda: shapes.BeneficiaryPage,
         query=LISTING,
         group="beneficiaries",
         reads=True,
@@ -95,8 +94,8 @@ OPERATIONS = (
         "get_beneficiary",
         TAG,
         "One beneficiary",
-        shown(render_beneficiary),
-        BeneficiaryShape,
+        shown(lambda world, record: shapes.render_beneficiary(world, record)),
+        lambda: shapes.BeneficiaryShape,
         load=_FIND,
         group="beneficiaries",
         reads=True,

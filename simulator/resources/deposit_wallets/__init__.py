@@ -5,9 +5,11 @@ Chapter "Deposit wallets" of the specification, decisions S12, S13 and S15. (The
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from simulator.kernel.machine import Machine
 from simulator.kernel.world import TimerRow
-from simulator.resources.deposit_wallets import actions, lightning
+from simulator.resources.deposit_wallets import actions, lightning, shapes
 from simulator.resources.deposit_wallets.actions import default_wallet
 from simulator.resources.deposit_wallets.invoices import DecodedInvoice, decode_invoice, is_lightning_address
 from simulator.resources.deposit_wallets.lightning import is_payable
@@ -24,29 +26,23 @@ from simulator.resources.deposit_wallets.records import (
 )
 from simulator.resources.deposit_wallets.rendering import entry_in_events, render_deposit, render_entry, render_wallet
 from simulator.resources.deposit_wallets.routes import ACTIONS, OPERATIONS
-from simulator.resources.deposit_wallets.shapes import (
-    CLAUSES,
-    DepositShape,
-    InvoiceObject,
-    LightningAddressObject,
-    WalletShape,
-)
 from simulator.resources.deposit_wallets.states import DEPOSIT, INVOICE, LIGHTNING_ADDRESS, WALLET
+from simulator.wire.json import JsonObject
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 
-def _entry_kind(name: str, machine: Machine, shape: object) -> Kind:
+def _entry_kind(
+    name: str, machine: Machine, shape: Callable[[], object], example: Callable[[], JsonObject] = dict
+) -> Kind:
     return Kind(
         name,
         LIGHTNING,
         render_entry,
         machine,
         shape,
-        _EXAMPLES.get(name, {}),
+        example,
         listed_as=("lightning_entry",),
         prefix="ln_",
         refers=("wallet_id",),
@@ -71,26 +67,26 @@ ROOM = Room(
             WALLETS,
             render_wallet,
             WALLET,
-            WalletShape,
-            _EXAMPLES["wallet"],
+            lambda: shapes.WalletShape,
+            example_of(__package__, "wallet"),
             prefix="wal_",
             receives=actions.receive,
         ),
-        _entry_kind("lightning_address", LIGHTNING_ADDRESS, LightningAddressObject),
-        _entry_kind("invoice", INVOICE, InvoiceObject),
+        _entry_kind("lightning_address", LIGHTNING_ADDRESS, lambda: shapes.LightningAddressObject),
+        _entry_kind("invoice", INVOICE, lambda: shapes.InvoiceObject, example_of(__package__, "invoice")),
         Kind(
             "deposit",
             DEPOSITS,
             render_deposit,
             DEPOSIT,
-            DepositShape,
-            _EXAMPLES["deposit"],
+            lambda: shapes.DepositShape,
+            example_of(__package__, "deposit"),
             prefix="dep_",
             refers=("wallet_id",),
             parent="wallet_id",
         ),
     ),
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets import bodies
+from simulator.resources.deposit_wallets import bodies, shapes
 from simulator.resources.deposit_wallets.lightning import open_address
 from simulator.resources.deposit_wallets.records import DEPOSITS, Deposit, Wallet, entries, wallets
 from simulator.resources.deposit_wallets.rendering import (
@@ -18,7 +18,6 @@ from simulator.resources.deposit_wallets.rendering import (
     render_wallet,
     required_confirmations,
 )
-from simulator.resources.deposit_wallets.shapes import DepositShape, LightningEntryShape, WalletShape
 from simulator.resources.reference import ASSETS, asset, new_address, new_tx_hash, require_network, require_tx_hash
 from simulator.resources.transactions import credit_deposit, fresh_memo
 from simulator.wire.actions import ActionCall
@@ -33,7 +32,7 @@ from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
 
 
-def create_wallet(call: Call[bodies.WalletBody, None, None]) -> WalletShape:
+def create_wallet(call: Call[bodies.WalletBody, None, None]) -> shapes.WalletShape:
     """POST /wallets: an address of its own (stellar: a memo), on bitcoin with a Lightning address if asked."""
     world, environment, body = call.world, call.environment, call.body
     network = DEPOSIT.get(body.network)
@@ -62,7 +61,7 @@ def create_wallet(call: Call[bodies.WalletBody, None, None]) -> WalletShape:
     return render_wallet(world, wallet)
 
 
-def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> WalletShape:
+def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> shapes.WalletShape:
     """PATCH /wallets/{id}: what is sent changes; the present status again changes nothing."""
     world, body, wallet = call.world, call.body, call.resource
     if "label" in body.model_fields_set:
@@ -72,12 +71,12 @@ def update_wallet(call: Call[bodies.WalletChanges, None, Wallet]) -> WalletShape
     return render_wallet(world, wallet)
 
 
-def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[DepositShape]:
+def list_deposits(call: Call[None, ListRequest, Wallet]) -> Page[shapes.DepositShape]:
     made = call.world.store[DEPOSITS.of(call.environment)]
     return page_of(_of_wallet(call), made, lambda row: render_deposit(call.world, row))
 
 
-def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[LightningEntryShape]:
+def list_lightning(call: Call[None, ListRequest, Wallet]) -> Page[shapes.LightningEntryShape]:
     made = entries(call.world, call.environment)
     return page_of(_of_wallet(call), made, lambda row: render_entry(call.world, row))
 

@@ -5,8 +5,8 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints
 
+from simulator.resources.deposit_wallets import shapes
 from simulator.resources.deposit_wallets.invoices import MAX_AMOUNT_SATS
-from simulator.resources.deposit_wallets.shapes import TOKEN_PATTERN, WalletStatus
 from simulator.resources.deposit_wallets.states import WALLET_MEANINGS
 from simulator.wire.fields import Amount, Body, FreeText, Name, Note, Text
 from simulator.wire.shapes import CANONICAL_NETWORKS, Assumed, Meanings, OneOf
@@ -47,7 +47,7 @@ class WalletChanges(Body):
 
     label: Name | None = None
     """The new label; null takes it away."""
-    status: Annotated[WalletStatus, Meanings(WALLET_MEANINGS), Assumed("S15", "enum")] = Field(
+    status: Annotated[shapes.WalletStatus, Meanings(WALLET_MEANINGS), Assumed("S15", "enum")] = Field(
         default_factory=lambda: "active"
     )
     """Whether deposits are to be credited from now on."""
@@ -83,7 +83,7 @@ class CreateInvoice(EntryBody):
 
 
 class DepositParameters(Body):
-    asset: Annotated[str, StringConstraints(pattern=TOKEN_PATTERN)]
+    asset: Annotated[str, StringConstraints(pattern=shapes.TOKEN_PATTERN)]
     """What arrives; a token that the wallet's network does not have makes the deposit fail."""
     amount: Amount
     """How much of it arrives."""

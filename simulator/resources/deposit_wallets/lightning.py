@@ -11,7 +11,7 @@ from hashlib import sha256
 from simulator.kernel.agenda import Timer
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.world import World
-from simulator.resources.deposit_wallets import bodies
+from simulator.resources.deposit_wallets import bodies, shapes
 from simulator.resources.deposit_wallets.invoices import encode_invoice, encode_lnurl
 from simulator.resources.deposit_wallets.records import (
     ADDRESSES_BY_USERNAME,
@@ -25,7 +25,6 @@ from simulator.resources.deposit_wallets.records import (
     wallets,
 )
 from simulator.resources.deposit_wallets.rendering import render_entry
-from simulator.resources.deposit_wallets.shapes import LightningEntryShape
 from simulator.resources.reference import ASSETS
 from simulator.resources.transactions import IN_FLIGHT, credit_deposit, payment_of
 from simulator.wire.actions import ActionCall
@@ -49,7 +48,7 @@ def load_entry(call: Call) -> LightningEntry:
     return entry
 
 
-def add_entry(call: Call[bodies.EntryBody, None, Wallet]) -> LightningEntryShape:
+def add_entry(call: Call[bodies.EntryBody, None, Wallet]) -> shapes.LightningEntryShape:
     """POST /wallets/{id}/lightning."""
     world, body, wallet = call.world, call.body, call.resource
     if wallet.network != "bitcoin":

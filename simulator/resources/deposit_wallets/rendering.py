@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.money import format_decimal
 from simulator.kernel.world import World
+from simulator.resources.deposit_wallets import shapes
 from simulator.resources.deposit_wallets.records import (
     ADDRESSES_BY_WALLET,
     Deposit,
@@ -16,18 +17,6 @@ from simulator.resources.deposit_wallets.records import (
     Wallet,
     entries,
     wallets,
-)
-from simulator.resources.deposit_wallets.shapes import (
-    BitcoinWallet,
-    CeloWallet,
-    DepositShape,
-    InvoiceShape,
-    LightningAddressShape,
-    LightningDeposit,
-    LightningEntryShape,
-    OnChainDeposit,
-    StellarWallet,
-    WalletShape,
 )
 from simulator.resources.reference import NETWORK_ASSETS, listing
 from simulator.wire.records import present
@@ -42,7 +31,7 @@ class _WalletTail(TypedDict):
     created_at: str
 
 
-def render_wallet(world: World, wallet: Wallet) -> WalletShape:
+def render_wallet(world: World, wallet: Wallet) -> shapes.WalletShape:
     """The wallet in the shape of its network; a bitcoin wallet with all its Lightning addresses, oldest first."""
     assets = list(NETWORK_ASSETS[wallet.network])
     tail: _WalletTail = {
@@ -52,7 +41,7 @@ def render_wallet(world: World, wallet: Wallet) -> WalletShape:
         "created_at": format_timestamp(wallet.created_at_ms),
     }
     if wallet.network == "stellar":
-        stellar: StellarWallet = {
+        stellar: shapes.StellarWallet = {
             "id": wallet.id,
             "network": "stellar",
             "assets": assets,
@@ -63,9 +52,15 @@ def render_wallet(world: World, wallet: Wallet) -> WalletShape:
         }
         return stellar
     if wallet.network == "celo":
-        celo: CeloWallet = {"id": wallet.id, "network": "celo", "assets": assets, "address": wallet.address, **tail}
+        celo: shapes.CeloWallet = {
+            "id": wallet.id,
+            "network": "celo",
+            "assets": assets,
+            "address": wallet.address,
+            **tail,
+        }
         return celo
-    bitcoin: BitcoinWallet = {
+    bitcoin: shapes.BitcoinWallet = {
         "id": wallet.id,
         "network": "bitcoin",
         "assets": assets,
@@ -77,7 +72,7 @@ def render_wallet(world: World, wallet: Wallet) -> WalletShape:
     return bitcoin
 
 
-def _addresses(world: World, wallet: Wallet) -> list[LightningAddressShape]:
+def _addresses(world: World, wallet: Wallet) -> list[shapes.LightningAddressShape]:
     table = entries(world, wallet.environment)
     own = world.store[ADDRESSES_BY_WALLET.of(wallet.environment)].get(wallet.id) or ()
     shown = [_render_address(entry) for entry in map(table.__getitem__, own) if isinstance(entry, LightningAddress)]
@@ -86,12 +81,12 @@ def _addresses(world: World, wallet: Wallet) -> list[LightningAddressShape]:
     return shown
 
 
-def render_entry(world: World, entry: LightningEntry) -> LightningEntryShape:
+def render_entry(world: World, entry: LightningEntry) -> shapes.LightningEntryShape:
     """A Lightning entry in the shape of its type."""
     return _render_invoice(entry) if isinstance(entry, Invoice) else _render_address(entry)
 
 
-def _render_invoice(invoice: Invoice) -> InvoiceShape:
+def _render_invoice(invoice: Invoice) -> shapes.InvoiceShape:
     return {
         "id": invoice.id,
         "wallet_id": invoice.wallet_id,
@@ -105,7 +100,7 @@ def _render_invoice(invoice: Invoice) -> InvoiceShape:
     }
 
 
-def _render_address(address: LightningAddress) -> LightningAddressShape:
+def _render_address(address: LightningAddress) -> shapes.LightningAddressShape:
     return {
         "id": address.id,
         "wallet_id": address.wallet_id,
@@ -126,10 +121,10 @@ class _Reason(TypedDict, total=False):
     reason: str
 
 
-def render_deposit(world: World, deposit: Deposit) -> DepositShape:
+def render_deposit(world: World, deposit: Deposit) -> shapes.DepositShape:
     """A deposit; on-chain with `confirmations`, failed with `reason` (decision S12)."""
     if deposit.channel == "lightning":
-        over_lightning: LightningDeposit = {
+        over_lightning: shapes.LightningDeposit = {
             "id": deposit.id,
             "wallet_id": deposit.wallet_id,
             "network": "bitcoin",
@@ -143,7 +138,7 @@ def render_deposit(world: World, deposit: Deposit) -> DepositShape:
         }
         return over_lightning
     reason: _Reason = {} if deposit.reason is None else {"reason": deposit.reason}
-    on_chain: OnChainDeposit = {
+    on_chain: shapes.OnChainDeposit = {
         "id": deposit.id,
         "wallet_id": deposit.wallet_id,
         "network": deposit.network,

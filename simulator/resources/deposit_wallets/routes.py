@@ -5,16 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 
-from simulator.resources.deposit_wallets import actions, bodies, lightning
+from simulator.resources.deposit_wallets import actions, bodies, lightning, shapes
 from simulator.resources.deposit_wallets.records import WALLETS, Deposit, Invoice, LightningEntry, Wallet
 from simulator.resources.deposit_wallets.rendering import render_wallet
-from simulator.resources.deposit_wallets.shapes import (
-    DepositList,
-    LightningEntryShape,
-    LightningList,
-    WalletList,
-    WalletShape,
-)
 from simulator.resources.deposit_wallets.states import DEPOSIT_MEANINGS, LIGHTNING_MEANINGS, WALLET_MEANINGS
 from simulator.resources.reference import check_tx_hash
 from simulator.wire.actions import Action
@@ -69,7 +62,7 @@ OPERATIONS = (
         TAG,
         "Create a receiving address on a network",
         actions.create_wallet,
-        WalletShape,
+        lambda: shapes.WalletShape,
         status=201,
         body=lambda: bodies.WalletBody,
         group="wallets",
@@ -90,7 +83,7 @@ OPERATIONS = (
         TAG,
         "The deposit wallets",
         listed(WALLETS, render_wallet),
-        WalletList,
+        lambda: shapes.WalletList,
         query=_WALLETS,
         group="wallets",
         reads=True,
@@ -103,7 +96,7 @@ OPERATIONS = (
         TAG,
         "A deposit wallet with its Lightning addresses",
         shown(render_wallet),
-        WalletShape,
+        lambda: shapes.WalletShape,
         load=_FIND,
         group="wallets",
         reads=True,
@@ -117,7 +110,7 @@ OPERATIONS = (
         TAG,
         "Change the label, disable or enable",
         actions.update_wallet,
-        WalletShape,
+        lambda: shapes.WalletShape,
         body=lambda: bodies.WalletChanges,
         load=_FIND,
         group="wallets",
@@ -135,7 +128,7 @@ OPERATIONS = (
         TAG,
         "What was deposited to a wallet",
         actions.list_deposits,
-        DepositList,
+        lambda: shapes.DepositList,
         query=_DEPOSITS,
         load=_FIND,
         group="wallets",
@@ -150,7 +143,7 @@ OPERATIONS = (
         TAG,
         "Add a Lightning address or an invoice to a bitcoin wallet",
         lightning.add_entry,
-        LightningEntryShape,
+        lambda: shapes.LightningEntryShape,
         status=201,
         body=lambda: bodies.EntryBody,
         bodies=lambda: (bodies.CreateLightningAddress, bodies.CreateInvoice),
@@ -173,7 +166,7 @@ OPERATIONS = (
         TAG,
         "The Lightning addresses and invoices of a wallet",
         actions.list_lightning,
-        LightningList,
+        lambda: shapes.LightningList,
         query=_LIGHTNING,
         load=_FIND,
         group="wallets",

@@ -27,7 +27,7 @@ ROOM = Room(
     operations=(LIST_CURRENCIES, *OPERATIONS),
     actions=ACTIONS,
     kinds=(Kind("fee_product", CHANGED_PRODUCTS, render_product, FEE_PRODUCT, standing=find_product),),
-    clauses={**CLAUSES, **CURRENCY_CLAUSES},
+    clauses=lambda: {**CLAUSES, **CURRENCY_CLAUSES},
 )
 
 MACHINES = (FEE_PRODUCT,)

@@ -211,7 +211,7 @@ LIST_CURRENCIES = Operation(
     "Reference data",
     "The currency listing: assets by network with their limits and fees",
     list_currencies,
-    CurrencyList,
+    lambda: CurrencyList,
     query=CURRENCIES,
     description=(
         "Lists every asset on every network: whether wallet operations can use it now, how much may be sent, "

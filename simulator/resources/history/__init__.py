@@ -5,11 +5,15 @@ Chapters "Orders and transactions" and "Order" of the specification, decisions L
 
 from __future__ import annotations
 
+from simulator.resources.history import shapes
 from simulator.resources.history.routes import OPERATIONS
-from simulator.resources.history.shapes import CLAUSES
 from simulator.wire.room import Room
 
-ROOM = Room("history", operations=OPERATIONS, clauses=CLAUSES)
+ROOM = Room(
+    "history",
+    operations=OPERATIONS,
+    clauses=lambda: shapes.CLAUSES,
+)
 
 
 __all__ = ["ROOM"]

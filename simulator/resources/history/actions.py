@@ -6,6 +6,8 @@ lie in tables of their own and are never seen here.
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 from simulator.resources.transactions import Transaction, by_order_id, transactions
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
@@ -19,3 +21,8 @@ def load_order(call: Call) -> Transaction:
     if found is None:
         raise ApiError("order_not_found", f"There is no order {order_id!r}.")
     return found
+
+
+def order_amount(order: Transaction) -> Decimal:
+    """The order's amount in its source asset (of a buy, the fiat)."""
+    return order.paid.amount if order.type == "buy" else order.amount

@@ -2,18 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.resources.history import actions
-from simulator.resources.history.shapes import (
-    ORDER_STATUS_MEANINGS,
-    ORDER_STATUSES,
-    Order,
-    OrderList,
-    TransactionList,
-    TransactionShape,
-    order_amount,
-    render_item,
-    render_order,
-)
+from simulator.resources.history import actions, shapes
+from simulator.resources.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.resources.transactions import SEARCHED, STATUSES, TRANSACTIONS, TYPES, Transaction
 from simulator.wire.conditions import only, the
 from simulator.wire.handlers import by_id, listed, shown
@@ -102,7 +92,7 @@ ORDER_LIST = Listing[Transaction](
     ),
     search=lambda order: (order.order_id, order.id, order.reference),
     searched="order number, transaction id and reference",
-    sorts={**DATES, "amount": order_amount},
+    sorts={**DATES, "amount": actions.order_amount},
 )
 
 _FIND = by_id(TRANSACTIONS, "transaction")
@@ -114,8 +104,8 @@ OPERATIONS = (
         "list_orders",
         TAG,
         "Orders of every kind",
-        listed(TRANSACTIONS, render_item),
-        OrderList,
+        listed(TRANSACTIONS, lambda world, record: shapes.render_item(world, record)),
+        lambda: shapes.OrderList,
         query=ORDER_LIST,
         group="read",
         reads=True,
@@ -130,8 +120,8 @@ OPERATIONS = (
         "get_order",
         TAG,
         "One order with its legs, by order number or transaction id",
-        shown(render_order),
-        Order,
+        shown(lambda world, record: shapes.render_order(world, record)),
+        lambda: shapes.Order,
         load=actions.load_order,
         group="read",
         reads=True,
@@ -149,7 +139,7 @@ OPERATIONS = (
         TAG,
         "Transactions of every kind",
         listed(TRANSACTIONS, render),
-        TransactionList,
+        lambda: shapes.TransactionList,
         query=TRANSACTION_LIST,
         group="read",
         reads=True,
@@ -165,7 +155,7 @@ OPERATIONS = (
         TAG,
         "One transaction",
         shown(render),
-        TransactionShape,
+        lambda: shapes.TransactionShape,
         load=_FIND,
         group="read",
         reads=True,

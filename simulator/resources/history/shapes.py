@@ -14,16 +14,13 @@ from typing_extensions import TypedDict
 
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import World
-from simulator.resources.balance import (
-    BuyTransaction,
-    SendTransaction,
-    SwapTransaction,
-    WithdrawTransaction,
-)
+from simulator.resources import balance, transactions
+from simulator.resources.history.actions import order_amount
 from simulator.resources.history.legs import OrderLeg, OrderType, number, order_rate, render_leg
+from simulator.resources.history.states import ORDER_STATUS_MEANINGS, ORDER_STATUSES
 from simulator.resources.profile import profile_of
 from simulator.resources.ramps import OfframpTransaction, OnrampTransaction
-from simulator.resources.transactions import DepositTransaction, PaymentInstructions, Side, Transaction
+from simulator.resources.transactions import PaymentInstructions, Side, Transaction
 from simulator.wire.shapes import (
     METHODS,
     AssetText,
@@ -42,26 +39,6 @@ from simulator.wire.shapes import (
     Uuid,
 )
 
-ORDER_STATUSES = {
-    "awaiting_payment": "pending",
-    "awaiting_deposit": "pending",
-    "pending": "pending",
-    "processing": "processing",
-    "completed": "successful",
-    "failed": "failed",
-    "expired": "expired",
-    "refunded": "refunded",
-}
-"""The status of an order by that of its transaction (decision S18)."""
-
-ORDER_STATUS_MEANINGS = {
-    "pending": "It waits for a payment, a deposit or the network.",
-    "processing": "The money is there and on its way.",
-    "successful": "The recipient has it.",
-    "failed": "It came to nothing; `reason` says why.",
-    "expired": "The payment or deposit did not arrive in time.",
-    "refunded": "What was received or held went back.",
-}
 MODES = {"": "The order moves crypto only.", **METHODS}
 
 BookedAsset = Annotated[str, Format(pattern="^ast_[a-z]+(_[a-z]+)?$"), Assumed("order-ids", "pattern")]
@@ -191,11 +168,11 @@ class OrderList(TypedDict):
 TransactionShape = Annotated[
     OnrampTransaction
     | OfframpTransaction
-    | DepositTransaction
-    | SendTransaction
-    | SwapTransaction
-    | BuyTransaction
-    | WithdrawTransaction,
+    | transactions.shapes.DepositTransaction
+    | balance.shapes.SendTransaction
+    | balance.shapes.SwapTransaction
+    | balance.shapes.BuyTransaction
+    | balance.shapes.WithdrawTransaction,
     Field(discriminator="type"),
 ]
 
@@ -207,11 +184,6 @@ class TransactionList(TypedDict):
     """The transactions of this page."""
     pagination: Pagination
     """Which page this is, of how many."""
-
-
-def order_amount(order: Transaction) -> Decimal:
-    """The order's amount in its source asset (of a buy, the fiat)."""
-    return order.paid.amount if order.type == "buy" else order.amount
 
 
 def debited(order: Transaction) -> Decimal | None:

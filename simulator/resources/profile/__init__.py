@@ -5,6 +5,7 @@ Chapter "Profile" of the specification, decisions H18, M14, S24 and S25.
 
 from __future__ import annotations
 
+from simulator.resources.profile import shapes
 from simulator.resources.profile.actions import set_up
 from simulator.resources.profile.gates import require_active, require_kyc, require_production_access
 from simulator.resources.profile.limits import (
@@ -31,14 +32,10 @@ from simulator.resources.profile.records import (
     put_status,
 )
 from simulator.resources.profile.routes import ACTIONS, OPERATIONS
-from simulator.resources.profile.shapes import CLAUSES, KycDetail, show_kyc, show_profile
-from simulator.resources.profile.shapes import Profile as ProfileShape
 from simulator.resources.profile.states import KYC, PROFILE
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 ROOM = Room(
     "profile",
@@ -48,10 +45,10 @@ ROOM = Room(
         Kind(
             "kyc",
             PROFILES,
-            lambda world, record: show_kyc(profile_of(world)),
+            lambda world, record: shapes.show_kyc(profile_of(world)),
             KYC,
-            KycDetail,
-            _EXAMPLES["kyc"],
+            lambda: shapes.KycDetail,
+            example_of(__package__, "kyc"),
             status_field="kyc_status",
             listed=False,
             sole=kyc,
@@ -60,9 +57,9 @@ ROOM = Room(
         Kind(
             "profile",
             PROFILES,
-            lambda world, record: show_profile(profile_of(world), "sandbox"),
+            lambda world, record: shapes.show_profile(profile_of(world), "sandbox"),
             PROFILE,
-            ProfileShape,
+            lambda: shapes.Profile,
             listed=False,
             sole=profile_status,
             put=put_status,
@@ -70,7 +67,7 @@ ROOM = Room(
     ),
     tables=(PROFILES, PLATFORM_USERS, LIMITS, USAGE),
     setup=set_up,
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 

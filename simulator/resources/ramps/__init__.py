@@ -33,9 +33,7 @@ from simulator.resources.ramps.shapes import (
 from simulator.resources.ramps.states import OFFRAMP, ONRAMP
 from simulator.resources.transactions import quote_kind, transaction_kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 ROOM = Room(
     "ramps",
@@ -44,14 +42,27 @@ ROOM = Room(
     timers=(TimerRow(DEADLINE, lapse, "the time to pay or deposit lapses", ("expire",)),),
     kinds=(
         quote_kind(
-            "ramp_quote", QUOTES, render_quote, RampQuoteShape, "qt_", short="quote", example=_EXAMPLES["ramp_quote"]
+            "ramp_quote",
+            QUOTES,
+            render_quote,
+            lambda: RampQuoteShape,
+            "qt_",
+            short="quote",
+            example=example_of(__package__, "ramp_quote"),
         ),
-        transaction_kind("onramp", render_onramp, ONRAMP, OnrampTransaction, example=_EXAMPLES["onramp"]),
         transaction_kind(
-            "offramp", render_offramp, OFFRAMP, OfframpTransaction, example=_EXAMPLES["offramp"], receives=receive
+            "onramp", render_onramp, ONRAMP, lambda: OnrampTransaction, example=example_of(__package__, "onramp")
+        ),
+        transaction_kind(
+            "offramp",
+            render_offramp,
+            OFFRAMP,
+            lambda: OfframpTransaction,
+            example=example_of(__package__, "offramp"),
+            receives=receive,
         ),
     ),
-    clauses=CLAUSES,
+    clauses=lambda: CLAUSES,
 )
 
 

@@ -6,17 +6,15 @@ Chapter "Recurring payments" of the specification, decisions S4, S19 to S21, S23
 from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
+from simulator.resources.recurring import shapes
 from simulator.resources.recurring.records import PAYMENTS, RecurringPayment
 from simulator.resources.recurring.rendering import render_recurring
 from simulator.resources.recurring.routes import OPERATIONS
 from simulator.resources.recurring.runs import NOTICE, RUN, announce_run, run
-from simulator.resources.recurring.shapes import CLAUSES, RecurringPaymentShape, RecurringRunObject
 from simulator.resources.recurring.states import RECURRING_PAYMENT
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 _RUN_EVENTS = ("run_upcoming", "run_succeeded", "run_failed")
 
@@ -33,14 +31,14 @@ ROOM = Room(
             PAYMENTS,
             render_recurring,
             RECURRING_PAYMENT,
-            RecurringPaymentShape,
-            _EXAMPLES["recurring_payment"],
-            {f"recurring_payment.{event}": RecurringRunObject for event in _RUN_EVENTS},
+            lambda: shapes.RecurringPaymentShape,
+            example_of(__package__, "recurring_payment"),
+            {f"recurring_payment.{event}": lambda: shapes.RecurringRunObject for event in _RUN_EVENTS},
             prefix="rp_",
             refers=("beneficiary_id",),
         ),
     ),
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 

@@ -23,7 +23,7 @@ from simulator.resources.balance import (
 )
 from simulator.resources.balance import bodies as balance
 from simulator.resources.beneficiaries import beneficiary
-from simulator.resources.recurring import bodies
+from simulator.resources.recurring import bodies, shapes
 from simulator.resources.recurring.estimates import estimate
 from simulator.resources.recurring.records import DestinationShape, RecurringPayment
 from simulator.resources.recurring.rendering import (
@@ -35,7 +35,6 @@ from simulator.resources.recurring.rendering import (
 )
 from simulator.resources.recurring.runs import plan_next, stop
 from simulator.resources.recurring.schedule import Schedule, today, zone_names
-from simulator.resources.recurring.shapes import Activation, Pause, RecurringPaymentShape, Review
 from simulator.resources.reference import FIATS, fiat, require_network
 from simulator.resources.transactions import Transaction, transactions
 from simulator.wire.errors import ApiError, invalid
@@ -64,7 +63,7 @@ def check_create(call: Call[bodies.NewRecurring, None, None]) -> None:
             check_destination(call.world, body.recipient.destination)
 
 
-def create_recurring(call: Call[bodies.NewRecurring, None, None]) -> RecurringPaymentShape:
+def create_recurring(call: Call[bodies.NewRecurring, None, None]) -> shapes.RecurringPaymentShape:
     """POST /recurring-payments."""
     world, environment, body = call.world, call.environment, call.body
     saved, destination = None, None
@@ -139,7 +138,7 @@ def _not_before_today(world: World, start_date: str, timezone: str) -> None:
         raise invalid("start_date", f"it must be today or later ({timezone})")
 
 
-def set_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> RecurringPaymentShape:
+def set_schedule(call: Call[bodies.ScheduleBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
     """PUT /recurring-payments/{id}/schedule: a new schedule needs a new review before activation."""
     world, payment, body = call.world, call.resource, call.body
     _require(payment, "draft", "paused")
@@ -168,7 +167,7 @@ def _total_runs(world: World, payment: RecurringPayment, schedule: Schedule) -> 
     return schedule.occurrences
 
 
-def review(call: Call[None, None, RecurringPayment]) -> Review:
+def review(call: Call[None, None, RecurringPayment]) -> shapes.Review:
     """GET /recurring-payments/{id}/review: leaves the mark without which a draft is not activated (decision S20)."""
     world, payment = call.world, call.resource
     _require_schedule(payment)
@@ -183,7 +182,7 @@ def review(call: Call[None, None, RecurringPayment]) -> Review:
     return shown
 
 
-def activate(call: Call[Nothing, None, RecurringPayment]) -> Activation:
+def activate(call: Call[Nothing, None, RecurringPayment]) -> shapes.Activation:
     """POST /recurring-payments/{id}/activate."""
     world, payment = call.world, call.resource
     _require(payment, "draft")
@@ -198,7 +197,7 @@ def activate(call: Call[Nothing, None, RecurringPayment]) -> Activation:
     return answer
 
 
-def pause(call: Call[bodies.PauseBody, None, RecurringPayment]) -> Pause:
+def pause(call: Call[bodies.PauseBody, None, RecurringPayment]) -> shapes.Pause:
     """POST /recurring-payments/{id}/pause."""
     world, payment = call.world, call.resource
     _require(payment, "active")
@@ -215,7 +214,7 @@ def check_restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> Non
         _not_before_today(call.world, call.body.start_date, schedule.timezone)
 
 
-def restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> RecurringPaymentShape:
+def restart(call: Call[bodies.RestartBody, None, RecurringPayment]) -> shapes.RecurringPaymentShape:
     """POST /recurring-payments/{id}/restart: keeps the phase, or begins anew from a start_date (decision S19)."""
     world, payment, start_date = call.world, call.resource, call.body.start_date
     _require(payment, "paused")

@@ -11,31 +11,18 @@ from simulator.kernel.money import format_rate
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import Beneficiary
 from simulator.resources.fees import show_processing_fee
+from simulator.resources.recurring import shapes
 from simulator.resources.recurring.estimates import Estimate
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.recurring.schedule import Schedule, Weekday
-from simulator.resources.recurring.shapes import (
-    Activation,
-    Pause,
-    RecurringPaymentShape,
-    RecurringSend,
-    RecurringSource,
-    RecurringWithdrawal,
-    Review,
-    ReviewRecipient,
-    RunMember,
-    RunOutcome,
-    ScheduleEnd,
-    ScheduleShape,
-)
 from simulator.wire.records import existing, present
 from simulator.wire.spelling import upper
 
 
-def render_recurring(world: World, payment: RecurringPayment) -> RecurringPaymentShape:
+def render_recurring(world: World, payment: RecurringPayment) -> shapes.RecurringPaymentShape:
     destination = payment.destination
     if destination is None:
-        withdrawal: RecurringWithdrawal = {
+        withdrawal: shapes.RecurringWithdrawal = {
             "id": payment.id,
             "name": payment.name,
             "type": "withdraw",
@@ -44,7 +31,7 @@ def render_recurring(world: World, payment: RecurringPayment) -> RecurringPaymen
             **_end(payment),
         }
         return withdrawal
-    send: RecurringSend = {
+    send: shapes.RecurringSend = {
         "id": payment.id,
         "name": payment.name,
         "type": "send",
@@ -59,7 +46,7 @@ class _Terms(TypedDict):
     """What recurring payments of both types show between their type and their recipient."""
 
     status: str
-    source: RecurringSource
+    source: shapes.RecurringSource
     amount: str
     amount_currency: str
 
@@ -69,7 +56,7 @@ class _End(TypedDict):
 
     description: str | None
     reference: str | None
-    schedule: ScheduleShape | None
+    schedule: shapes.ScheduleShape | None
     created_at: str
     next_run_at: str | None
     runs_completed: int
@@ -108,13 +95,13 @@ class _Day(TypedDict, total=False):
     day_of_month: int
 
 
-def _schedule(schedule: Schedule) -> ScheduleShape:
+def _schedule(schedule: Schedule) -> shapes.ScheduleShape:
     day: _Day = {}
     if schedule.day_of_week is not None:
         day["day_of_week"] = schedule.day_of_week
     if schedule.day_of_month is not None:
         day["day_of_month"] = schedule.day_of_month
-    end: ScheduleEnd = {"type": schedule.end}
+    end: shapes.ScheduleEnd = {"type": schedule.end}
     if schedule.end_date is not None:
         end["date"] = schedule.end_date
     if schedule.occurrences is not None:
@@ -129,7 +116,7 @@ def _schedule(schedule: Schedule) -> ScheduleShape:
     }
 
 
-def render_activation(payment: RecurringPayment) -> Activation:
+def render_activation(payment: RecurringPayment) -> shapes.Activation:
     return {
         "id": payment.id,
         "status": payment.status,
@@ -140,7 +127,7 @@ def render_activation(payment: RecurringPayment) -> Activation:
     }
 
 
-def render_pause(payment: RecurringPayment) -> Pause:
+def render_pause(payment: RecurringPayment) -> shapes.Pause:
     return {
         "id": payment.id,
         "status": payment.status,
@@ -152,14 +139,14 @@ def render_pause(payment: RecurringPayment) -> Pause:
     }
 
 
-def render_run(number: int, scheduled_for_ms: int, outcome: RunOutcome) -> RunMember:
+def render_run(number: int, scheduled_for_ms: int, outcome: shapes.RunOutcome) -> shapes.RunMember:
     """The member `run` of a run event (decision W8)."""
     return {"run": {"number": number, "scheduled_for": format_timestamp(scheduled_for_ms), **outcome}}
 
 
 def render_review(
-    payment: RecurringPayment, estimate: Estimate, recipient: ReviewRecipient, next_runs: Iterable[int]
-) -> Review:
+    payment: RecurringPayment, estimate: Estimate, recipient: shapes.ReviewRecipient, next_runs: Iterable[int]
+) -> shapes.Review:
     source, schedule = payment.source, present(payment.schedule)
     return {
         "id": payment.id,
@@ -186,7 +173,7 @@ def render_review(
     }
 
 
-def render_recipient(world: World, payment: RecurringPayment) -> ReviewRecipient:
+def render_recipient(world: World, payment: RecurringPayment) -> shapes.ReviewRecipient:
     """Who is paid, with the account masked."""
     if payment.type == "withdraw":
         saved = existing(world, Beneficiary, present(payment.beneficiary_id))

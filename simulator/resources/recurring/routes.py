@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from simulator.resources.recurring import actions, bodies
+from simulator.resources.recurring import actions, bodies, shapes
 from simulator.resources.recurring.records import PAYMENTS, TYPE_MEANINGS
 from simulator.resources.recurring.rendering import render_recurring
-from simulator.resources.recurring.shapes import (
-    Activation,
-    Pause,
-    RecurringPaymentList,
-    RecurringPaymentShape,
-    RecurringTransactionList,
-    Review,
-)
 from simulator.resources.recurring.states import MEANINGS
 from simulator.resources.transactions import SEARCHED, Transaction
 from simulator.resources.transactions import STATUSES as TRANSACTION_STATUSES
@@ -61,7 +53,7 @@ OPERATIONS = (
         TAG,
         "Draft a recurring withdrawal or send",
         actions.create_recurring,
-        answer=RecurringPaymentShape,
+        answer=lambda: shapes.RecurringPaymentShape,
         status=201,
         body_for=_create_body,
         bodies=lambda: (
@@ -109,7 +101,7 @@ OPERATIONS = (
         TAG,
         "The recurring payments that are not deleted",
         listed(PAYMENTS, render_recurring),
-        answer=RecurringPaymentList,
+        answer=lambda: shapes.RecurringPaymentList,
         query=PAYMENT_LIST,
         group="recurring",
         reads=True,
@@ -122,7 +114,7 @@ OPERATIONS = (
         TAG,
         "One recurring payment",
         shown(render_recurring),
-        answer=RecurringPaymentShape,
+        answer=lambda: shapes.RecurringPaymentShape,
         basis="S20",
         load=_FIND,
         group="recurring",
@@ -154,7 +146,7 @@ OPERATIONS = (
         TAG,
         "Set the schedule of a draft or paused recurring payment",
         actions.set_schedule,
-        answer=RecurringPaymentShape,
+        answer=lambda: shapes.RecurringPaymentShape,
         body_for=body_by("frequency", lambda: bodies.SCHEDULES, lambda: bodies.ScheduleBody),
         bodies=lambda: (bodies.DailySchedule, bodies.WeeklySchedule, bodies.MonthlySchedule),
         check=actions.check_schedule,
@@ -175,7 +167,7 @@ OPERATIONS = (
         TAG,
         "What the runs would do and cost; needed once before activation",
         actions.review,
-        answer=Review,
+        answer=lambda: shapes.Review,
         load=_FIND,
         group="recurring",
         reads=True,
@@ -195,7 +187,7 @@ OPERATIONS = (
         TAG,
         "Start the runs of a reviewed draft",
         actions.activate,
-        answer=Activation,
+        answer=lambda: shapes.Activation,
         money=True,
         load=_FIND,
         group="recurring",
@@ -213,7 +205,7 @@ OPERATIONS = (
         TAG,
         "Pause the runs",
         actions.pause,
-        answer=Pause,
+        answer=lambda: shapes.Pause,
         body=lambda: bodies.PauseBody,
         load=_FIND,
         group="recurring",
@@ -231,7 +223,7 @@ OPERATIONS = (
         TAG,
         "Go on after a pause; missed runs are skipped",
         actions.restart,
-        answer=RecurringPaymentShape,
+        answer=lambda: shapes.RecurringPaymentShape,
         body=lambda: bodies.RestartBody,
         check=actions.check_restart,
         load=_FIND,
@@ -251,7 +243,7 @@ OPERATIONS = (
         TAG,
         "The transactions its runs made",
         actions.list_transactions,
-        answer=RecurringTransactionList,
+        answer=lambda: shapes.RecurringTransactionList,
         query=TRANSACTION_LIST,
         load=_FIND,
         group="recurring",

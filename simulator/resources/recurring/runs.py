@@ -15,9 +15,9 @@ from simulator.kernel.world import World
 from simulator.resources.balance import create_send, execute_withdraw, parse_destination, quote_withdraw
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.profile import require_active, require_kyc
+from simulator.resources.recurring import shapes
 from simulator.resources.recurring.records import RecurringPayment
 from simulator.resources.recurring.rendering import render_run
-from simulator.resources.recurring.shapes import FAILURE_MEANINGS, RunOutcome
 from simulator.resources.recurring.states import FAILURES_TO_PAUSE
 from simulator.resources.reference import FIATS
 from simulator.resources.transactions import Transaction
@@ -64,9 +64,9 @@ def run(world: World, timer: Timer) -> None:
         with world.store.attempt(), world.change(world.cause, origin_of(world, payment.id)):
             transaction = _pay(world, payment, number)
     except ApiError as error:
-        succeeded, outcome = False, RunOutcome(failure_code=failure_code(error))
+        succeeded, outcome = False, shapes.RunOutcome(failure_code=failure_code(error))
     else:
-        succeeded, outcome = True, RunOutcome(transaction_id=transaction.id)
+        succeeded, outcome = True, shapes.RunOutcome(transaction_id=transaction.id)
     after = replace(
         payment,
         runs_executed=number,
@@ -128,4 +128,4 @@ def failure_code(error: ApiError) -> str:
     """The failure code of a run that was refused (decision S4)."""
     if error.code == "not_found" and error.param == "beneficiary_id":
         return "beneficiary_deleted"
-    return error.code if error.code in FAILURE_MEANINGS else "internal_error"
+    return error.code if error.code in shapes.FAILURE_MEANINGS else "internal_error"

@@ -10,8 +10,7 @@ from typing import Annotated, Literal, NotRequired, TypeAlias
 from pydantic import Field
 from typing_extensions import TypedDict
 
-from simulator.resources.balance import SendTransaction, WithdrawTransaction
-from simulator.resources.balance import bodies as balance
+from simulator.resources import balance
 from simulator.resources.fees import ProcessingFee
 from simulator.resources.recurring.estimates import WARNING_MEANINGS, ReviewWarning
 from simulator.resources.recurring.records import (
@@ -256,7 +255,7 @@ class Pause(TypedDict):
 RECIPIENT_MEANINGS = {
     "bank_account": "A beneficiary that is paid by bank transfer.",
     "phone_number": "A beneficiary that is paid by mobile money.",
-    **balance.DESTINATION_MEANINGS,
+    **balance.bodies.DESTINATION_MEANINGS,
 }
 
 
@@ -329,7 +328,9 @@ class Review(TypedDict):
 class RecurringTransactionList(TypedDict):
     """A page of the transactions that the runs of a recurring payment made."""
 
-    data: Annotated[list[SendTransaction | WithdrawTransaction], Assumed("recurring-items", "items")]
+    data: Annotated[
+        list[balance.shapes.SendTransaction | balance.shapes.WithdrawTransaction], Assumed("recurring-items", "items")
+    ]
     """The transactions of this page: payouts of a withdrawal, sends of a send."""
     pagination: Pagination
     """Where this page lies in the whole list."""

@@ -5,6 +5,7 @@ Chapter "Reference data" of the specification, decisions H8, M1, R1 to R7 and S2
 
 from __future__ import annotations
 
+from simulator.resources.reference import shapes
 from simulator.resources.reference.addresses import (
     check_tx_hash,
     checksummed,
@@ -43,6 +44,7 @@ from simulator.resources.reference.records import (
     RAMP_ASSETS,
     RAMP_NETWORKS,
     CurrencyListing,
+    RampAsset,
     asset,
     currency_of,
     fiat,
@@ -51,21 +53,10 @@ from simulator.resources.reference.records import (
     provider,
 )
 from simulator.resources.reference.routes import ACTIONS, OPERATIONS
-from simulator.resources.reference.shapes import (
-    CLAUSES,
-    AllRates,
-    NetworkObject,
-    RampAsset,
-    all_rates,
-    reference_data,
-    render_network,
-)
 from simulator.resources.reference.states import NETWORK
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 ROOM = Room(
     "reference",
@@ -76,14 +67,14 @@ ROOM = Room(
         Kind(
             "network",
             NETWORK_ROWS,
-            render_network,
+            lambda world, record: shapes.render_network(world, record),
             NETWORK,
-            NetworkObject,
-            _EXAMPLES["network"],
+            lambda: shapes.NetworkObject,
+            example_of(__package__, "network"),
             standing=standing_network,
         ),
     ),
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 
@@ -103,10 +94,8 @@ __all__ = [
     "RAMP_ASSET_CODES",
     "RAMP_NETWORKS",
     "ROOM",
-    "AllRates",
     "CurrencyListing",
     "RampAsset",
-    "all_rates",
     "asset",
     "check_tx_hash",
     "checksummed",
@@ -127,11 +116,11 @@ __all__ = [
     "new_tx_hash",
     "provider",
     "ramp_rate",
-    "reference_data",
     "require_account_number",
     "require_bank",
     "require_network",
     "require_tx_hash",
+    "shapes",
     "swap_rate",
     "usd_price",
 ]

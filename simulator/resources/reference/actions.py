@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from decimal import Decimal
 
 from simulator.kernel.money import Currency, rate_of
-from simulator.resources.reference import bodies, networks, rates
+from simulator.resources.reference import bodies, networks, rates, shapes
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -18,15 +18,6 @@ from simulator.resources.reference.records import (
     NETWORKS,
     RAMP_NETWORKS,
     asset,
-)
-from simulator.resources.reference.shapes import (
-    NetworkObject,
-    NetworkStats,
-    RateAnswer,
-    render_network,
-    render_pair,
-    render_rate,
-    render_swap_rate,
 )
 from simulator.wire.actions import ActionCall
 from simulator.wire.errors import ApiError, invalid
@@ -38,14 +29,14 @@ from simulator.wire.spelling import upper
 SIGNIFICANT_DIGITS = 10
 
 
-def show_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> NetworkStats:
+def show_network_stats(call: Call[None, bodies.NetworkStatsQuery, None]) -> shapes.NetworkStats:
     """{networks}: the ramp networks, or the one asked for."""
     names = RAMP_NETWORKS if call.query.network is None else (call.query.network,)
     records = [networks.network(call.world, call.environment, name) for name in names]
-    return {"networks": [render_network(call.world, record) for record in records]}
+    return {"networks": [shapes.render_network(call.world, record) for record in records]}
 
 
-def show_rate(call: Call[None, bodies.RateQuery, None]) -> RateAnswer:
+def show_rate(call: Call[None, bodies.RateQuery, None]) -> shapes.RateAnswer:
     """The indicative rate, which a quote made now would lock (decision M1); ApiError unsupported_pair."""
     wanted = call.query
     if wanted.asset not in NETWORK_ASSETS[wanted.network]:
@@ -53,14 +44,16 @@ def show_rate(call: Call[None, bodies.RateQuery, None]) -> RateAnswer:
     if wanted.fiat_currency not in FIATS:
         message = f"{wanted.fiat_currency!r} is not a supported fiat currency."
         raise ApiError("unsupported_pair", message, "fiat_currency")
-    return render_rate(call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency)
+    return shapes.render_rate(
+        call.world, call.environment, wanted.type, wanted.network, wanted.asset, wanted.fiat_currency
+    )
 
 
-def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> NetworkObject:
+def set_network(call: ActionCall[None, bodies.NetworkStatus]) -> shapes.NetworkObject:
     """The network stats entry after its status was set."""
     wanted = call.parameters
     record = networks.set_status(call.world, call.environment, wanted.network, wanted.status)
-    return render_network(call.world, record)
+    return shapes.render_network(call.world, record)
 
 
 def check_rate(wanted: bodies.PinnedRate) -> Iterator[Wrong]:
@@ -105,11 +98,11 @@ def set_rate(call: ActionCall[None, bodies.PinnedRate]) -> Shown:
     if wanted.source is not None and wanted.target is not None:
         source, target = _listed(wanted.source), _listed(wanted.target)
         rates.pin_swap(call.world, call.environment, source, target, rate)
-        return render_swap_rate(call.world, call.environment, source, target)
+        return shapes.render_swap_rate(call.world, call.environment, source, target)
     assert wanted.asset is not None  # `check_rate` refuses what names neither
     assert wanted.fiat_currency is not None
     rates.pin(call.world, call.environment, wanted.asset, wanted.fiat_currency, rate, wanted.type)
-    return render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
+    return shapes.render_pair(call.world, call.environment, wanted.asset, wanted.fiat_currency)
 
 
 def _listed(wanted: bodies.AssetOnNetwork) -> Currency:

@@ -9,13 +9,13 @@ import re
 import tomllib
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
 from simulator.wire.records import Record
 from simulator.wire.shapes import ASSET_CODES as CODES
-from simulator.wire.shapes import Country, FiatCode
+from simulator.wire.shapes import Country, FiatCode, OneOf
 
 NETWORKS = ("stellar", "celo", "bitcoin")
 """The canonical names of all networks."""
@@ -146,6 +146,7 @@ RAMP_ASSETS = {name: NETWORK_ASSETS[name] for name in RAMP_NETWORKS}
 
 RAMP_ASSET_CODES = {code: text for code, text in CODES.items() if any(code in codes for codes in RAMP_ASSETS.values())}
 """The assets of ramps, and what each is."""
+RampAsset = Annotated[str, OneOf(RAMP_ASSET_CODES)]
 
 PROVIDERS = {
     country: {code: Provider(country, code, name) for code, name in _DATA["providers"].get(country, {}).items()}

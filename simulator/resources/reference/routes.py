@@ -6,8 +6,7 @@ that of balances.
 
 from __future__ import annotations
 
-from simulator.resources.reference import actions, bodies
-from simulator.resources.reference.shapes import NetworkStats, RateAnswer
+from simulator.resources.reference import actions, bodies, shapes
 from simulator.wire.actions import Action
 from simulator.wire.operation import Operation
 
@@ -22,7 +21,7 @@ OPERATIONS = (
         TAG,
         "Status and figures of the ramp networks",
         actions.show_network_stats,
-        NetworkStats,
+        lambda: shapes.NetworkStats,
         query=lambda: bodies.NetworkStatsQuery,
         errors=("invalid_parameter",),
         description=(
@@ -38,7 +37,7 @@ OPERATIONS = (
         TAG,
         "The indicative rate of a pair",
         actions.show_rate,
-        RateAnswer,
+        lambda: shapes.RateAnswer,
         query=lambda: bodies.RateQuery,
         refuses_with="invalid_request",
         errors=("invalid_request", "unsupported_pair"),

@@ -33,8 +33,8 @@ from simulator.resources.reference.records import (
     NETWORK_ASSETS,
     NETWORK_FACTS,
     PROVIDERS,
-    RAMP_ASSET_CODES,
     Network,
+    RampAsset,
 )
 from simulator.resources.reference.states import STATUSES
 from simulator.wire import shapes
@@ -56,8 +56,6 @@ from simulator.wire.shapes import (
     WalletNetwork,
 )
 from simulator.wire.spelling import upper
-
-RampAsset = Annotated[str, OneOf(RAMP_ASSET_CODES)]
 
 
 class NetworkTransactionFeeShape(TypedDict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
+from simulator.resources.transactions import shapes
 from simulator.resources.transactions.actions import (
     begin,
     by_order_id,
@@ -43,7 +44,6 @@ from simulator.resources.transactions.records import (
     holder,
     new_order_fields,
 )
-from simulator.resources.transactions.shapes import CLAUSES, DepositTransaction, render_deposit
 from simulator.resources.transactions.states import DEPOSIT_TRANSACTION, IN_FLIGHT, STATUSES
 from simulator.wire.room import Room
 
@@ -55,11 +55,15 @@ ROOM = Room(
     ),
     kinds=(
         transaction_kind(
-            "deposit_transaction", render_deposit, DEPOSIT_TRANSACTION, DepositTransaction, listed_as=("deposit",)
+            "deposit_transaction",
+            lambda world, record: shapes.render_deposit(world, record),
+            DEPOSIT_TRANSACTION,
+            lambda: shapes.DepositTransaction,
+            listed_as=("deposit",),
         ),
     ),
     timers=(TimerRow(EXPIRY, expire_quote, "the quote passes its 30 minutes unused", ("expire",)),),
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 
@@ -72,7 +76,6 @@ __all__ = [
     "STATUSES",
     "TRANSACTIONS",
     "TYPES",
-    "DepositTransaction",
     "NewOrderFields",
     "NewQuoteFields",
     "PaymentInstructions",
@@ -96,6 +99,7 @@ __all__ = [
     "payment_of",
     "quote_kind",
     "require_usable",
+    "shapes",
     "transaction_kind",
     "transactions",
     "use_quote",

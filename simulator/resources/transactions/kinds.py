@@ -17,10 +17,10 @@ def transaction_kind(
     name: str,
     render: Callable[[World, Transaction], Shown],
     machine: Machine,
-    shape: object,
+    shape: Callable[[], object],
     *,
     listed_as: tuple[str, ...] = (),
-    example: Mapping[str, object] | None = None,
+    example: Callable[[], Mapping[str, object]] = dict,
     receives: Callable[[World, Transaction, Arrival], bool] | None = None,
 ) -> Kind:
     """A type of transaction."""
@@ -30,7 +30,7 @@ def transaction_kind(
         render,
         machine,
         shape,
-        example or {},
+        example,
         family="transaction",
         listed_as=listed_as,
         prefix="txn_",
@@ -44,14 +44,12 @@ def quote_kind(
     name: str,
     table: TableKey[Q],
     render: Callable[[World, Q], Shown],
-    shape: object,
+    shape: Callable[[], object],
     prefix: str,
     *,
     short: str = "",
     refers: tuple[str, ...] = (),
-    example: Mapping[str, object] | None = None,
+    example: Callable[[], Mapping[str, object]] = dict,
 ) -> Kind:
     """A quote of something."""
-    return Kind(
-        name, table, render, QUOTE, shape, example or {}, family="quote", prefix=prefix, short=short, refers=refers
-    )
+    return Kind(name, table, render, QUOTE, shape, example, family="quote", prefix=prefix, short=short, refers=refers)

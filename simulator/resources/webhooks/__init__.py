@@ -7,7 +7,7 @@ The room decides; the courier sends. It listens to every event, queues what is t
 from __future__ import annotations
 
 from simulator.kernel.world import TimerRow
-from simulator.resources.webhooks import actions, bodies, queue
+from simulator.resources.webhooks import actions, bodies, queue, shapes
 from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
 from simulator.resources.webhooks.emails import EmailEntry, emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
@@ -38,22 +38,12 @@ from simulator.resources.webhooks.records import (
     Outcome,
 )
 from simulator.resources.webhooks.routes import OPERATIONS
-from simulator.resources.webhooks.shapes import (
-    CLAUSES,
-    RecordedDelivery,
-    WebhookEndpoint,
-    render_delivery,
-    render_recorded_delivery,
-    render_webhook,
-)
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import check_address, check_url, is_on_this_machine
 from simulator.wire.actions import Action
 from simulator.wire.records import Kind
 from simulator.wire.room import Room
-from simulator.wire.subjects import examples_of
-
-_EXAMPLES = examples_of(__package__)
+from simulator.wire.subjects import example_of
 
 ROOM = Room(
     "webhooks",
@@ -83,10 +73,20 @@ ROOM = Room(
         EMAILS,
         KEYS,
     ),
-    kinds=(Kind("webhook", ENDPOINTS, render_webhook, WEBHOOK, WebhookEndpoint, _EXAMPLES["webhook"], prefix="wh_"),),
+    kinds=(
+        Kind(
+            "webhook",
+            ENDPOINTS,
+            lambda world, record: shapes.render_webhook(world, record),
+            WEBHOOK,
+            lambda: shapes.WebhookEndpoint,
+            example_of(__package__, "webhook"),
+            prefix="wh_",
+        ),
+    ),
     on_event=(queue.on_event,),
     setup=set_up_keys,
-    clauses=CLAUSES,
+    clauses=lambda: shapes.CLAUSES,
 )
 
 
@@ -97,7 +97,6 @@ __all__ = [
     "Delivery",
     "EmailEntry",
     "Outcome",
-    "RecordedDelivery",
     "all_deliveries",
     "check_address",
     "check_url",
@@ -108,12 +107,11 @@ __all__ = [
     "may_take",
     "prepare",
     "put_back",
-    "render_delivery",
-    "render_recorded_delivery",
     "report",
     "resend",
     "sending_time_ms",
     "set_up_keys",
+    "shapes",
     "sign",
     "signed_headers",
     "take",

@@ -9,18 +9,11 @@ from collections.abc import Callable
 
 from simulator.kernel.copying import replace
 from simulator.kernel.world import World
-from simulator.resources.webhooks import bodies
+from simulator.resources.webhooks import bodies, shapes
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoints
 from simulator.resources.webhooks.keys import rotate_key, url_policy, webhook_key
 from simulator.resources.webhooks.queue import cancel_planned, discard_pending
 from simulator.resources.webhooks.records import ALL_EVENTS, TESTED, Webhook
-from simulator.resources.webhooks.shapes import (
-    WebhookDelivery,
-    WebhookEndpoint,
-    WebhookTestAnswer,
-    render_delivery,
-    render_webhook,
-)
 from simulator.resources.webhooks.states import WEBHOOK
 from simulator.resources.webhooks.urls import DOCKER_HOST, check_url, is_on_this_machine
 from simulator.wire.actions import ActionCall
@@ -50,7 +43,7 @@ def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
         status=WEBHOOK.begin("register").target,
     )
 
-    def store() -> WebhookEndpoint:
+    def store() -> shapes.WebhookEndpoint:
         stored = replace(
             draft,
             status="",
@@ -58,12 +51,12 @@ def register(call: Call[bodies.NewWebhook, None, None]) -> Probe:
             created_at_ms=world.now_ms,
             updated_at_ms=world.now_ms,
         )
-        return render_webhook(world, create(world, stored, "register"))
+        return shapes.render_webhook(world, create(world, stored, "register"))
 
     return _probe(world, draft, store)
 
 
-def change(call: Call[bodies.WebhookChange, None, Webhook]) -> WebhookEndpoint | Probe:
+def change(call: Call[bodies.WebhookChange, None, Webhook]) -> shapes.WebhookEndpoint | Probe:
     """PATCH /webhooks/{id}: only sent fields change; a new url is tested first, enabling is not (decision W4)."""
     world, body, endpoint = call.world, call.body, call.resource
     sent = body.model_fields_set
@@ -73,13 +66,13 @@ def change(call: Call[bodies.WebhookChange, None, Webhook]) -> WebhookEndpoint |
     if "events" in sent:
         _require_events(body.events)
 
-    def apply() -> WebhookEndpoint:
+    def apply() -> shapes.WebhookEndpoint:
         found = require(endpoints(world, endpoint.environment), endpoint.id, "webhook endpoint")
         if sent & {"url", "events", "description"}:
             found = save(world, _changed(found, body))
         if "status" in sent and body.status != found.status:
             found = _switch(world, found, body.status)
-        return render_webhook(world, found)
+        return shapes.render_webhook(world, found)
 
     return apply() if draft.url == endpoint.url else _probe(world, draft, apply)
 
@@ -108,22 +101,24 @@ def delete(call: Call[None, None, Webhook]) -> None:
     remove(call.world, call.resource, "delete")
 
 
-def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[WebhookDelivery]:
+def list_deliveries(call: Call[None, ListRequest, Webhook]) -> Page[shapes.WebhookDelivery]:
     """GET /webhooks/{id}/deliveries: every attempt, newest first unless asked otherwise."""
     made = deliveries_of(call.world, call.resource.id)
-    return page_of(call.query.ordered(the("sequence")), made, lambda delivery: render_delivery(call.world, delivery))
+    return page_of(
+        call.query.ordered(the("sequence")), made, lambda delivery: shapes.render_delivery(call.world, delivery)
+    )
 
 
-def send_test(call: Call[Nothing, None, Webhook]) -> WebhookTestAnswer:
+def send_test(call: Call[Nothing, None, Webhook]) -> shapes.WebhookTestAnswer:
     """POST /webhooks/{id}/test: a webhook.test event to this endpoint alone; returns its envelope (decision W10)."""
     world, endpoint = call.world, call.resource
     if endpoint.status != "enabled":
         raise ApiError("invalid_state", "The webhook endpoint is disabled; enable it before testing it.")
-    subject = render_webhook(world, endpoint)
+    subject = shapes.render_webhook(world, endpoint)
     event = make(world, endpoint.environment, TEST_EVENT, subject, endpoint.id)
     world.store[TESTED].put(event.id, endpoint.id)
     publish(world, event, subject)
-    envelope: WebhookTestAnswer = loads(event.raw)
+    envelope: shapes.WebhookTestAnswer = loads(event.raw)
     return envelope
 
 
@@ -144,10 +139,10 @@ def _require_events(events: list[str]) -> None:
             raise ApiError("unsupported_event", f"There is no event type {name!r}.", "events")
 
 
-def _probe(world: World, endpoint: Webhook, then: Callable[[], WebhookEndpoint]) -> Probe:
-    event = make(world, endpoint.environment, TEST_EVENT, render_webhook(world, endpoint), endpoint.id)
+def _probe(world: World, endpoint: Webhook, then: Callable[[], shapes.WebhookEndpoint]) -> Probe:
+    event = make(world, endpoint.environment, TEST_EVENT, shapes.render_webhook(world, endpoint), endpoint.id)
 
-    def judge(outcome: ProbeOutcome) -> WebhookEndpoint:
+    def judge(outcome: ProbeOutcome) -> shapes.WebhookEndpoint:
         if outcome.status != 200:
             raise ApiError("invalid_webhook_url", _what_came_back(endpoint.url, outcome), "url")
         return then()

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from simulator.resources.webhooks import actions, bodies
+from simulator.resources.webhooks import actions, bodies, shapes
 from simulator.resources.webhooks.records import DELIVERY_MEANINGS, ENDPOINTS
-from simulator.resources.webhooks.shapes import (
-    DeliveryPage,
-    WebhookEndpoint,
-    WebhookPage,
-    WebhookTestAnswer,
-    render_webhook,
-)
 from simulator.resources.webhooks.states import MEANINGS
 from simulator.wire.handlers import by_id, listed, shown
 from simulator.wire.listing import Listing
@@ -41,7 +34,7 @@ OPERATIONS = (
         TAG,
         "Register an endpoint; it must answer a signed test request with exactly 200",
         actions.register,
-        WebhookEndpoint,
+        lambda: shapes.WebhookEndpoint,
         status=201,
         body=lambda: bodies.NewWebhook,
         group="webhooks",
@@ -60,8 +53,8 @@ OPERATIONS = (
         "list_webhooks",
         TAG,
         "The registered endpoints",
-        listed(ENDPOINTS, render_webhook),
-        WebhookPage,
+        listed(ENDPOINTS, lambda world, record: shapes.render_webhook(world, record)),
+        lambda: shapes.WebhookPage,
         query=WEBHOOKS,
         group="webhooks",
         reads=True,
@@ -73,8 +66,8 @@ OPERATIONS = (
         "get_webhook",
         TAG,
         "One endpoint",
-        shown(render_webhook),
-        WebhookEndpoint,
+        shown(lambda world, record: shapes.render_webhook(world, record)),
+        lambda: shapes.WebhookEndpoint,
         load=_FIND,
         group="webhooks",
         reads=True,
@@ -88,7 +81,7 @@ OPERATIONS = (
         TAG,
         "Change an endpoint, disable it, or enable it again",
         actions.change,
-        WebhookEndpoint,
+        lambda: shapes.WebhookEndpoint,
         body=lambda: bodies.WebhookChange,
         load=_FIND,
         group="webhooks",
@@ -118,7 +111,7 @@ OPERATIONS = (
         TAG,
         "Send a webhook.test event to this endpoint",
         actions.send_test,
-        WebhookTestAnswer,
+        lambda: shapes.WebhookTestAnswer,
         load=_FIND,
         group="webhooks",
         errors=("not_found", "invalid_state"),
@@ -135,7 +128,7 @@ OPERATIONS = (
         TAG,
         "Recent delivery attempts with status codes",
         actions.list_deliveries,
-        DeliveryPage,
+        lambda: shapes.DeliveryPage,
         query=DELIVERIES,
         load=_FIND,
         group="webhooks",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from simulator.kernel.money import inverse_of, rate_of
 from simulator.kernel.world import World
-from simulator.resources.reference import ASSET_CODES, ASSETS, FIATS, ROOM, all_rates, convert_mid, ramp_rate, swap_rate
+from simulator.resources.reference import ASSET_CODES, ASSETS, FIATS, ROOM, convert_mid, ramp_rate, shapes, swap_rate
 from simulator.resources.reference.rates import mid_rate
 from simulator.wire.errors import ApiError, ControlError
 from tests.support import START, act, advance, event_types, find_operation, invoke, make_world
@@ -32,7 +32,7 @@ def world() -> World:
 def figures(world: World, environment: str = "sandbox") -> dict[str, Decimal]:
     """Every rate by a name of its own."""
     found = {}
-    for kind, rows in all_rates(world, environment).items():
+    for kind, rows in shapes.all_rates(world, environment).items():
         for row in rows:
             names = (row["from"], row["to"]) if kind == "swap" else (row["asset"], row["fiat_currency"])
             found[f"{kind} {names}"] = Decimal(row["rate"])
@@ -73,7 +73,7 @@ class TestAFreshWorld:
 
     def test_the_overview_has_every_pair_and_every_direction(self, world: World) -> None:
         """Decision M1: mid, onramp, offramp and swap rates."""
-        shown = all_rates(world, "sandbox")
+        shown = shapes.all_rates(world, "sandbox")
         assert {name: len(rows) for name, rows in shown.items()} == {"mid": 30, "onramp": 30, "offramp": 30, "swap": 42}
         assert shown["mid"][5] == {"asset": "USDC", "fiat_currency": "KES", "rate": "129.3", "updated_at": START}
         assert shown["swap"][0] == {

@@ -22,7 +22,7 @@ from simulator.resources.reference import (
     has_method,
     listing,
     provider,
-    reference_data,
+    shapes,
 )
 from simulator.resources.reference.rates import FIXED
 from simulator.resources.reference.records import bank, is_account_number
@@ -133,7 +133,7 @@ def test_a_listing_that_does_not_exist_is_a_mistake_of_the_caller() -> None:
 
 def test_the_overview_names_every_bank_provider_country_and_currency() -> None:
     """Decision R3: each bank with its name."""
-    shown = reference_data()
+    shown = shapes.reference_data()
     assert list(shown) == ["banks", "providers", "countries", "currencies"]
     assert {"country": "NG", "bank_code": "058", "bank_name": "Guaranty Trust Bank"}.items() <= shown["banks"][
         10

@@ -85,7 +85,7 @@ def test_every_type_tells_of_a_kind_that_has_an_example() -> None:
     told = subjects_of(Simulator().wiring.kinds.values())
     assert list(told) == list(EVENT_TYPES)
     for event, subjects in told.items():
-        kinds = [subject.kind.name for subject in subjects if subject.kind.example]
+        kinds = [subject.kind.name for subject in subjects if subject.kind.example()]
         assert (EVENT_TYPES[event].example_of or subjects[0].kind.name) in kinds, event
 
 

@@ -11,7 +11,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.profile import profile_of
-from simulator.resources.webhooks import Outcome, render_recorded_delivery
+from simulator.resources.webhooks import Outcome
 from simulator.resources.webhooks.deliveries import deliveries_of
 from tests.resources.webhooks.support import (
     BROKEN,
@@ -177,7 +177,7 @@ def test_no_answer_is_a_failure_with_its_reason() -> None:
     drain(world, Outcome(None, "connection refused"))
     (delivery,) = webhooks.all_deliveries(world)
     assert (delivery.status, delivery.response_status, delivery.error) == ("failed", None, "connection refused")
-    shown = render_recorded_delivery(world, delivery)
+    shown = webhooks.shapes.render_recorded_delivery(world, delivery)
     assert (shown["response_headers"], shown["response_body"]) == (None, None)
 
 
@@ -187,7 +187,7 @@ def test_the_record_of_the_control_interface_shows_both_sides_to_the_byte() -> N
     event = happen(world)
     answer = Outcome(200, None, 3, (("X-Timestamp", "1"),), (("Server", "mine"),), b"thanks")
     drain(world, answer)
-    shown = render_recorded_delivery(world, webhooks.all_deliveries(world)[0])
+    shown = webhooks.shapes.render_recorded_delivery(world, webhooks.all_deliveries(world)[0])
     assert shown["request_headers"] == {"X-Timestamp": "1"}
     assert shown["request_body"].encode() == event.raw
     assert shown["response_headers"] == {"Server": "mine"}
