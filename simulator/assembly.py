@@ -46,7 +46,7 @@ from simulator.scenario.shipped import shipped_library
 from simulator.wire.actions import ActionTable
 from simulator.wire.advice import ADVICE, advise
 from simulator.wire.arrivals import RECEIVERS
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from simulator.wire.operation import Operation
 from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, wiring_of

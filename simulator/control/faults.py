@@ -9,7 +9,8 @@ from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
 from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import FAULTS, FaultEntry, InterfaceFault, WebhookFault, check_fault, put_in_force
+from simulator.wire.faults import InterfaceFault, WebhookFault, check_fault
+from simulator.wire.in_force import FAULTS, FaultEntry, put_in_force
 
 
 class MadeFault(FaultEntry):

@@ -12,7 +12,7 @@ from simulator.kernel.world import World
 from simulator.resources.webhooks import Delivery, all_deliveries
 from simulator.scenario.logbook import LOG
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from simulator.wire.records import find
 
 SLOW_MS = 5_000

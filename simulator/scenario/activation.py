@@ -16,7 +16,7 @@ from simulator.scenario.files import ScenarioFile
 from simulator.scenario.pending import PlannedStep, plan, steps_of
 from simulator.scenario.script import Span
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import FAULTS, put_in_force
+from simulator.wire.in_force import FAULTS, put_in_force
 
 ACTIVE = TableKey("scenario.active", list[str])
 """One row, `names`."""

@@ -8,14 +8,15 @@ from simulator.kernel.clock import SECOND_MS, parse_duration
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import key_pair
 from simulator.server.messages import WITHOUT_BODY, Outgoing
-from simulator.wire.faults import LONGEST_DELAY_MS, Fault, InterfaceFault, WebhookFault, first_hit
+from simulator.wire import faults
+from simulator.wire.in_force import first_hit
 from simulator.wire.json import dumps
 from simulator.wire.records import find
 
 
-def doubts(world: World, fault: Fault) -> list[str]:
+def doubts(world: World, fault: faults.Fault) -> list[str]:
     """Why a checked fault may never be hit as the world is now: a key or an endpoint that it does not have."""
-    if isinstance(fault, WebhookFault):
+    if isinstance(fault, faults.WebhookFault):
         endpoint = fault.webhook.endpoint_id
         if endpoint is None or getattr(find(world, endpoint), "kind", "") == "webhook":
             return []
@@ -32,9 +33,9 @@ def doubts(world: World, fault: Fault) -> list[str]:
 class Interference:
     """What one fault does to one call."""
 
-    def __init__(self, fault: InterfaceFault) -> None:
+    def __init__(self, fault: faults.InterfaceFault) -> None:
         self._fault = fault
-        self.delay_seconds = min(parse_duration(fault.delay or 0), LONGEST_DELAY_MS) / SECOND_MS
+        self.delay_seconds = min(parse_duration(fault.delay or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
@@ -65,7 +66,7 @@ class Interference:
 def choose(world: World, method: str, path: str, public_key: str | None) -> Interference | None:
     """The first fault in force that matches this call; it counts as hit. Inside a change."""
 
-    def fits(fault: InterfaceFault) -> bool:
+    def fits(fault: faults.InterfaceFault) -> bool:
         match = fault.match
         return (
             (match.method is None or match.method.upper() == method)
@@ -73,5 +74,5 @@ def choose(world: World, method: str, path: str, public_key: str | None) -> Inte
             and (match.public_key is None or match.public_key == public_key)
         )
 
-    hit = first_hit(world, InterfaceFault, fits, "faults")
+    hit = first_hit(world, "match", lambda: faults.InterfaceFault, fits, "faults")
     return None if hit is None else Interference(hit[1])

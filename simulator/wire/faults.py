@@ -1,4 +1,4 @@
-"""Faults: what can be asked for, what is wrong with it, and which of those in force acts.
+"""Faults: what can be asked for, and what is wrong with it (`in_force` has those that act).
 
 Control interface, chapter "Faults". Calls and scenario files ask the same checks. A member stands here, in its model,
 and in the place that acts on it: `server/faults` for calls, the webhooks room or the courier for deliveries.
@@ -6,26 +6,18 @@ and in the place that acts on it: `server/faults` for calls, the webhooks room o
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Annotated, Literal, TypeAlias, TypeVar, cast
+from collections.abc import Iterable, Iterator
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import Field, with_config
-from typing_extensions import TypedDict
+from pydantic import Field
 
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
-from simulator.kernel.dataclass import dataclass
-from simulator.kernel.fields import Id, Milliseconds
-from simulator.kernel.store import TableKey
-from simulator.kernel.world import World
-from simulator.wire.codec import StateError
-from simulator.wire.errors import ApiError
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.wire.globs import can_match, meant_path
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
-from simulator.wire.saved import SavedCount, hold_against
-from simulator.wire.shapes import Count, Meanings
+from simulator.wire.shapes import Meanings
 from simulator.wire.strict import did_you_mean, refuse_unknown
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
@@ -37,69 +29,6 @@ MALFORMED_MEANINGS = {
     "truncate": "The body is cut in half.",
     "garbage": "The body is no JSON.",
 }
-
-
-class _Named(TypedDict):
-    id: str
-    """Names the fault."""
-
-
-class _Given(TypedDict, total=False):
-    match: JsonObject
-    """Which calls it acts on, as given."""
-    respond: JsonObject | None
-    """The error that is answered instead, as given."""
-    delay: str | float | None
-    """How long the call is held back: wall time, as given."""
-    drop: bool
-    """Whether the connection is cut."""
-    malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None
-    """How the body of the answer is spoilt."""
-    after_commit: bool
-    """Whether the work is done all the same."""
-    webhook: JsonObject
-    """Which deliveries it acts on, as given."""
-    deliver: JsonObject
-    """What happens to them, as given."""
-    times: Count | None
-    """How often it acts, as given."""
-    probability: float | None
-    """How likely it acts, as given."""
-
-
-class FaultEntry(_Named, _Given):
-    """A fault as it was given, and how it stands."""
-
-    times_left: Count | None
-    """How often it still acts; null: without end."""
-    hits: Count
-    """How often it has acted."""
-    scenario: str | None
-    """The scenario it is of; null for one that was put in force by hand."""
-
-
-@with_config(strict=True)
-class _Standing(TypedDict):
-    """What a fault in force has besides what was asked for."""
-
-    id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
-    times_left: SavedCount | None
-    hits: SavedCount
-    scenario: str | None
-
-
-def _check_row(key: str, row: FaultEntry) -> None:
-    hold_against(_Standing, row)
-    try:
-        check_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__}, None)
-    except ApiError as error:
-        raise StateError(error.param or "", error.message) from None
-    if row["id"] != key:
-        raise StateError("id", "it is the key of the row")
-
-
-FAULTS = TableKey("faults", FaultEntry, check=_check_row)
-"""The faults in force, by id; `scenario` is the one they are of (or None)."""
 
 
 class Match(Body):
@@ -184,39 +113,6 @@ class Deliver(Body):
     """How long to wait before it is sent: wall time, at most one minute."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been carried out.
-
-    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
-    """
-
-    fault_id: Id = ""
-    copies: int = 1
-    delay_ms: Milliseconds = 0
-    reorder: bool = False
-    drop: bool = False
-    corrupt_signature: bool = False
-    stale_timestamp: bool = False
-    alter_body: bool = False
-    slow_ms: Milliseconds = 0
-
-    @classmethod
-    def of(cls, fault_id: str, deliver: Deliver) -> DeliveryPlan:
-        """What a fault asks for, its durations in milliseconds."""
-        return cls(
-            fault_id=fault_id,
-            copies=deliver.copies or 1,
-            delay_ms=parse_duration(deliver.delay or 0),
-            reorder=deliver.reorder,
-            drop=deliver.drop,
-            corrupt_signature=deliver.corrupt_signature,
-            stale_timestamp=deliver.stale_timestamp,
-            alter_body=deliver.alter_body,
-            slow_ms=min(parse_duration(deliver.slow or 0), LONGEST_SLOWNESS_MS),
-        )
-
-
 class WebhookFault(Body):
     """A fault of webhook deliveries."""
 
@@ -299,42 +195,3 @@ def _wrong_delay(delay: str | float | None, param: str, longest_ms: int | None =
         return
     if longest_ms is not None and span_ms > longest_ms:
         yield wrong(param, f"it is wall time, at most {format_duration(longest_ms)}")
-
-
-def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
-    """Put a checked fault in force as it was given, for a scenario or by hand; its row. Inside a change."""
-    row = {
-        "id": world.streams.identifier("flt_", "ids.fault"),
-        **given,
-        "times_left": given.get("times"),
-        "hits": 0,
-        "scenario": scenario,
-    }
-    entry = cast("FaultEntry", row)  # what was given has been checked by the models
-    world.store[FAULTS].put(entry["id"], entry)
-    return entry
-
-
-FaultT = TypeVar("FaultT", InterfaceFault, WebhookFault)
-
-
-def first_hit(
-    world: World, model: type[FaultT], fits: Callable[[FaultT], bool], chance: str
-) -> tuple[str, FaultT] | None:
-    """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
-
-    `chance` names the stream from which it is drawn whether one with a probability acts.
-    """
-    table = world.store[FAULTS]
-    if not table.rows:
-        return None
-    sort = "webhook" if model is WebhookFault else "match"
-    for row in list(table.values()):
-        left = row["times_left"]
-        if sort not in row or left == 0 or not fits(fault := model.model_validate(row)):
-            continue
-        if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
-            continue
-        table.put(row["id"], {**row, "hits": row["hits"] + 1, "times_left": None if left is None else left - 1})
-        return row["id"], fault
-    return None

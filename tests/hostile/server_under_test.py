@@ -25,7 +25,7 @@ from simulator.kernel.ledger import BALANCES
 from simulator.kernel.world import World
 from simulator.server.app import Application
 from simulator.server.process import serving
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from tests.hostile.contract import answer_findings, event_findings
 from tests.hostile.findings import Findings
 from tests.hostile.mutations import dumps

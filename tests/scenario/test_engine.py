@@ -15,7 +15,7 @@ from simulator.scenario.catalogue import UnknownScenario
 from simulator.scenario.engine import Engine
 from simulator.scenario.files import Library
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from simulator.wire.records import find
 from tests.scenario.toy import (
     ACTIONS,

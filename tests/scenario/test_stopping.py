@@ -13,7 +13,7 @@ from simulator.scenario import stops
 from simulator.scenario.engine import Engine
 from simulator.scenario.logbook import last_entry
 from simulator.scenario.stops import stopped_since
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from simulator.wire.settings import Settings, change_settings
 from tests.scenario.test_engine import after, running, status
 from tests.scenario.toy import (

@@ -11,7 +11,7 @@ from simulator import Config, create_app
 from simulator.kernel.table import Write
 from simulator.server.app import Application
 from simulator.server.idempotency import ANSWERS
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from tests.support import KEYS, QUOTE
 
 

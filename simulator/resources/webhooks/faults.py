@@ -7,7 +7,8 @@ from simulator.kernel.copying import replace
 from simulator.kernel.journal import Event
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import NO_FAULT, Delivery, SignedRequest, Webhook
-from simulator.wire.faults import DeliveryPlan, WebhookFault, first_hit
+from simulator.wire import faults
+from simulator.wire.in_force import DeliveryPlan, first_hit
 
 _STALE_MS = 10 * MINUTE_MS
 _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
@@ -19,11 +20,11 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
     Inside a change. `NO_FAULT` when no fault matches.
     """
 
-    def fits(fault: WebhookFault) -> bool:
+    def fits(fault: faults.WebhookFault) -> bool:
         match = fault.webhook
         return match.event in (None, event.type) and match.endpoint_id in (None, endpoint.id)
 
-    hit = first_hit(world, WebhookFault, fits, "faults.webhooks")
+    hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
     return NO_FAULT if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
 
 

@@ -40,7 +40,7 @@ from simulator.resources.webhooks.records import (
     Webhook,
     delivery_id,
 )
-from simulator.wire.faults import DeliveryPlan
+from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.json import Shown
 from simulator.wire.records import move
 from simulator.wire.texts import headers_text

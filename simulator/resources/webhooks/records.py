@@ -13,7 +13,7 @@ from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import NO_HEADERS, HeadersText, Text
-from simulator.wire.faults import DeliveryPlan
+from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.records import Record
 
 ALL_EVENTS = "*"

@@ -10,7 +10,7 @@ from simulator.control.operation import ControlOperation
 from simulator.control.rows import control_rows
 from simulator.dashboard import DASHBOARD_ROWS
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.faults import FAULTS as IN_FORCE
+from simulator.wire.in_force import FAULTS as IN_FORCE
 from tests.hostile.actor import ID_ACTIONS, WORLD_ACTIONS, Actor
 from tests.hostile.campaign import Campaign
 from tests.hostile.campaigns.interface import FAULTS, WEATHER

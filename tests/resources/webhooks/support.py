@@ -11,7 +11,7 @@ from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt, Outcome
 from simulator.wire.events import emit
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from simulator.wire.operation import Probe, ProbeOutcome
 from simulator.wire.settings import SETTINGS
 from tests.support import find_operation, invoke, make_world

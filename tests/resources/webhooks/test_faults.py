@@ -7,7 +7,7 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.resources import webhooks
 from simulator.resources.webhooks import Attempt
-from simulator.wire.faults import FAULTS
+from simulator.wire.in_force import FAULTS
 from tests.resources.webhooks.support import (
     BROKEN,
     OK,

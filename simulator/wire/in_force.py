@@ -1,0 +1,163 @@
+"""The faults in force: their rows, what they make of a delivery, and which of them acts.
+
+They are checked by the models in `faults`, which a server without faults never makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, TypeVar, cast
+
+from pydantic import Field, with_config
+from typing_extensions import TypedDict
+
+from simulator.kernel.clock import parse_duration
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.fields import Id, Milliseconds
+from simulator.kernel.store import TableKey
+from simulator.kernel.world import World
+from simulator.wire import faults
+from simulator.wire.codec import StateError
+from simulator.wire.errors import ApiError
+from simulator.wire.json import JsonObject
+from simulator.wire.saved import SavedCount, hold_against
+from simulator.wire.shapes import Count, Meanings
+
+
+class _Named(TypedDict):
+    id: str
+    """Names the fault."""
+
+
+class _Given(TypedDict, total=False):
+    match: JsonObject
+    """Which calls it acts on, as given."""
+    respond: JsonObject | None
+    """The error that is answered instead, as given."""
+    delay: str | float | None
+    """How long the call is held back: wall time, as given."""
+    drop: bool
+    """Whether the connection is cut."""
+    malformed: Annotated[Literal["truncate", "garbage"], Meanings(faults.MALFORMED_MEANINGS)] | None
+    """How the body of the answer is spoilt."""
+    after_commit: bool
+    """Whether the work is done all the same."""
+    webhook: JsonObject
+    """Which deliveries it acts on, as given."""
+    deliver: JsonObject
+    """What happens to them, as given."""
+    times: Count | None
+    """How often it acts, as given."""
+    probability: float | None
+    """How likely it acts, as given."""
+
+
+class FaultEntry(_Named, _Given):
+    """A fault as it was given, and how it stands."""
+
+    times_left: Count | None
+    """How often it still acts; null: without end."""
+    hits: Count
+    """How often it has acted."""
+    scenario: str | None
+    """The scenario it is of; null for one that was put in force by hand."""
+
+
+@with_config(strict=True)
+class _Standing(TypedDict):
+    """What a fault in force has besides what was asked for."""
+
+    id: Annotated[str, Field(pattern=r"^flt_[0-9a-z]+$")]
+    times_left: SavedCount | None
+    hits: SavedCount
+    scenario: str | None
+
+
+def _check_row(key: str, row: FaultEntry) -> None:
+    hold_against(_Standing, row)
+    try:
+        faults.check_fault({name: value for name, value in row.items() if name not in _Standing.__annotations__}, None)
+    except ApiError as error:
+        raise StateError(error.param or "", error.message) from None
+    if row["id"] != key:
+        raise StateError("id", "it is the key of the row")
+
+
+FAULTS = TableKey("faults", FaultEntry, check=_check_row)
+"""The faults in force, by id; `scenario` is the one they are of (or None)."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryPlan:
+    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been carried out.
+
+    `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
+    """
+
+    fault_id: Id = ""
+    copies: int = 1
+    delay_ms: Milliseconds = 0
+    reorder: bool = False
+    drop: bool = False
+    corrupt_signature: bool = False
+    stale_timestamp: bool = False
+    alter_body: bool = False
+    slow_ms: Milliseconds = 0
+
+    @classmethod
+    def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
+        """What a fault asks for, its durations in milliseconds."""
+        return cls(
+            fault_id=fault_id,
+            copies=deliver.copies or 1,
+            delay_ms=parse_duration(deliver.delay or 0),
+            reorder=deliver.reorder,
+            drop=deliver.drop,
+            corrupt_signature=deliver.corrupt_signature,
+            stale_timestamp=deliver.stale_timestamp,
+            alter_body=deliver.alter_body,
+            slow_ms=min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
+        )
+
+
+def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -> FaultEntry:
+    """Put a checked fault in force as it was given, for a scenario or by hand; its row. Inside a change."""
+    row = {
+        "id": world.streams.identifier("flt_", "ids.fault"),
+        **given,
+        "times_left": given.get("times"),
+        "hits": 0,
+        "scenario": scenario,
+    }
+    entry = cast("FaultEntry", row)  # what was given has been checked by the models
+    world.store[FAULTS].put(entry["id"], entry)
+    return entry
+
+
+FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
+
+
+def first_hit(
+    world: World,
+    sort: Literal["match", "webhook"],
+    model: Callable[[], type[FaultT]],
+    fits: Callable[[FaultT], bool],
+    chance: str,
+) -> tuple[str, FaultT] | None:
+    """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
+
+    `sort` is the member that only faults of this `model` have.
+    `chance` names the stream from which it is drawn whether one with a probability acts.
+    """
+    table = world.store[FAULTS]
+    if not table.rows:
+        return None
+    for row in list(table.values()):
+        left = row["times_left"]
+        if sort not in row or left == 0 or not fits(fault := model().model_validate(row)):
+            continue
+        if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
+            continue
+        table.put(row["id"], {**row, "hits": row["hits"] + 1, "times_left": None if left is None else left - 1})
+        return row["id"], fault
+    return None
