@@ -51,7 +51,7 @@ from simulator.wire.operation import Operation
 from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, wiring_of
 from simulator.wire.rows import by_name
-from simulator.wire.settings import MANUAL_START, SETTINGS, Settings, bound_journal, put_settings, shown
+from simulator.wire.settings import DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
 
 _log = logging.getLogger(__name__)
 
@@ -94,7 +94,7 @@ class Blueprint:
     now_ms: int = parse_timestamp(MANUAL_START)
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=lambda: shown(Settings()))
+    settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     keys_of: str = ""
     at_wall_time: bool = False
 
@@ -106,7 +106,7 @@ class Inherited:
     `now_ms` None means the usual start: `MANUAL_START` under a manual clock, else the present.
     """
 
-    settings: Mapping[str, Any] = field(default_factory=lambda: shown(Settings()))
+    settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     now_ms: int | None = None
     rate: Decimal = Decimal(1)
     scenarios: tuple[str, ...] = DEFAULT_SCENARIOS

@@ -12,8 +12,9 @@ from pydantic import ValidationError
 from simulator.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.kernel.dataclass import dataclass
+from simulator.wire import setting_model
 from simulator.wire.fields import dotted, in_words
-from simulator.wire.settings import Settings, SettingSet, shown
+from simulator.wire.settings import DEFAULTS, SettingSet, shown
 
 _COUNTS = ("journal_limit", "journal_bytes", "timers_per_instant")
 _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
@@ -42,7 +43,7 @@ class Config:
     allowed_hosts: tuple[str, ...] = ()
     idle_seconds: float = 60.0
     request_seconds: float = 30.0
-    settings: SettingSet = field(default_factory=lambda: shown(Settings()))
+    settings: SettingSet = field(default_factory=lambda: DEFAULTS.copy())
 
 
 def make_config(
@@ -85,7 +86,7 @@ def make_config(
         raise ConfigError(problems)
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
-        allowed_hosts, idle_seconds, request_seconds, shown(validated),
+        allowed_hosts, idle_seconds, request_seconds, validated,
     )  # fmt: skip
 
 
@@ -108,18 +109,20 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
     return seconds
 
 
-def _settings(given: dict[str, Any], problems: list[str]) -> Settings:
+def _settings(given: dict[str, Any], problems: list[str]) -> SettingSet:
     """The settings of the default world; numbers may come as text, as flags and variables do."""
     values = {
         name: int(value) if name in _COUNTS and str(value).isdecimal() else value for name, value in given.items()
     }
+    if values == DEFAULTS:
+        return {**DEFAULTS}
     try:
-        return Settings.model_validate(values)
+        return shown(setting_model.Settings.model_validate(values))
     except ValidationError as error:
         for detail in error.errors(include_url=False):
             flag = "--" + dotted(detail["loc"]).replace("_", "-")
             problems.append(f"{flag}: {given[str(detail['loc'][0])]!r}: {_plain(detail)}")
-        return Settings()
+        return {**DEFAULTS}
 
 
 def _plain(detail: Any) -> str:

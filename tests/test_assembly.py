@@ -13,7 +13,8 @@ from simulator.kernel.world import World
 from simulator.resources.profile import profile_of
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader
-from simulator.wire.settings import Settings, settings_of, shown
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import settings_of, shown
 
 BY_HAND = Cause("action", "set_balance")
 

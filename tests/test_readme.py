@@ -21,7 +21,7 @@ from click import Group
 from simulator.cli import main
 from simulator.kernel.clock import parse_duration
 from simulator.resources.webhooks.queue import RETRY_DELAYS_MS
-from simulator.wire.settings import Settings
+from simulator.wire.setting_model import Settings
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")

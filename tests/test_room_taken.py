@@ -17,7 +17,8 @@ import pytest
 from simulator import Config, create_app
 from simulator.kernel.world import World
 from simulator.scenario.clients import AsgiClient
-from simulator.wire.settings import Settings, shown
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import shown
 from tests.support import KEYS, QUOTE
 
 PAYEE = {

@@ -33,7 +33,7 @@ from simulator.wire.json import JsonObject, dumps
 from simulator.wire.json_pieces import Piece, read_down_to
 from simulator.wire.rows import by_name
 from simulator.wire.saved import hold_against
-from simulator.wire.settings import SETTINGS, Settings, shown
+from simulator.wire.settings import DEFAULTS, SETTINGS
 from simulator.wire.texts import json_text
 
 FORMAT = "rampsim.state"
@@ -229,7 +229,7 @@ def _clock(parent: JsonObject, at: str, codec: Codec) -> tuple[str, int, Decimal
 def _settings(blueprint: JsonObject) -> JsonObject:
     settings = _object(blueprint, "settings", "blueprint.")
     _held_against(SETTINGS, "settings", settings, "blueprint.settings")
-    return shown(Settings()) | settings  # a document of a version that had fewer
+    return {**DEFAULTS, **settings}  # a document of a version that had fewer
 
 
 def _table(name: str, pairs: object, contents: Contents) -> dict[str, object]:

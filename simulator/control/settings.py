@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.kernel.journal import Cause
-from simulator.wire.settings import Settings, SettingSet, bound_journal, change_settings, settings_of
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import SettingSet, bound_journal, change_settings, settings_of
 
 
 async def get_settings(call: ControlCall) -> SettingSet:

@@ -27,7 +27,8 @@ from simulator.server.endpoint import base_of
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
-from simulator.wire.settings import Settings, SettingSet, change_settings, settings_of
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import SettingSet, change_settings, settings_of
 from simulator.wire.shapes import Count, Format, Timestamp
 from simulator.wire.strict import did_you_mean
 

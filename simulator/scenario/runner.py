@@ -34,7 +34,7 @@ from simulator.scenario.matching import ABSENT, dig, passes
 from simulator.scenario.parts import Tests
 from simulator.scenario.results import Check, RunResult, TimelineEntry
 from simulator.wire.json import JsonObject, dumps
-from simulator.wire.settings import MANUAL_START, Settings, shown
+from simulator.wire.settings import DEFAULTS, MANUAL_START
 
 MAX_ATTEMPTS = 5
 FIRST_BACKOFF_SECONDS = 1
@@ -107,7 +107,7 @@ class _Run:
         wanted = {
             "clock": {"mode": "manual", "now": MANUAL_START},
             "scenarios": [],
-            "settings": shown(Settings()),
+            "settings": {**DEFAULTS},
             **({} if self._seed is None else {"seed": self._seed}),
         }
         world = await self._control("POST", "/worlds", wanted)

@@ -123,7 +123,7 @@ def test_no_fee_can_be_calculated_by_an_id() -> None:
     (calculate,) = [row for row in FEE_OPERATIONS if row.name == "calculate_fee"]
     assert isinstance(calculate, Operation)
     assert "{" not in calculate.path
-    assert not [field for field in calculate.body.model_fields if field.endswith("id")]
+    assert not [field for field in calculate.body().model_fields if field.endswith("id")]
 
 
 class TestWhatIsMissing:

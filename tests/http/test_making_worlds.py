@@ -15,7 +15,8 @@ from click.testing import CliRunner
 from simulator.cli import main
 from simulator.config import Config, ConfigError
 from simulator.host import create_app
-from simulator.wire.settings import Settings, shown
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import shown
 from tests.remote import Remote, running
 
 FLAGS = {"strict": True, "rate_limit": "5/10", "webhook_urls": "any", "webhook_timestamp": "simulated"}

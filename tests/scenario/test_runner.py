@@ -13,7 +13,8 @@ from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.filling import NoValue, fill
 from simulator.scenario.results import Check, RunResult
 from simulator.scenario.runner import run
-from simulator.wire.settings import MANUAL_START, Settings, shown
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import MANUAL_START, shown
 from tests.scenario.toy import LOADER
 
 NOW = "2026-01-05T08:00:00.000Z"

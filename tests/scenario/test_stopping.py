@@ -14,7 +14,8 @@ from simulator.scenario.engine import Engine
 from simulator.scenario.logbook import last_entry
 from simulator.scenario.stops import stopped_since
 from simulator.wire.in_force import FAULTS
-from simulator.wire.settings import Settings, change_settings
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import change_settings
 from tests.scenario.test_engine import after, running, status
 from tests.scenario.toy import (
     ACTIONS,

@@ -8,7 +8,8 @@ from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
 from simulator.server import ratelimit
 from simulator.wire.errors import ApiError
-from simulator.wire.settings import Settings, change_settings
+from simulator.wire.setting_model import Settings
+from simulator.wire.settings import change_settings
 from tests.support import advance, make_world
 
 

@@ -319,7 +319,7 @@ def test_whoever_answers_first_ids_records_and_timers_are_the_same() -> None:
         while attempts := take(world):
             for attempt in reversed(attempts) if backwards else attempts:
                 report(world, attempt, BROKEN)
-        deliveries = [webhooks.render_delivery(world, row) for row in webhooks.all_deliveries(world)]
+        deliveries = [webhooks.shapes.render_delivery(world, row) for row in webhooks.all_deliveries(world)]
         timers = [(timer.due_at_ms, timer.target) for timer in world.agenda.in_firing_order()]
         endpoint = deliveries[0]["endpoint_id"]
         return deliveries, timers, call(world, "GET", "/webhooks/{id}/deliveries", id=endpoint)

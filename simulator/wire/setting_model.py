@@ -1,0 +1,61 @@
+"""What calls and flags may set of a world. `settings` keeps what is in force."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field, StringConstraints
+
+from simulator.wire.fields import Body
+from simulator.wire.shapes import Meanings
+
+RATE_LIMIT_PATTERN = r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$"
+
+RateLimit = Annotated[str, StringConstraints(pattern=RATE_LIMIT_PATTERN)]
+"""`N/SECONDS`: at most N calls in so many seconds, for each key pair."""
+
+
+RateLimitClock = Annotated[
+    Literal["simulated", "wall"],
+    Meanings({"simulated": "The clock of the world.", "wall": "The clock of the machine."}),
+]
+WebhookUrls = Annotated[
+    Literal["public", "local", "any"],
+    Meanings(
+        {
+            "public": "Public HTTPS URLs only, as at the service.",
+            "local": "Those, and any URL of this machine.",
+            "any": "Any URL.",
+        }
+    ),
+]
+WebhookTimestamp = Annotated[
+    Literal["wall", "simulated"],
+    Meanings(
+        {
+            "wall": "The clock of the machine, which receivers compare it with.",
+            "simulated": "The clock of the world, for receivers whose time is frozen with it.",
+        }
+    ),
+]
+
+
+class Settings(Body):
+    """All settings with their defaults."""
+
+    strict: bool = False
+    """Whether unknown fields and query parameters are refused with 400 instead of ignored."""
+    rate_limit: RateLimit | None = None
+    """How many calls a key pair may make in how many seconds, as N/SECONDS; null: no limit."""
+    rate_limit_clock: RateLimitClock = "simulated"
+    """The clock that the windows of the rate limit are counted by."""
+    webhook_urls: WebhookUrls = "local"
+    """Which URLs may receive webhooks."""
+    webhook_timestamp: WebhookTimestamp = "wall"
+    """The clock that X-Timestamp is taken from."""
+    journal_limit: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    """How many interface calls the journal keeps."""
+    journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] = 64 * 1024 * 1024
+    """How many bytes of them it keeps."""
+    timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    """How many timers may fire at one instant before the world is taken to run in circles."""
