@@ -189,7 +189,7 @@ ACTIONS = ActionTable(
         Action("confirmation_arrives", "", _moves("confirmation_arrives"), ("deposit",)),
         Action("broadcast", "", _moves("broadcast"), ("send",)),
         Action("complete", "", _moves("complete"), _TRANSACTIONS),
-        Action("fail", "", _moves("fail"), _TRANSACTIONS, Failure),
+        Action("fail", "", _moves("fail"), _TRANSACTIONS, lambda: Failure),
         Action("refund", "", _moves("refund"), _TRANSACTIONS),
         Action("set_network", "", _set_network, (), lambda: Network),
         Action("set_rate", "", _set_rate, (), lambda: Rate),
