@@ -260,7 +260,11 @@ class _ControlWay:
 
 def _header(scope: Scope, wanted: bytes) -> str | None:
     """The first header of a name, None where there is none."""
-    return next((value.decode("latin-1") for name, value in scope["headers"] if name.lower() == wanted), None)
+    for name, value in scope["headers"]:
+        if name == wanted:
+            found: str = value.decode("latin-1")
+            return found
+    return None
 
 
 def _origin(scope: Scope) -> str:

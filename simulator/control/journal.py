@@ -21,7 +21,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
 from simulator.wire.codec import StateError, checker
-from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.json import JsonObject, dumps
 from simulator.wire.saved import STRICT, SavedMoment
 from simulator.wire.settings import settings_of
 from simulator.wire.shapes import Count, Timestamp
@@ -133,7 +133,7 @@ class ControlJournal:
             "environment": "production" if environment == "production" else "sandbox",
             "body": masker.value(_readable(call.raw)),
             "status": operation.status if answer is not None else 204,
-            "answer": masker.value(loads(dumps(answer))) if operation.keeps_answer else None,
+            "answer": masker.json(dumps(answer)) if operation.keeps_answer else None,
         }
         with world.change(Cause("action", operation.name, call.id)):
             table, text = world.store[CALLS], json_text(row)

@@ -134,7 +134,8 @@ def _first(
     *,
     descending: bool = False,
 ) -> list[R]:
-    some: Iterable[R] = table.values()
+    newest_come_first = descending and by is None
+    some: Iterable[R] = reversed(table.values()) if newest_come_first else table.values()
     if len(table) > FEW and (conditions or count is not None):
         rows = table.index(indexes.Numbered)
         found = within(rows, conditions)
@@ -143,10 +144,11 @@ def _first(
             if count is not None:
                 page = rows.page(found, by, 0, min(count, len(found)), descending=descending)
                 return [rows[number] for number in page]
-        some = [rows[number] for number in found]
-    matching = list(some)
+        numbers = list(found)
+        some = map(rows.__getitem__, reversed(numbers) if newest_come_first else numbers)
     for condition in conditions:
-        matching = [row for row in matching if condition.holds(row)]
-    if by is not None:
-        matching.sort(key=by)
+        some = filter(condition.holds, some)  # one after another: whoever wants a single row looks no further
+    if by is None:
+        return list(islice(some, count))
+    matching = sorted(some, key=by)
     return (matching[::-1] if descending else matching)[:count]

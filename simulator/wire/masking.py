@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 from urllib.parse import unquote
 
-from simulator.wire.json import JsonObject
+from simulator.wire.json import JsonObject, loads
 
 MASK = "***"
 
@@ -137,6 +137,11 @@ class Masker:
                 for name, item in value.items()
             }
         return [self.value(item) for item in value] if isinstance(value, list) else value
+
+    def json(self, raw: bytes) -> Any:
+        """What a JSON text says, without secrets; that most have nothing which looks like one shows at a glance."""
+        value, lower = loads(raw), raw.decode().lower()
+        return self.value(value) if any(map(lower.__contains__, self._hints)) else value
 
     def header(self, name: str, value: str) -> str:
         """The value of a header; one that is made to carry a secret is masked whole, but for a clean `Bearer`."""

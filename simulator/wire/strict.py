@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
+from functools import cache
 from typing import get_args
 
 from pydantic import BaseModel
@@ -42,12 +43,18 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "member
 
 def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "member", prefix: str = "") -> None:
     """The same for a JSON object that is to become a model, at every depth; looked at before anything is missing."""
-    fields = {field.alias or name: field for name, field in model.model_fields.items()}
-    refuse_names(raw, fields, what, prefix)
-    for name, field in fields.items():
-        inner, value = _model_in(field.annotation), raw.get(name)
+    members = _members(model)
+    refuse_names(raw, members, what, prefix)
+    for name, inner in members.items():
+        value = raw.get(name)
         if inner is not None and isinstance(value, Mapping):
             refuse_unknown(inner, value, what, f"{prefix}{name}.")
+
+
+@cache
+def _members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
+    """The names that a model knows, each with the model of what stands there, where that is one."""
+    return {field.alias or name: _model_in(field.annotation) for name, field in model.model_fields.items()}
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:

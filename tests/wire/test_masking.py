@@ -6,7 +6,9 @@ import json
 from urllib.parse import quote
 
 import pytest
+from hypothesis import given, strategies
 
+from simulator.wire.json import dumps
 from simulator.wire.masking import Masker
 
 SECRETS = ("sk_test_simulator", "tok_live_" + "a1" * 20, "whk_test_0123456789abcdef", "a-control-token")
@@ -141,3 +143,21 @@ def test_many_headers_are_masked_as_the_first_ones_are() -> None:
         assert masker.header("x-note", f"sk_test_{number:024}") == "***"
         assert masker.header("x-note", f"note {number}") == f"note {number}"
     assert masker.headers({"x-tok_test_5": "a"}) == {"x-***": "a"}
+
+
+@given(
+    strategies.recursive(
+        strategies.sampled_from(
+            ["", "plain", "sk_live_1", "Ångström", 'a "quote"', "token", "a-control-token", "K\u212aEY=1"]
+        )
+        | strategies.integers(-5, 5),
+        lambda inner: (
+            strategies.lists(inner, max_size=3)
+            | strategies.dictionaries(
+                strategies.sampled_from(["note", "api_key", "secretKey", "id"]), inner, max_size=3
+            )
+        ),
+    )
+)
+def test_what_a_text_says_is_masked_as_the_value_is(value: object) -> None:
+    assert MASKER.json(dumps(value)) == MASKER.value(value)

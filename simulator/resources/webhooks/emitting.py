@@ -11,6 +11,7 @@ from typing import Any
 
 from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.journal import EVENTS
+from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.resources.webhooks import bodies
 from simulator.wire.actions import ActionCall
@@ -44,22 +45,32 @@ def emit_example(call: ActionCall[None, bodies.EmitParameters]) -> JsonObject:
 def _subject(world: World, environment: str, event_type: str) -> tuple[JsonObject, str]:
     subjects = subjects_of(world.wiring.kinds.values())[event_type]
     shown = next((one for one in subjects if one.kind.name == EVENT_TYPES[event_type].example_of), subjects[0])
-    example: JsonObject = _at(world.now_ms, shown.example)
     if shown.kind.sole is not None:
         record = shown.kind.sole(world)
         own = render_for_event(world, record)
-        return own if record.status in shown.statuses else own | example, record.object_id
+        return own if record.status in shown.statuses else own | _example(world, shown), record.object_id
     more = event_type in shown.kind.event_shapes
     found = _last_sent(world, environment, event_type) if more else _standing(world, environment, subjects)
-    return found or (example, example.get("id") or f"network_{environment}_{example['network']}")
+    if found is not None:
+        return found
+    example = _example(world, shown)
+    return example, example.get("id") or f"network_{environment}_{example['network']}"
+
+
+def _example(world: World, subject: Subject) -> JsonObject:
+    made: JsonObject = _at(world.now_ms, subject.example)
+    return made
 
 
 def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> tuple[JsonObject, str] | None:
     """The newest resource that stands where the event leaves one, as it is."""
-    found: list[Any] = []
+    # Kinds that lie in one table are looked for together: of transactions there are six.
+    kinds: dict[tuple[TableKey[Any], tuple[str, ...]], list[str]] = {}
     for subject in subjects:
-        own = subject.kind.table.of(environment)
-        fits = having("kind", subject.kind.name), having("status", *subject.statuses)
+        kinds.setdefault((subject.kind.table, subject.statuses), []).append(subject.kind.name)
+    found: list[Any] = []
+    for (table, statuses), names in kinds.items():
+        own, fits = table.of(environment), (having("kind", *names), having("status", *statuses))
         for address in (own, own.of_deleted):
             found += newest_of(world.store[address], fits, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
