@@ -71,6 +71,8 @@ def _unit(decimals: int) -> Decimal:
 
 def format_decimal(value: Decimal) -> str:
     """Without exponent, trailing zeros trimmed down to two decimals."""
+    if value is ZERO:  # half of all amounts are parts of a fee that is none
+        return "0.00"
     text = str(value)  # in half the time of `:f`, which only very large and very small numbers need
     whole, _, fraction = (f"{value:f}" if "E" in text else text).partition(".")
     return f"{whole}.{fraction.rstrip('0').ljust(2, '0')}"

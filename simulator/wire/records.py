@@ -184,10 +184,10 @@ def create(world: World, record: R, on: str, when: str = "", *, announced: bool 
     kind = kind_of(world, record)
     move = kind.machine.begin(on, when)
     record = replace(record, status=move.target)
-    _write(world, kind, record)
-    if kind.put is None:
+    table = _write(world, kind, record)
+    if table is not None:
         # The name that the table has: a text made anew for each record would stay with it.
-        world.store[INDEX].put(record.id, world.store[kind.table.of(record.environment, record.owner)].name)
+        world.store[INDEX].put(record.id, table.name)
     if world.origin.says_something:
         world.store[ORIGINS].put(record.id, world.origin)
         world.journal.lasting.add(world.origin.body)
@@ -321,11 +321,14 @@ def origin_of(world: World, record_id: str) -> Origin:
     return world.store[ORIGINS].get(record_id) or NO_ORIGIN
 
 
-def _write(world: World, kind: Kind, record: Record) -> None:
+def _write(world: World, kind: Kind, record: Record) -> Table[Any] | None:
+    """Put a record into the table of its kind; None for a kind that puts it elsewhere."""
     if kind.put is not None:
         kind.put(world, record)
-    else:
-        world.store[kind.table.of(record.environment, record.owner)].put(record.id, record)
+        return None
+    table = world.store[kind.table.of(record.environment, record.owner)]
+    table.put(record.id, record)
+    return table
 
 
 def _emit(world: World, kind: Kind, record: Record, move: Move, extra: Shown) -> None:

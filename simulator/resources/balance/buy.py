@@ -14,7 +14,7 @@ from simulator.resources.balance.quotes import new_price_fields, quoted_fields, 
 from simulator.resources.balance.records import QUOTE_TABLES, WalletQuote
 from simulator.resources.balance.rendering import render_buy, render_buy_quote
 from simulator.resources.fees import require_in_force
-from simulator.resources.profile import charge_limits, check_amount, check_limits_left
+from simulator.resources.profile import charge_limits, check_amount
 from simulator.resources.ramps import bank_instructions, check_payer, require_payers_bank
 from simulator.resources.reference import COUNTRY_OF, fiat, is_phone
 from simulator.resources.transactions import PaymentInstructions, Transaction, begin, open_quote, use_quote
@@ -80,9 +80,8 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
         require_payers_bank(body.payer, quote.paid.code)
         account_number = body.payer.account_number
     require_in_force(world, environment, quote.product_id, "quote_id")
-    check_limits_left(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
-    require_up(world, environment, quote.received.currency)
     limit_charge = charge_limits(world, environment, quote.paid.amount, quote.paid.code, "quote_id")
+    require_up(world, environment, quote.received.currency)
     use_quote(world, quote)
     fields = quoted_fields(world, quote)
     instructions: PaymentInstructions

@@ -18,7 +18,7 @@ from simulator.resources.balance.records import WalletQuote
 from simulator.resources.balance.rendering import render_withdraw, render_withdraw_quote
 from simulator.resources.beneficiaries import Beneficiary, beneficiary
 from simulator.resources.fees import require_in_force
-from simulator.resources.profile import charge_limits, check_amount, check_limits_left
+from simulator.resources.profile import charge_limits, check_amount
 from simulator.resources.reference import COUNTRY_OF, fiat
 from simulator.resources.transactions import Transaction, begin, holder, open_quote, use_quote
 from simulator.wire.errors import ApiError, invalid
@@ -127,9 +127,8 @@ def execute_withdraw(
     recipient = beneficiary(world, environment, present(quote.beneficiary_id))
     require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, currency, quote.paid.amount, "quote_id")
-    check_limits_left(world, environment, quote.received.amount, quote.received.code, "quote_id")
-    require_up(world, environment, currency)
     limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")
+    require_up(world, environment, currency)
     use_quote(world, quote)
     transaction = Transaction(
         **quoted_fields(world, quote),

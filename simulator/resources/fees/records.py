@@ -6,6 +6,7 @@ Tables "Fee product" and "Fee object" of the specification, decisions M2, M9, R9
 from __future__ import annotations
 
 from decimal import Decimal
+from functools import lru_cache
 from typing import Annotated, Literal
 
 from simulator.kernel.dataclass import dataclass
@@ -54,6 +55,7 @@ class Fee:
     network_fee: Decimal
 
 
+@lru_cache(maxsize=256)  # a row is kept with every transfer and deposit: those of one currency share it
 def no_fee(currency: Currency) -> Fee:
     """No fee at all."""
     return Fee(ZERO, currency, ZERO, ZERO)

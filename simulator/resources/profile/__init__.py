@@ -14,7 +14,6 @@ from simulator.resources.profile.limits import (
     LimitCharge,
     charge_limits,
     check_amount,
-    check_limits_left,
     release_limits,
     would_exceed_monthly,
 )
@@ -77,7 +76,6 @@ __all__ = [
     "PlatformUser",
     "charge_limits",
     "check_amount",
-    "check_limits_left",
     "is_oneself",
     "platform_user",
     "platform_users",

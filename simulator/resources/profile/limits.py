@@ -99,14 +99,6 @@ def check_amount(world: World, environment: str, amount: Decimal, fiat_code: str
     _within(world, environment, "per_transaction", charged, "amount")
 
 
-def check_limits_left(world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount") -> None:
-    """Refuse an amount of fiat above any of the three limits, counting nothing; ApiError amount_too_high."""
-    charged = _in_default(world, environment, amount, fiat_code)
-    _within(world, environment, "per_transaction", charged, param)
-    for period in ("daily", "monthly"):
-        _within(world, environment, period, add(used(world, environment, period), charged), param)
-
-
 def charge_limits(
     world: World, environment: str, amount: Decimal, fiat_code: str, param: str = "amount"
 ) -> LimitCharge:
@@ -114,8 +106,10 @@ def charge_limits(
 
     Returns what was charged, to be handed to `release_limits` when the transaction comes to nothing.
     """
-    check_limits_left(world, environment, amount, fiat_code, param)
     charged = _in_default(world, environment, amount, fiat_code)
+    _within(world, environment, "per_transaction", charged, param)
+    for period in ("daily", "monthly"):
+        _within(world, environment, period, add(used(world, environment, period), charged), param)
     currency = profile_of(world).default_currency
     day, month = _periods(world)
     _add(world, environment, day, currency, charged)
@@ -154,9 +148,10 @@ def _day_and_month(days: int) -> tuple[str, str]:
 
 
 def _in_default(world: World, environment: str, amount: Decimal, fiat_code: str) -> Decimal:
-    source, target = reference.FIATS[fiat_code], reference.FIATS[profile_of(world).default_currency]
-    if source == target:
+    default = profile_of(world).default_currency
+    if fiat_code == default:
         return amount
+    source, target = reference.FIATS[fiat_code], reference.FIATS[default]
     return target.round_down(reference.convert_mid(world, environment, amount, source, target))
 
 

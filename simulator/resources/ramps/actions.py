@@ -12,7 +12,7 @@ from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtra
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
 from simulator.resources.fees import check_limits, formula, match, require_in_force, solve_source
-from simulator.resources.profile import charge_limits, check_amount, check_limits_left
+from simulator.resources.profile import charge_limits, check_amount
 from simulator.resources.ramps import bodies
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
 from simulator.resources.ramps.records import QUOTES, RampQuote
@@ -230,12 +230,11 @@ def _bad_address(param: str, network: str) -> ApiError:
 
 
 def _use(world: World, quote: RampQuote) -> Transaction:
-    """The last checks, then the first changes: limits charged, quote used. Returns what both directions have."""
+    """The last checks and the first changes: limits charged, quote used. Returns what both directions have."""
     environment, fiat_amount, fiat_code = quote.environment, quote.fiat_amount, quote.fiat_currency
     require_in_force(world, environment, quote.product_id)
-    check_limits_left(world, environment, fiat_amount, fiat_code)
-    require_network(world, environment, quote.network)
     limit_charge = charge_limits(world, environment, fiat_amount, fiat_code)
+    require_network(world, environment, quote.network)
     use_quote(world, quote)
     onramp = quote.type == "onramp"
     return Transaction(

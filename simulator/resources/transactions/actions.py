@@ -108,12 +108,13 @@ def credit_deposit(
 
     `source` is the ledger account it comes from: the outside world, or the sender's of an internal transfer.
     """
+    credited = Side(asset.code, asset.network, amount)
     transaction = Transaction(
         **new_order_fields(world, environment, owner),
         owner=owner,
         type="deposit",
-        paid=Side(asset.code, asset.network, amount),
-        received=Side(asset.code, asset.network, amount),
+        paid=credited,
+        received=credited,
         amount=amount,
         net_amount=amount,
         fee=no_fee(asset),

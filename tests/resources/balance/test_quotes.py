@@ -99,12 +99,13 @@ def test_a_quote_id_is_text(kind: str, quote_id: Any, code: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_network_that_is_down_stops_quotes_and_their_use(kind: str) -> None:
     wallets = WalletWorld()
-    made = quote(wallets, kind)
+    made, limits = quote(wallets, kind), wallets.get("/profile/limits")
     network = "stellar" if kind == "swap" else "celo"
     wallets.act("set_network", network=network, status="down")
     assert refusal(quote, wallets, kind)[:2] == (503, "network_unavailable")
     assert refusal(use, wallets, kind, made["id"])[:2] == (503, "network_unavailable")
     assert status(wallets, made["id"]) == "active"
+    assert wallets.get("/profile/limits") == limits
     wallets.act("set_network", network=network, status="operational")
     assert use(wallets, kind, made["id"])["type"] == kind
 
