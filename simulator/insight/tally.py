@@ -31,15 +31,11 @@ _EMPTY_PAGE = b'{"data":[],'
 
 
 class Counted(NamedTuple):
-    """What a row counts. No part has a blank, so that one text can be the row's key and be read back."""
+    """What a row counts. No part has a blank, so the row's key is all three with blanks between them."""
 
     sort: str
     operation: str
     which: str
-
-    @property
-    def row(self) -> str:
-        return " ".join(self)
 
     @classmethod
     def of(cls, row: str) -> Counted:
@@ -59,20 +55,19 @@ COVERAGE = TableKey("coverage", Hits, around=True)
 
 def count_entry(world: World, operation: Operation, exchange: JournalEntry) -> None:
     """Count one call that was routed to an operation; inside a change."""
-    _count(world, f"{ANSWER} {operation.name} {outcome_of(exchange)}", exchange.id)
+    _count(world, ANSWER, operation, outcome_of(exchange), exchange)
     if len(exchange.answer_headers) > 1 and any(name == REPLAYED_HEADER for name, _ in exchange.answer_headers):
-        _count(world, f"{REPLAY} {operation.name} {SUCCESS}", exchange.id)
+        _count(world, REPLAY, operation, SUCCESS, exchange)
     if exchange.status == 200 and isinstance(operation.query, Listing):
         is_first = query_of(exchange.path).get("page", "1").lstrip("0") == "1"
         if is_first or not exchange.response.startswith(_EMPTY_PAGE):
-            _count(world, f"{PAGE} {operation.name} {FIRST if is_first else FURTHER}", exchange.id)
+            _count(world, PAGE, operation, FIRST if is_first else FURTHER, exchange)
 
 
-def _count(world: World, key: str, request_id: str) -> None:
-    """Count what the key of a row says: a `Counted`, written at once."""
-    table = world.store[COVERAGE]
+def _count(world: World, sort: str, operation: Operation, which: str, exchange: JournalEntry) -> None:
+    table, key = world.store[COVERAGE], f"{sort} {operation.name} {which}"
     row = table.get(key)
-    table.put(key, Hits(1, request_id) if row is None else Hits(row.hits + 1, row.first))
+    table.put(key, Hits(1, exchange.id) if row is None else Hits(row.hits + 1, row.first))
 
 
 def tallied(world: World) -> Iterator[tuple[Counted, Hits]]:
