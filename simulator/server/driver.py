@@ -162,21 +162,31 @@ class Driver:
 
         At once while the clock is being advanced, and in a world that has ended.
         """
+        if not self.catch_up(world):
+            await self._fired(world, self._keeping(world))
+
+    def catch_up(self, world: World) -> bool:
+        """Begin with what `bring_up_to_date` does; whether that was all, as for nearly every call."""
         keeping = self._keeping(world)
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
-        await self._fired(world, keeping)
+        return keeping.firing is None
 
     async def fire_due(self, world: World) -> None:
         """Fire what is due at this moment of the world: what a call has just planned without delay."""
+        if not self.fire_at_once(world):
+            await self._fired(world, self._keeping(world))
+
+    def fire_at_once(self, world: World) -> bool:
+        """Begin with what `fire_due` does; whether that was all, as after nearly every call."""
         keeping = self._keeping(world)
         if keeping.firing is None:
             timer = world.agenda.next()
             if timer is None or timer.due_at_ms > world.now_ms:  # after most calls
                 keeping.leftover = keeping.leftover and keeping.advance is not None
-                return
+                return True
         self._fire(world, keeping, world.now_ms)
-        await self._fired(world, keeping)
+        return keeping.firing is None
 
     def begin_firing(self, world: World) -> None:
         """As `fire_due`, without waiting for the end."""
@@ -238,6 +248,12 @@ class Driver:
         """Begin to count real time from now: after the clock was set or its mode or rate changed."""
         self._keeping(world).anchor = _Anchor(self._seconds(), world.now_ms)
         self.set_alarm(world)
+
+    def follow(self, world: World) -> None:
+        """Something has changed in a world: set its alarm anew, but for the time of an advance."""
+        keeping = self._keeping(world)
+        if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
+            self.set_alarm(world)
 
     def set_alarm(self, world: World) -> None:
         """Wake a running world when its next timer falls due."""

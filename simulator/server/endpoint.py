@@ -65,12 +65,15 @@ class Endpoint:
         request = self._begin(incoming)
         try:
             found = self._router.find(request.path)
-            await self._tie(request, is_known=found is not None)
+            if not self._tie(request, is_known=found is not None):
+                await self._catch_up(request, is_known=found is not None)
             answer = self._at_once(request, found)
             outgoing = answer if isinstance(answer, Outgoing) else await self._or_refused(request, answer)
         except Exception:
             outgoing = self._fail(request)
-        return await self._finish(request, outgoing)
+        if not self._finish(request, outgoing):
+            await self._follow_up(request.world)
+        return outgoing
 
     async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
         """Refuse a call before it is looked at; never raises."""
@@ -79,22 +82,30 @@ class Endpoint:
             outgoing = self._refuse(request, error)
         except Exception:
             outgoing = self._fail(request)
-        return await self._finish(request, outgoing)
+        if not self._finish(request, outgoing):
+            await self._follow_up(request.world)
+        return outgoing
 
     def _begin(self, incoming: Incoming) -> Request:
         environment, path = _split(incoming.path)
         return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
-    async def _finish(self, request: Request, outgoing: Outgoing) -> Outgoing:
-        """Let happen what is due now. Whatever fails here, the answer stands."""
+    def _finish(self, request: Request, outgoing: Outgoing) -> bool:
+        """Let happen what is due now; False where that takes time. Whatever fails here, the answer stands."""
         try:
             if not request.is_entered:
                 with request.world.change(_BOOKKEEPING):
                     self._enter(request, outgoing)
-            await self._runtime.follow_up(request.world)
+            return self._runtime.follow_up_at_once(request.world)
         except Exception:
             self._runtime.log_defect()
-        return outgoing
+        return True
+
+    async def _follow_up(self, world: World) -> None:
+        try:
+            await self._runtime.follow_up(world)
+        except Exception:
+            self._runtime.log_defect()
 
     def _fail(self, request: Request) -> Outgoing:
         """500 for the exception being handled; its traceback goes to the log only."""
@@ -120,19 +131,26 @@ class Endpoint:
         except ApiError as error:
             return self._refuse(request, error)
 
-    async def _tie(self, request: Request, *, is_known: bool) -> None:
-        """Find the world of a call, at its present moment; another, if one took its place while timers fired."""
-        signs_in = is_known and request.path == "/auth/token"
-        credential = public_key_of(request.incoming) if signs_in else request.token if is_known else None
-        while True:
-            world = self._world_of(credential)
-            request.world = world
-            await self._runtime.driver.bring_up_to_date(world)
-            if not is_known or self._world_of(credential) is world:
-                return
+    def _tie(self, request: Request, *, is_known: bool) -> bool:
+        """Find the world of a call, and bring it to its present moment; False where that takes time."""
+        request.world = self._world_of(request, is_known)
+        return self._runtime.driver.catch_up(request.world)
 
-    def _world_of(self, credential: str | None) -> World:
-        return (credential and self._simulator.world_of(credential)) or self._simulator.default
+    async def _catch_up(self, request: Request, *, is_known: bool) -> None:
+        """Wait for the present moment of the world of a call; of another, if one took its place meanwhile."""
+        while True:
+            world = request.world
+            await self._runtime.driver.bring_up_to_date(world)
+            if not is_known or self._world_of(request, is_known) is world:
+                return
+            request.world = self._world_of(request, is_known)
+
+    def _world_of(self, request: Request, is_known: bool) -> World:
+        if is_known:
+            credential = public_key_of(request.incoming) if request.path == "/auth/token" else request.token
+            if credential and (world := self._simulator.world_of(credential)) is not None:
+                return world
+        return self._simulator.default
 
     def _at_once(self, request: Request, found: _Found) -> _Answering:
         """All that a call does before it has to wait for something, in one change: nearly always everything.

@@ -68,8 +68,7 @@ class Runtime:
         if not self.simulator.lives(world):
             return
         self.courier.pump(world)
-        if not self.driver.is_busy(world):
-            self.driver.set_alarm(world)
+        self.driver.follow(world)
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
@@ -79,9 +78,17 @@ class Runtime:
 
     async def follow_up(self, world: World) -> None:
         """A call changed a world: what it planned without delay fires, then the courier and the watchers are called."""
-        if self.simulator.lives(world):
+        if not self.follow_up_at_once(world):
             await self.driver.fire_due(world)
             self.changed(world)
+
+    def follow_up_at_once(self, world: World) -> bool:
+        """As `follow_up`; False where what is due takes longer than a moment, and somebody has to wait for it."""
+        if self.simulator.lives(world):
+            if not self.driver.fire_at_once(world):
+                return False
+            self.changed(world)
+        return True
 
     # The life of worlds, as the simulator tells it
 

@@ -128,7 +128,7 @@ def test_a_defect_is_answered_with_an_envelope_and_told_in_the_log_only(caplog: 
         def broken(*_: Any) -> Any:
             raise RuntimeError(f"no such luck with {secret}")
 
-        application.runtime.driver.bring_up_to_date = broken  # type: ignore[method-assign]
+        application.runtime.driver.catch_up = broken  # type: ignore[method-assign]
         with caplog.at_level(logging.ERROR):
             for path in ("/v1/profile", "/_simulator/clock"):
                 status, _, body = ask(origin, request("GET", path))

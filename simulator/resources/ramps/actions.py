@@ -11,7 +11,7 @@ from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
-from simulator.resources.fees import check_limits, formula, match, require_in_force, solve_source
+from simulator.resources.fees import Fee, check_limits, formula, match, require_in_force, solve_source
 from simulator.resources.profile import charge_limits, check_amount
 from simulator.resources.ramps import bodies
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
@@ -117,14 +117,16 @@ def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     )
     fee_of = formula(world, environment, product, source, body.network)
 
-    def delivers(amount: Decimal) -> Decimal:
-        return delivered(body.type, amount, fee_of(amount).total, rate, destination)
+    def delivers(amount: Decimal, fee: Fee) -> Decimal:
+        return delivered(body.type, amount, fee.total, rate, destination)
 
     given_source = body.amount_currency == source.code
-    source_amount = amount if given_source else solve_source(source, amount, delivers)
+    source_amount = (
+        amount if given_source else solve_source(source, amount, lambda amount: delivers(amount, fee_of(amount)))
+    )
     fee = fee_of(source_amount)
     check_limits(product, source_amount)
-    destination_amount = delivers(source_amount) if given_source else amount
+    destination_amount = delivers(source_amount, fee) if given_source else amount
     if fee.total >= source_amount or destination_amount <= 0:
         raise ApiError("amount_too_low", "The fee leaves nothing to deliver.", "amount")
     quote = RampQuote(
