@@ -14,10 +14,11 @@ from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import field
 from functools import partial
-from weakref import ReferenceType, WeakKeyDictionary, ref
+from weakref import ReferenceType, ref
 
 from simulator.courier import transport as transports
 from simulator.courier.port import Port
+from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import World
@@ -100,14 +101,14 @@ class Courier:
         self._transport = transport
         self._wall_clock_ms = wall_clock_ms
         self._timeout_seconds = timeout_seconds
-        self._flights: WeakKeyDictionary[World, _Flight] = WeakKeyDictionary()
+        self._flights = Beside(_Flight)
         self._closing = False
         # An ordered dict, because the first key of a plain one is looked for past all those that were there before.
         self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
     def pump(self, world: World) -> None:
         """Start whatever may start now, without waiting for it; outside of a change of the world, in a running loop."""
-        flight = self._flight(world)
+        flight = self._flights[world]
         if flight.over:
             return
         flying = webhooks.in_flight(world)
@@ -131,7 +132,7 @@ class Courier:
 
     def is_busy(self, world: World) -> bool:
         """Whether anything of the world is on its way or may start."""
-        return bool(self._flight(world).carriers) or webhooks.may_take(world)
+        return bool(self._flights[world].carriers) or webhooks.may_take(world)
 
     async def settle(
         self,
@@ -145,7 +146,7 @@ class Courier:
         Returns how many attempts were made that no earlier call of this counted: a count that does not depend on how
         fast receivers answer. Unanswered when `patience` with a receiver is lost.
         """
-        loop, flight = asyncio.get_running_loop(), self._flight(world)
+        loop, flight = asyncio.get_running_loop(), self._flights[world]
         self.pump(world)
         alarm, too_late = None, False
 
@@ -174,11 +175,11 @@ class Courier:
 
         They were sent by then and have not been answered yet. Who had the connection open before is somebody else.
         """
-        return frozenset(attempt for attempt, sent_at in self._flight(world).sent.items() if sent_at <= opened_at)
+        return frozenset(attempt for attempt, sent_at in self._flights[world].sent.items() if sent_at <= opened_at)
 
     def wake(self, world: World) -> None:
         """Let everybody who waits for a world look again whether to go on waiting."""
-        flight = self._flight(world)
+        flight = self._flights[world]
         waiters, flight.waiters = flight.waiters, []
         for waiter in waiters:
             if not waiter.done():
@@ -193,7 +194,7 @@ class Courier:
 
     def forget(self, world: World) -> None:
         """Stop delivering for a world that is gone; what is on its way is cut off."""
-        flight = self._flight(world)
+        flight = self._flights[world]
         flight.over = True
         for carrier in flight.carriers.values():
             carrier.cancel()
@@ -208,12 +209,6 @@ class Courier:
         if self._transport is not None:
             await self._transport.close()
         self._closing = False
-
-    def _flight(self, world: World) -> _Flight:
-        flight = self._flights.get(world)
-        if flight is None:
-            flight = self._flights[world] = _Flight()
-        return flight
 
     def _resume(self, world: World, flight: _Flight) -> None:
         """Attempts that the world believes on their way but nobody carries (it was restored) may start again."""

@@ -16,11 +16,11 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.holding import NetworkStatus
-from simulator.scenario.matching import Condition, conditions, texts_of
+from simulator.scenario.matching import ABSENT, Condition, conditions, texts_of
 from simulator.scenario.script import REQUEST, Rule
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
-from simulator.wire.json import JsonObject, Shown
+from simulator.wire.json import JsonObject, Shown, dumps
 from simulator.wire.saved import STRICT, SavedCount
 
 
@@ -78,6 +78,15 @@ class PreparedRule:
     @cached_property
     def conditions(self) -> tuple[Condition, ...]:
         return conditions(self.rule.where, self.globs)
+
+    @cached_property
+    def carried(self) -> bytes:
+        """The name, as JSON, of a member that the request of an object must have carried; empty where none must."""
+        for condition in self.conditions:
+            head, _, rest = condition.path.partition(".")
+            if head == "request" and rest and not condition.passes(ABSENT, {}, lambda name: False):
+                return dumps(rest.partition(".")[0])
+        return b""
 
 
 @dataclass(frozen=True)

@@ -52,6 +52,7 @@ class View:
         self._subject = subject
         self._object_id = object_id
         self._body = body
+        self._origin: Origin | None = None
         self._carried: JsonObject | None = None
         self._seen: dict[str, object] = {}
 
@@ -68,6 +69,15 @@ class View:
                 seen[path] = self._root(head)
         return seen[path]
 
+    def may_carry(self, name: bytes) -> bool:
+        """Whether the request of the object may have carried a member of this name, given as JSON."""
+        return name in self._made_by().body.read()
+
+    def _made_by(self) -> Origin:
+        if self._origin is None:
+            self._origin = origin_with_ancestors(self._world, self._object_id)
+        return self._origin
+
     def _root(self, head: str) -> object:
         if head == "beneficiary":
             return self._shown(self._beneficiary_id())
@@ -77,7 +87,7 @@ class View:
         if self._body is not None:
             return self._body
         if self._carried is None:
-            self._carried = object_of(origin_with_ancestors(self._world, self._object_id).body)
+            self._carried = object_of(self._made_by().body)
         return self._carried
 
     def _shown(self, record_id: object) -> object:

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from itertools import islice
 from typing import TypeAlias
-from weakref import WeakKeyDictionary
 
 from simulator.courier.courier import Courier, Patience
 from simulator.courier.port import Port
+from simulator.kernel.beside import Beside
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
@@ -147,13 +147,7 @@ class Driver:
         self._courier = courier
         self._port = port
         self._seconds = seconds
-        self._kept: WeakKeyDictionary[World, _ClockState] = WeakKeyDictionary()
-
-    def _keeping(self, world: World) -> _ClockState:
-        keeping = self._kept.get(world)
-        if keeping is None:
-            keeping = self._kept[world] = _ClockState()
-        return keeping
+        self._kept = Beside(_ClockState)
 
     # Firing what is due
 
@@ -163,11 +157,11 @@ class Driver:
         At once while the clock is being advanced, and in a world that has ended.
         """
         if not self.catch_up(world):
-            await self._fired(world, self._keeping(world))
+            await self._fired(world, self._kept[world])
 
     def catch_up(self, world: World) -> bool:
         """Begin with what `bring_up_to_date` does; whether that was all, as for nearly every call."""
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
         return keeping.firing is None
@@ -175,11 +169,11 @@ class Driver:
     async def fire_due(self, world: World) -> None:
         """Fire what is due at this moment of the world: what a call has just planned without delay."""
         if not self.fire_at_once(world):
-            await self._fired(world, self._keeping(world))
+            await self._fired(world, self._kept[world])
 
     def fire_at_once(self, world: World) -> bool:
         """Begin with what `fire_due` does; whether that was all, as after nearly every call."""
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         if keeping.firing is None:
             timer = world.agenda.next()
             if timer is None or timer.due_at_ms > world.now_ms:  # after most calls
@@ -190,7 +184,7 @@ class Driver:
 
     def begin_firing(self, world: World) -> None:
         """As `fire_due`, without waiting for the end."""
-        self._fire(world, self._keeping(world), world.now_ms)
+        self._fire(world, self._kept[world], world.now_ms)
 
     def _fire(self, world: World, keeping: _ClockState, target_ms: int) -> None:
         """Begin a run: its first slice at once, the rest in a task. Nothing while another run or an advance fires."""
@@ -246,18 +240,18 @@ class Driver:
 
     def anchor(self, world: World) -> None:
         """Begin to count real time from now: after the clock was set or its mode or rate changed."""
-        self._keeping(world).anchor = _Anchor(self._seconds(), world.now_ms)
+        self._kept[world].anchor = _Anchor(self._seconds(), world.now_ms)
         self.set_alarm(world)
 
     def follow(self, world: World) -> None:
         """Something has changed in a world: set its alarm anew, but for the time of an advance."""
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         if keeping.advance is None and (keeping.alarm is not None or world.clock.mode != "manual"):
             self.set_alarm(world)
 
     def set_alarm(self, world: World) -> None:
         """Wake a running world when its next timer falls due."""
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         if keeping.alarm is not None:
             keeping.alarm.cancel()
             keeping.alarm = None
@@ -272,7 +266,7 @@ class Driver:
         keeping.alarm = asyncio.get_running_loop().call_later(delay, self._ring, world)
 
     def _ring(self, world: World) -> None:
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         keeping.alarm = None
         if world.clock.mode != "manual":
             self._fire(world, keeping, self._present_ms(world, keeping))
@@ -280,7 +274,7 @@ class Driver:
 
     def forget(self, world: World) -> None:
         """Stop keeping the clock of a world that is gone; an advance of it is called off."""
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         keeping.over = True
         if keeping.alarm is not None:
             keeping.alarm.cancel()
@@ -289,7 +283,7 @@ class Driver:
 
     def end_advances(self) -> None:
         """Call off every advance: the server is stopping."""
-        for world in list(self._kept):
+        for world in self._kept.worlds():
             self.call_off(world, "the server is stopping")
 
     def close(self) -> None:
@@ -304,16 +298,16 @@ class Driver:
     # Advancing
 
     def is_busy(self, world: World) -> bool:
-        return self._keeping(world).advance is not None
+        return self._kept[world].advance is not None
 
     def progress(self, world: World) -> Progress | None:
         """What the advance under way told last; None when there is none, or it has not told anything yet."""
-        advance = self._keeping(world).advance
+        advance = self._kept[world].advance
         return None if advance is None else advance.progress
 
     def call_off(self, world: World, why: str) -> asyncio.Future[Receipt] | None:
         """End the advance under way; returns the future of its receipt. None when there is none."""
-        advance = self._keeping(world).advance
+        advance = self._kept[world].advance
         if advance is None:
             return None
         advance.called_off = advance.called_off or why
@@ -336,7 +330,7 @@ class Driver:
         `horizon_ms`, and not beyond its last timer. With `reached`, stop as soon as it holds. Unanswered when
         `patience` with the receiver of an attempt in flight at the start is lost.
         """
-        keeping = self._keeping(world)
+        keeping = self._kept[world]
         if keeping.advance is not None:
             raise ClockBusy
         ended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()

@@ -5,8 +5,9 @@ The head of a request comes first, so that whoever may not call is refused befor
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import field
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, Generic
 
 from starlette.requests import ClientDisconnect
@@ -39,7 +40,7 @@ class Incoming:
     method: str
     path: str
     query: bytes
-    headers: dict[str, str]
+    headers: Mapping[str, str]
     body: bytes | None = b""
 
 
@@ -59,13 +60,23 @@ class Outgoing(Generic[ContentT]):
 
 def head_of(scope: Scope) -> Incoming:
     """The request without its body."""
-    headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
-    return Incoming(scope["method"], route_path(scope), scope["query_string"], headers)
+    return Incoming(scope["method"], route_path(scope), scope["query_string"], _headers_of(tuple(scope["headers"])))
+
+
+@lru_cache(maxsize=256)  # clients send the same ones with every call; nobody changes what is shared
+def _headers_of(raw: tuple[tuple[bytes, bytes], ...]) -> dict[str, str]:
+    return {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in raw}
 
 
 def token_of(incoming: Incoming) -> str | None:
     """The Bearer token of a request, None where it sends none."""
-    scheme, _, token = incoming.headers.get("authorization", "").partition(" ")
+    credentials = incoming.headers.get("authorization")
+    return None if credentials is None else _bearer(credentials)
+
+
+@lru_cache(maxsize=256)
+def _bearer(credentials: str) -> str | None:
+    scheme, _, token = credentials.partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 

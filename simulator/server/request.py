@@ -48,7 +48,7 @@ def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEnt
         public_key=request.public_key,
         method=incoming.method,
         path=masker.text(incoming.path + query),
-        headers=tuple(masker.headers(incoming.headers).items()),
+        headers=masker.head(incoming.headers),
         body=masker.raw(body),
         status=outgoing.status,
         response=masker.raw(outgoing.body),

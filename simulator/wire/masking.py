@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from simulator.wire.json import JsonObject, loads
+from simulator.wire.texts import Pairs
 
 MASK = "***"
 
@@ -62,6 +63,7 @@ class Masker:
         self._bodies: dict[bytes, bytes] = {}
         self._texts: dict[str, str] = {}
         self._headers: dict[tuple[str, str], str] = {}
+        self._heads: dict[Pairs, Pairs] = {}
         self._pattern = re.compile("|".join([_SECRET, *map(_literal, known)]))
         self._bytes_pattern = re.compile(self._pattern.pattern.encode())
 
@@ -161,6 +163,19 @@ class Masker:
             clean = name == "authorization" and scheme == "Bearer" and credential and credential.split() == [credential]
             return f"Bearer {MASK}" if clean else MASK
         return self._text(value)
+
+    def head(self, headers: Mapping[str, str]) -> Pairs:
+        """All headers, names (in lower case) and values; one tuple for those that come again, as journals share it."""
+        given = tuple(headers.items())
+        known = self._heads.get(given)
+        if known is not None:
+            return known
+        shown = tuple(self.headers(headers).items())
+        if _EVER_NEW.isdisjoint(headers) and sum(map(len, headers.values())) <= _SHORT_BODY:
+            if len(self._heads) >= _BODIES_REMEMBERED:
+                self._heads.clear()
+            self._heads[given] = shown
+        return shown
 
     def headers(self, headers: Mapping[str, str]) -> JsonObject:
         """All headers, names (in lower case) and values."""
