@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
 
@@ -28,6 +27,7 @@ from simulator.server.app import Application, ConnectionLimits, Steering, Way
 from simulator.server.endpoint import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
+from simulator.wire import strict
 from simulator.wire.errors import ControlError
 from simulator.wire.masking import Masker
 
@@ -132,7 +132,7 @@ def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, .
             simulator.library[file.name] = file
             names.append(file.name)
         except OSError:
-            close = " or ".join(repr(known) for known in get_close_matches(name, simulator.library, n=3))
+            close = " or ".join(repr(known) for known in strict.similar(name, simulator.library))
             hint = f"did you mean {close}?" if close else "`rampsim scenario list` shows them"
             problems.append(f"--scenario: {name!r} is neither a file nor a known scenario; {hint}")
         except loader.ScenarioError as error:

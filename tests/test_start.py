@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from simulator.resources import ORDER
+
 ROOT = Path(__file__).parent.parent
 
 FIRST_QUOTE = """
@@ -40,6 +42,7 @@ asyncio.run(go())
 print(*(name for name, module in sys.modules.items() if type(module).__name__ != "_LateModule"))
 """
 
+OF_THE_FIRST_CALLS = {"auth.bodies", "auth.shapes", "fees.shapes", "ramps.bodies", "ramps.shapes"}
 LATER = {
     *("simulator.control", "simulator.contract", "simulator.dashboard", "simulator.client", "simulator.cli"),
     *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.courier.transport"),
@@ -47,7 +50,14 @@ LATER = {
     *("simulator.scenario.loader", "simulator.scenario.schema", "simulator.scenario.document"),
     *("simulator.scenario.judge", "simulator.scenario.drive", "simulator.scenario.runner", "simulator.scenario.fresh"),
     *("simulator.scenario.paths", "simulator.scenario.recorder", "simulator.scenario.objects"),
-    *("yaml", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
+    *("simulator.wire.faults", "simulator.wire.globs", "simulator.wire.setting_model", "simulator.wire.strict"),
+    *(
+        f"simulator.resources.{room}.{what}"
+        for room in ORDER
+        for what in ("bodies", "shapes")
+        if f"{room}.{what}" not in OF_THE_FIRST_CALLS
+    ),
+    *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
     *("phonenumbers", "coincurve", "re2"),
 }
 """What only later calls need, with all that is in it."""
@@ -59,6 +69,6 @@ EMPTY = {"simulator.control", "simulator.contract"}
 def test_the_first_quote_loads_nothing_that_it_does_not_need() -> None:
     done = subprocess.run([sys.executable, "-c", FIRST_QUOTE], cwd=ROOT, capture_output=True, text=True, check=True)
     ran = done.stdout.split()
-    assert "simulator.resources.ramps.bodies" in ran
+    assert {f"simulator.resources.{name}" for name in OF_THE_FIRST_CALLS} <= set(ran)
     early = [name for name in ran if any(f"{name}.".startswith(f"{late}.") for late in LATER)]
     assert set(early) <= EMPTY

@@ -17,11 +17,11 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
 from simulator.kernel.world import NO_ORIGIN, Origin, World
+from simulator.wire import strict
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.wire.json import Shown
 from simulator.wire.records import Record, find, kind_of, render
-from simulator.wire.strict import refuse_names, refuse_unknown
 
 TargetT = TypeVar("TargetT", default=Any)
 ParametersT = TypeVar("ParametersT", bound=Body, default=Any)
@@ -188,9 +188,9 @@ class ActionTable:
         """
         try:
             if target is None and name in self.rows:
-                refuse_names(parameters, self.parameters(name), "parameter")
+                strict.refuse_names(parameters, self.parameters(name), "parameter")
             row, record = self.choose(world, name, target)
-            refuse_unknown(row.parameters(), parameters, "parameter")
+            strict.refuse_unknown(row.parameters(), parameters, "parameter")
             values = parse(row.parameters(), parameters)
             found = list(row.check(values))
             if found:

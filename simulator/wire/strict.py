@@ -25,6 +25,11 @@ def nearest(name: str, names: Iterable[str]) -> str:
     return words[0] if words else letters[lower[0]] if lower else ""
 
 
+def similar(name: str, names: Iterable[str]) -> list[str]:
+    """Up to three names that are like this one, the nearest first."""
+    return get_close_matches(name, list(names), n=3)
+
+
 def did_you_mean(name: str, names: Iterable[str]) -> str:
     """ "; did you mean `x`?", or nothing when no name is near."""
     meant = nearest(name, names)

@@ -1,4 +1,10 @@
-"""The fee table: read once from `fees.toml`, the same in both environments but for the ids, and changeable in each.
+"""The fee table: read once from `fees.json`, the same in both environments but for the ids, and changeable in each.
+
+The file has the whole table of decision R9. An entry stands for as many products as its lists say: one per network in
+`networks`, asset in `assets` and fiat currency in `fiat_currencies`. What it does not name is null: that means all. The
+id is `fee_` and the parts that are not null, plus `suffix`. The currency of fee and limits is that of the amount: the
+fiat currency for onramp and buy, the asset for everything else (decision M2). Limits and network fees of sends and
+transfers are those of the currency listing. The order of the file is that of lists and of matching (M9).
 
 Only changed products are stored; all others stand in the file. Ids are unique over both environments, so that an
 action finds its target by id alone.
@@ -6,7 +12,6 @@ action finds its target by id alone.
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from functools import cache
@@ -20,6 +25,7 @@ from simulator.resources import reference
 from simulator.resources.fees.records import CHANGED_PRODUCTS, IN_FIAT, FeeProduct, Limits, NetworkFee, currency_of
 from simulator.resources.fees.states import FEE_PRODUCT
 from simulator.wire import spelling
+from simulator.wire.json import loads
 
 _ID_START = {"sandbox": "fee", "production": "fee_live"}
 
@@ -27,12 +33,12 @@ _ID_START = {"sandbox": "fee", "production": "fee_live"}
 @cache
 def base(environment: str) -> Mapping[str, FeeProduct]:
     """The fee products of an environment as the file has them, by id, in the order of the table."""
-    text = files(__package__).joinpath("fees.toml").read_text(encoding="utf-8")
+    text = files(__package__).joinpath("fees.json").read_bytes()
     products: dict[str, FeeProduct] = {}
-    for entry in tomllib.loads(text)["products"]:
+    for entry in loads(text)["products"]:
         for product in _expand(entry, environment, len(products)):
             if product.id in products:
-                raise ValueError(f"fees.toml has {product.id} twice")
+                raise ValueError(f"fees.json has {product.id} twice")
             products[product.id] = product
     return products
 
@@ -120,6 +126,6 @@ def _limits(entry: Mapping[str, Any], code: str, network: str | None) -> Limits:
         return Limits(Decimal(given["min_amount"]), Decimal(given["max_amount"]), code)
     currency = currency_of(code, network)
     if currency is None or currency.network is None:
-        raise ValueError(f"fees.toml: {entry['name']} has no limits")
+        raise ValueError(f"fees.json: {entry['name']} has no limits")
     listing = reference.listing(currency.code, currency.network)
     return Limits(listing.min_withdraw or ZERO, listing.max_withdraw, code)

@@ -1,18 +1,22 @@
 """The fixed reference data as tables: currencies, countries, providers, banks, networks, the currency listing.
 
-Read once from `reference.toml`. Reference chapter of the specification, decisions H8 and R1 to R3, R7.
+Read once from `reference.json`. Reference chapter of the specification, decisions H8, M1, M13, R1 to R3, R7. Amounts
+there are strings: they are decimals. `per_usd` is what one US dollar costs: every fixed mid rate is the price of the
+asset in US dollars times this. `native_fee` is in the network's own asset, `height` is the latest block at the start of
+2026. In the currency listing `deposit_fees` are amounts of the asset and `slippage` is percent; its other fees are in
+`fees.json`. Banks tell how many digits an account number has there.
 """
 
 from __future__ import annotations
 
 import re
-import tomllib
 from decimal import Decimal
 from pathlib import Path
 from typing import Annotated, Any
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
+from simulator.wire.json import loads
 from simulator.wire.records import Record
 from simulator.wire.shapes import ASSET_CODES as CODES
 from simulator.wire.shapes import Country, FiatCode, OneOf
@@ -108,7 +112,7 @@ def _listing(row: dict[str, Any]) -> CurrencyListing:
     return CurrencyListing(**row | {name: Decimal(row[name]) for name in _LISTED_FIGURES})
 
 
-_DATA: dict[str, Any] = tomllib.loads(Path(__file__).with_name("reference.toml").read_text("utf-8"))
+_DATA: dict[str, Any] = loads(Path(__file__).with_name("reference.json").read_bytes())
 
 FIAT_FACTS = {
     row["code"]: Fiat(**row | {"per_usd": Decimal(row["per_usd"]), "methods": tuple(row["methods"])})

@@ -14,20 +14,20 @@ from simulator.kernel.journal import EVENTS
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.resources.webhooks import bodies
+from simulator.wire import strict
 from simulator.wire.actions import ActionCall
 from simulator.wire.conditions import having, newest_of
 from simulator.wire.events import EVENT_TYPES, emit
 from simulator.wire.fields import Wrong, wrong
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import render_for_event
-from simulator.wire.strict import did_you_mean
 from simulator.wire.subjects import Subject, subjects_of
 
 
 def check_emit(parameters: bodies.EmitParameters) -> Iterator[Wrong]:
     """What is wrong with the parameters of emit."""
     if parameters.type not in EVENT_TYPES:
-        hint = did_you_mean(parameters.type, EVENT_TYPES)
+        hint = strict.did_you_mean(parameters.type, EVENT_TYPES)
         yield wrong("type", f"there is no event type {parameters.type!r}{hint}")
 
 
