@@ -23,7 +23,7 @@ from simulator.control.journal import call_of
 from simulator.control.lookups import Lookups, references_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, HistoryEntry, JournalEntry
+from simulator.kernel.journal import Cause, HistoryEntry
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
@@ -31,7 +31,7 @@ from simulator.resources.transactions import Transaction, by_order_id
 from simulator.resources.webhooks import deliveries_about
 from simulator.resources.webhooks import shapes as webhooks
 from simulator.scenario.holding import Held, held_steps
-from simulator.scenario.pending import KINDS
+from simulator.scenario.pending import KINDS, timers_about
 from simulator.scenario.rules import bound_to
 from simulator.wire.actions import ActionTable
 from simulator.wire.masking import Masker
@@ -93,7 +93,6 @@ class _Inspection:
         self._lookups = lookups
         self.events = lookups.events(world, record.id)
         self.allowed = actions.allowed(world, record)
-        self._requests: dict[str, JournalEntry] | None = None
 
     def origin(self) -> ResourceOrigin:
         """The request or action that made it, what that carried, and the scenario that it is bound to (null: none)."""
@@ -119,7 +118,7 @@ class _Inspection:
         """{kind, name, reference, text}, and of a request, a call or a rule where to look it up."""
         shown = show_cause(self._world, cause)
         if cause.kind == "request":
-            row = self._request(cause.reference)
+            row = self._lookups.request(self._world, cause.reference)
             if row is not None:
                 shown["request"] = {"id": row.id, "method": row.method, "path": row.path, "status": row.status}
         elif cause.kind == "action":
@@ -132,13 +131,6 @@ class _Inspection:
                     "body": call["body"],
                 }
         return shown
-
-    def _request(self, request_id: str) -> JournalEntry | None:
-        if self._requests is None:
-            self._requests = {}
-            for row in self._world.journal.requests:
-                self._requests.setdefault(row.id, row)
-        return self._requests.get(request_id)
 
     def refused(self) -> Iterator[RefusedAction]:
         """The actions on this kind that are not legal now, each with its reason."""
@@ -175,8 +167,7 @@ class _Inspection:
 
 def timers_of(world: World, object_id: str) -> list[Timer]:
     """What is planned for an object, in firing order."""
-    own = [timer for timer in world.agenda.all() if object_id in (timer.target, timer.arguments.get("acts_on"))]
-    return sorted(own, key=lambda timer: (timer.due_at_ms, timer.number))
+    return timers_about(world, object_id)
 
 
 def show_timer(world: World, timer: Timer) -> StoryTimer:

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Generic, TypeVar
 from weakref import WeakKeyDictionary, ref
 
-from simulator.kernel.journal import EVENTS, Event
+from simulator.kernel.journal import EVENTS, Event, Journal, JournalEntry
 from simulator.kernel.ledger import ENTRIES, Entry
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
@@ -52,6 +52,31 @@ class _Index(Generic[Row]):
         return [self._table[key] for key in self.of(object_id)]
 
 
+class _Requests:
+    """The calls in the journal by their ids."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, list[int]] = {}
+        self._read = 0
+
+    def oldest(self, journal: Journal, request_id: str) -> JournalEntry | None:
+        """The oldest call of an id that the journal still has; replays share the id of the first."""
+        calls, dropped = journal.requests, journal.requests_dropped
+        total = dropped + len(calls)
+        if self._read > total or len(self._numbers) > 2 * len(calls) + _DROPPED_KEPT:
+            self._numbers, self._read = {}, 0
+        added = min(total - self._read, len(calls))
+        for number, call in enumerate(reversed(list(islice(reversed(calls), added))), total - added):
+            self._numbers.setdefault(call.id, []).append(number)
+        self._read = total
+        numbers = self._numbers.get(request_id, ())
+        return next((calls[number - dropped] for number in numbers if number >= dropped), None)
+
+
+_DROPPED_KEPT = 1_000
+"""So many calls that the journal has dropped may be kept here besides as many as it has."""
+
+
 class _Indexes:
     """The indexes of one world."""
 
@@ -65,6 +90,7 @@ class _Indexes:
         self.events = _Index(world.store[EVENTS], lambda _, event: (event.object_id,))
         self.entries = _Index(world.store[ENTRIES], lambda _, entry: (entry.resource_id,))
         self.referring = _Index(world.store[INDEX], referred_to)
+        self.requests = _Requests()
 
 
 class Lookups:
@@ -80,6 +106,10 @@ class Lookups:
     def entries(self, world: World, object_id: str) -> list[Entry]:
         """The ledger entries of an object, oldest first."""
         return self._of(world).entries.rows_about(object_id)
+
+    def request(self, world: World, request_id: str) -> JournalEntry | None:
+        """The first call of an id, None for one that the journal does not have."""
+        return self._of(world).requests.oldest(world.journal, request_id)
 
     def referring(self, world: World, object_id: str) -> list[str]:
         """The ids of the resources that refer to an object, in the order of their creation."""

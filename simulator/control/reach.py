@@ -29,7 +29,6 @@ from simulator.scenario.paths import paths_to
 from simulator.scenario.pending import PlannedStep, steps_on
 from simulator.scenario.rules import bind
 from simulator.server.gates import check_gates
-from simulator.server.router import Router
 from simulator.wire.actions import events_since
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.events import EVENT_TYPES
@@ -213,7 +212,7 @@ class _Way:
     def _ask(self, step: DriveCall) -> Any:
         """A call of the interface as the account makes it, gates included, under the cause of the trigger."""
         world, path, body = self._world, fill(step.path, self._answers), fill(step.body or {}, self._answers)
-        rows, variables = Router(self._call.simulator.operations).find(path) or ({}, {})
+        rows, variables = self._runtime.router.find(path) or ({}, {})
         operation = rows[step.method.upper()]
         call = Call(world, self._environment, variables)
         answer = perform(operation, call, body, cause=self._cause, scenario=NO_SCENARIO, gates=check_gates)

@@ -5,15 +5,17 @@ A timer is plain data in the world's document, so its arguments keep their names
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import field
 from typing import Annotated, Any, Literal, NotRequired
 
 from pydantic import Field, with_config
 from typing_extensions import TypedDict, Unpack
 
-from simulator.kernel.agenda import Timer
+from simulator.kernel.agenda import TIMERS, Timer
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.table import ABSENT, Table
 from simulator.kernel.world import World
 from simulator.scenario.logbook import About, What, note
 from simulator.wire.codec import StateError
@@ -131,8 +133,39 @@ def steps_of(world: World, name: str) -> list[Timer]:
 
 def steps_on(world: World, object_id: str) -> list[Timer]:
     """The timers of the pending steps that rules planned for an object, in firing order."""
-    found = (timer.key for timer in world.agenda.all() if timer.kind == STEP and timer.target == object_id)
-    return world.agenda.in_firing_order(found)
+    return [timer for timer in timers_about(world, object_id) if timer.kind == STEP and timer.target == object_id]
+
+
+def timers_about(world: World, object_id: str) -> list[Timer]:
+    """The timers for an object, and of the steps that act on it, in firing order."""
+    return world.agenda.in_firing_order(world.store[TIMERS].index(_ByObject).keys(object_id))
+
+
+class _ByObject:
+    """The keys of timers by the objects that they are for and act on."""
+
+    def __init__(self, table: Table[Timer]) -> None:
+        self._keys: dict[str, dict[str, None]] = {}
+        for timer in table.values():
+            self.written(timer.key, ABSENT, timer)
+
+    def keys(self, object_id: str) -> Iterable[str]:
+        return self._keys.get(object_id, ())
+
+    def written(self, key: str, old: Any, new: Any) -> None:
+        """A timer was planned or taken away; ABSENT stands for none."""
+        for about in () if old is ABSENT else _objects_of(old):
+            keys = self._keys[about]
+            del keys[key]
+            if not keys:
+                del self._keys[about]
+        for about in () if new is ABSENT else _objects_of(new):
+            self._keys.setdefault(about, {})[key] = None
+
+
+def _objects_of(timer: Timer) -> tuple[str, ...]:
+    acts_on = timer.arguments.get("acts_on")
+    return (timer.target, acts_on) if isinstance(acts_on, str) and acts_on != timer.target else (timer.target,)
 
 
 def note_step(world: World, what: What, step: PlannedStep, **about: Unpack[About]) -> None:

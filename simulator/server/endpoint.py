@@ -24,7 +24,6 @@ from simulator.server.gates import check_gates
 from simulator.server.messages import Incoming, Outgoing, body_of, public_key_of, token_of
 from simulator.server.ratelimit import count_call
 from simulator.server.request import Request, entry_of
-from simulator.server.router import Router
 from simulator.server.runtime import Runtime
 from simulator.wire import pipeline
 from simulator.wire.errors import ApiError
@@ -57,7 +56,7 @@ class Endpoint:
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._masker = runtime.masker
-        self._router: Router[Operation] = Router(runtime.simulator.operations)
+        self._router = runtime.router
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
 
     async def answer(self, incoming: Incoming) -> Outgoing:

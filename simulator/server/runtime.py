@@ -17,6 +17,7 @@ from simulator.courier.courier import Courier, wall_clock_ms
 from simulator.insight.ended import EndedWorlds
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
+from simulator.server.router import Router
 from simulator.wire.masking import Masker
 
 _log = logging.getLogger(__name__)
@@ -36,7 +37,10 @@ class Watcher:
 
 
 class Runtime:
-    """What keeps the worlds of a simulator going; the one object that control calls and the interface work with."""
+    """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
+
+    `router` finds the operations of the interface.
+    """
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class Runtime:
         self.courier = Courier(self, transport, wall_clock_ms=wall_clock_ms)
         self.driver = Driver(self.courier, self)
         self.ended_worlds = EndedWorlds(simulator.operations)
+        self.router = Router(simulator.operations)
         self._watchers: list[Watcher] = []
         self._remembering: asyncio.Task[None] | None = None
         simulator.observe(self)

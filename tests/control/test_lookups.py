@@ -5,9 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 
 import pytest
+from hypothesis import given, strategies
 
-from simulator.control.lookups import _Index
+from simulator.assembly import Blueprint, Simulator
+from simulator.control.lookups import Lookups, _Index, _Requests
+from simulator.kernel.journal import JournalEntry
 from simulator.kernel.store import Store, TableKey
+from simulator.kernel.world import World
 
 ROWS = TableKey("rows", str)
 
@@ -70,3 +74,42 @@ def test_only_what_was_added_is_read(store: Store) -> None:
     index.of("x")
     index.of("x")
     assert read == ["a", "b", "c"]
+
+
+@given(strategies.lists(strategies.sampled_from(["enter", "again", "shorten", "lengthen", "ask"]), max_size=60))
+def test_a_call_is_found_by_its_id_as_long_as_the_journal_has_it(doings: list[str]) -> None:
+    """With several of one id (replays share it) the oldest that is left is found."""
+    world = a_world()
+    lookups, journal, asked = Lookups(), world.journal, ["req_0"]
+    journal.keep(5)
+    for number, doing in enumerate(doings):
+        if doing in ("enter", "again"):
+            asked.append(f"req_{number}" if doing == "enter" else asked[-1])
+            journal.enter(call(asked[-1], wall_ms=number))
+        elif doing == "ask":
+            for wanted in asked:
+                oldest = next((row for row in journal.requests if row.id == wanted), None)
+                assert lookups.request(world, wanted) is oldest
+        else:
+            journal.keep(3 if doing == "shorten" else 7)
+    assert [lookups.request(world, row.id) for row in journal.requests] == [
+        next(other for other in journal.requests if other.id == row.id) for row in journal.requests
+    ]
+
+
+def test_calls_that_the_journal_has_dropped_are_forgotten_one_day() -> None:
+    world, requests = a_world(), _Requests()
+    world.journal.keep(2)
+    for number in range(2_000):
+        world.journal.enter(call(f"req_{number}"))
+        assert requests.oldest(world.journal, f"req_{number}") is not None
+    assert len(requests._numbers) < 1_100
+
+
+def call(request_id: str, wall_ms: float = 0.0) -> JournalEntry:
+    return JournalEntry(request_id, 0, "sandbox", None, "GET", "/v1/x", (), b"", 200, b"", 0.0, wall_ms=wall_ms)
+
+
+def a_world() -> World:
+    simulator = Simulator()
+    return simulator.create_world(Blueprint("default", 1))
