@@ -27,6 +27,9 @@ class Currency:
     decimals: int
     network: str | None = None
 
+    def __hash__(self) -> int:  # of what tells two apart: prices are kept by it, and all members take twice as long
+        return hash((self.code, self.network))
+
     @property
     def is_fiat(self) -> bool:
         return self.network is None

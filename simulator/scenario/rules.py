@@ -7,9 +7,8 @@ is seen by that one alone. What is bound and counted are rows of the world, so t
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from itertools import accumulate, takewhile
-from typing import Any
+from typing import Any, NamedTuple
 
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
@@ -30,9 +29,11 @@ from simulator.wire.json import Shown
 from simulator.wire.records import ORIGINS, find, origin_of, render
 
 
-@dataclass(frozen=True, slots=True)
-class Happening:
-    """Something that rules may react to: an event, or the creation of a resource, and the scenarios it went through."""
+class Happening(NamedTuple):
+    """Something that rules may react to: an event, or the creation of a resource, and the scenarios it went through.
+
+    A tuple, because every event makes one and hardly any is reacted to: it takes a third of the time of a frozen row.
+    """
 
     environment: str
     event: str
@@ -267,7 +268,7 @@ def hand_over(
         return
     bind(world, happening.object_id, successor)
     note(world, name, "done", part, place, object=happening.object_id, action=action)
-    passed = replace(happening, chain=(*happening.chain, name))
+    passed = happening._replace(chain=(*happening.chain, name))
     offer(context, world, successor, passed, happening.object_id)
 
 
