@@ -693,6 +693,7 @@ def test_nothing_is_left_of_a_world_that_was_deleted() -> None:
 
         for number in range(3):
             await one(number)
+        await application.runtime.remembered()
         found = kept()
         await application.runtime.close()
         return found
