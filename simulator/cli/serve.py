@@ -48,8 +48,8 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 @_option("--rate-limit-clock", "Clock of those seconds: simulated or wall.", default="simulated")
 @_option("--webhook-urls", "Where webhooks may go: public, local or any.", default="local")
 @_option("--webhook-timestamp", "Clock of X-Timestamp: wall or simulated.", default="wall")
-@_option("--journal-limit", "How many interface calls the journal keeps.", default="10000")
-@_option("--journal-bytes", "How many bytes of interface calls it keeps.", default="67108864")
+@_option("--journal-limit", "How many interface calls the journal keeps, and as many control calls.", default="10000")
+@_option("--journal-bytes", "How many bytes of each it keeps.", default="67108864")
 @_option(
     "--timers-per-instant",
     "How many steps without delay a scenario may come to at one instant before it is stopped.",
