@@ -54,8 +54,8 @@ class Settings(Body):
     webhook_timestamp: WebhookTimestamp = "wall"
     """The clock that X-Timestamp is taken from."""
     journal_limit: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
-    """How many interface calls the journal keeps."""
+    """How many interface calls the journal keeps, and as many control calls."""
     journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] = 64 * 1024 * 1024
-    """How many bytes of them it keeps."""
+    """How many bytes of each it keeps."""
     timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     """How many timers may fire at one instant before the world is taken to run in circles."""
