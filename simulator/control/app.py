@@ -165,6 +165,8 @@ class ControlInterface:
             query,
             incoming.headers,
             f"{_origin(scope)}{scope.get('root_path', '')}",
+            lookups=self._lookups,
+            rows=self._rows,
             gone=gone,
             shows_keys=row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
@@ -176,7 +178,6 @@ class ControlInterface:
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
-        call.lookups, call.rows = self._lookups, self._rows
         world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
         world = world or self._runtime.simulator.worlds.get(call.world_id)
         if world is not None:

@@ -77,13 +77,13 @@ class ControlCall:
     query: Mapping[str, str]
     headers: Mapping[str, str]
     origin: str
+    lookups: Lookups
+    rows: Mapping[str, ControlOperation]
     sent: bytes = b""
     raw: Any = field(default_factory=dict)
     body: Any = None
     id: str = ""
     began_ms: int = 0
-    lookups: Lookups = field(default_factory=Lookups)
-    rows: Mapping[str, ControlOperation] = field(default_factory=dict)
     is_whole: bool = True
     gone: asyncio.Future[None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
     shows_keys: bool = False

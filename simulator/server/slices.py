@@ -45,7 +45,7 @@ async def first_of(items: Iterable[Item], wanted: Callable[[Item], bool], limit:
     return found
 
 
-async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: object) -> Pieces:
+async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **more: object) -> Content:
     """`{"data": [...]}` of the items written as JSON, and further members. Others have their turn, as above."""
     parts, rows, size, opening = [], list[bytes](), 0, b'{"data":['
     for number, item in enumerate(items, 1):
@@ -60,7 +60,7 @@ async def json_list(items: Iterable[Item], written: Callable[[Item], bytes], **m
     opening = opening if rows or not parts else b""
     further = b"".join(b',"%b":%b' % (name.encode(), dumps(value)) for name, value in more.items())
     parts.append(opening + b",".join(rows) + b"]" + further + b"}")
-    return Pieces(tuple(parts))
+    return parts[0] if len(parts) == 1 else Pieces(tuple(parts))
 
 
 async def in_pieces(body: Content, change: Callable[[bytes], bytes]) -> Content:

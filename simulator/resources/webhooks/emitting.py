@@ -70,7 +70,7 @@ def _standing(world: World, environment: str, subjects: tuple[Subject, ...]) -> 
         kinds.setdefault((subject.kind.table, subject.statuses), []).append(subject.kind.name)
     found: list[Any] = []
     for (table, statuses), names in kinds.items():
-        own, fits = table.of(environment), (having("kind", *names), having("status", *statuses))
+        own, fits = table.of(environment), (having("status", *statuses), having("kind", *names))
         for address in (own, own.of_deleted):
             found += newest_of(world.store[address], fits, 1)
     record = max(found, key=lambda one: one.sequence, default=None)
