@@ -1,7 +1,8 @@
 """Faults: what can be asked for, and what is wrong with it (`in_force` has those that act).
 
 Control interface, chapter "Faults". Calls and scenario files ask the same checks. A member stands here, in its model,
-and in the place that acts on it: `server/faults` for calls, the webhooks room or the courier for deliveries.
+in the row of `in_force`, and in the place that acts on it: `server/faults` for calls, the webhooks room or the courier
+for deliveries.
 """
 
 from __future__ import annotations
