@@ -149,6 +149,8 @@ class PreparedScenario:
     def asked_by(self, method: str, path: str) -> list[RequestRule]:
         """The rules that may be about a request, in their order."""
         rules = self.asked.get(method, self.asked_of_others)
+        if not rules:  # as for every read
+            return []
         return [rule for rule in rules if rule.path is None or rule.path.match(path) is not None]
 
     def rules_about(self, event: str, subject: Shown) -> tuple[PreparedRule, ...]:

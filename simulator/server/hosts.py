@@ -54,23 +54,24 @@ class Hosts:
     def __init__(self, allowed: tuple[str, ...] = (), *, open_to_all: bool = False) -> None:
         self._allowed = frozenset(name.lower() for name in allowed)
         self._open_to_all = open_to_all
-        self._answered: set[str] = set()
+        self._answered: set[bytes] = set()
 
     def refusal(self, scope: Scope) -> str | None:
         """Why the request of a scope is not answered because of its `Host` headers, None when it is."""
-        given = [value.decode("latin-1") for name, value in scope["headers"] if name.lower() == b"host"]
+        named: list[bytes] = [value for name, value in scope["headers"] if name.lower() == b"host"]
+        if len(named) == 1 and named[0] in self._answered:
+            return None
+        given = [value.decode("latin-1") for value in named]
         if self._open_to_all or (not given and scope.get("http_version") == "1.0"):
             return None
         if len(given) != 1:
             return "The request must name its host in one Host header."
-        if given[0] in self._answered:
-            return None
         name = host_name(given[0])
         if name is None:
             return f"The Host header {given[0][:100]!r} is not a host name or address with an optional port."
         if is_loopback(name) or name in self._allowed:
             if len(self._answered) < _REMEMBERED:
-                self._answered.add(given[0])
+                self._answered.add(named[0])
             return None
         server = scope.get("server")
         if server and name == server[0].lower():

@@ -53,6 +53,7 @@ class BoundedProtocol(HttpToolsProtocol):
     _reading_head = False
     _head_bytes = 0
     _incomplete = False
+    _begins = False
     _timer: asyncio.TimerHandle | None = None
     _ends_at: float | None = None
     _next: RequestResponseCycle | None = None
@@ -88,16 +89,17 @@ class BoundedProtocol(HttpToolsProtocol):
             self._refusal = _TOO_LARGE
             self.send_400_response("")
             return
-        self._chunk_bytes, self._has_answered = len(data), False
+        self._chunk_bytes, self._has_answered, self._begins = len(data), False, False
         super().data_received(data if self._incomplete else _stay(data))
+        if self._begins and self._incomplete:  # a request that came in whole needs no timer
+            self._wait(self._limits.request_seconds)
 
     def on_message_begin(self) -> None:
         super().on_message_begin()
         scope: Any = self.scope
         scope["extensions"] = {CUT: self.transport.abort, OPENED_AT: self._opened_at}
-        self._reading_head, self._head_bytes, self._incomplete = True, 0, True
+        self._reading_head, self._head_bytes, self._incomplete, self._begins = True, 0, True, True
         self._begun_in_bytes = self._chunk_bytes
-        self._wait(self._limits.request_seconds)
 
     def on_headers_complete(self) -> None:
         # A head is no longer than the chunks that it came in, so there is hardly ever one to be measured.
