@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable, Mapping
 from fnmatch import translate
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 from pydantic import with_config
 from typing_extensions import TypedDict
 
+from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
@@ -165,7 +165,7 @@ class Catalogue:
     def __init__(self, library: Library) -> None:
         self._library = library
         self._shipped: dict[str, PreparedScenario] = {}
-        self._uploaded: WeakKeyDictionary[World, dict[str, PreparedScenario]] = WeakKeyDictionary()
+        self._uploaded: Beside[dict[str, PreparedScenario]] = Beside(dict)
 
     def knows(self, world: World, name: str) -> bool:
         return name in self._library or name in world.store[UPLOADED]
@@ -184,7 +184,7 @@ class Catalogue:
             row = world.store[UPLOADED].get(name) or self._library[name]
         except KeyError:
             raise UnknownScenario(name) from None
-        kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded.setdefault(world, {})
+        kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
         ready = kept.get(name)
         if ready is None or ready.row is not row:
             file = row if isinstance(row, ScenarioFile) else _from_row(row)
