@@ -33,8 +33,12 @@ class Beside(Generic[Kept]):
         kept = self._all.get(world)
         if kept is None:
             kept = self._all[world] = self._make()
-        self._last = ref(world), kept
+        self._last = ref(world, self._forget), kept
         return kept
+
+    def _forget(self, gone: ReferenceType[World]) -> None:
+        if self._last is not None and self._last[0] is gone:
+            self._last = None
 
     def worlds(self) -> list[World]:
         """The worlds that have one."""
