@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -69,7 +70,7 @@ def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:
     body: list[str] = []
     opened = frozen and slots
     if opened:
-        known["_open"] = _open_class(cls)
+        known["_open"] = open_class(cls)
         body.append("_set(self, '__class__', _open)")
     for field in dataclasses.fields(cls):
         name, value = field.name, field.name
@@ -102,7 +103,8 @@ def _written_init(cls: Any, *, frozen: bool, slots: bool) -> Any:
     return init
 
 
-def _open_class(cls: Any) -> type[Any]:
+@cache
+def open_class(cls: Any) -> type[Any]:
     """A class with the slots of a frozen one, whose objects can be written to, and then be turned into its objects."""
     members = {
         name: cls.__dict__[name] for name in ("__slots__", "__orig_bases__", "__module__") if name in cls.__dict__

@@ -78,6 +78,7 @@ def listening(command: Sequence[str], tree: Path, core: int | None = SERVER_CORE
     """Python with these arguments in this tree, until it says `Ready on http://...`; it ends with the context."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
     environment["PYTHONPATH"] = str(tree)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # a start compiles nothing, but at its first time
     with on_core(core):
         process = subprocess.Popen(
             [sys.executable, *command], cwd=tree, env=environment, stdout=subprocess.PIPE, text=True
