@@ -2,8 +2,8 @@
 
 A change of the world is a row put in place of another, so this is done several times in everything that happens.
 `dataclasses.replace` reads all fields by name and sets each past the guard of a frozen class: 10 µs for the 40 fields
-of a transaction. Here the copy is made as an instance of a twin, the open class in which new rows are made, which Python
-fills slot by slot in a tenth of that, and then becomes one of the row's own class.
+of a transaction. Here the copy is made as an instance of a twin, the open class that new rows are made in. Python
+fills it slot by slot in a tenth of that, and then it becomes one of the row's own class.
 """
 
 from __future__ import annotations
