@@ -14,6 +14,7 @@ from simulator.kernel.world import Origin, World
 from simulator.scenario.catalogue import UnknownScenario
 from simulator.scenario.engine import Engine
 from simulator.scenario.files import Library
+from simulator.scenario.rules import bound_to
 from simulator.wire.errors import ControlError
 from simulator.wire.in_force import FAULTS
 from simulator.wire.records import find
@@ -470,6 +471,24 @@ def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> No
         chosen = engine.answer_for(world, "sandbox", "POST", "/x", {})
     assert chosen is not None
     assert chosen.code == "payout_failed"
+
+
+def test_what_chose_a_scenario_is_bound_to_it_also_after_choices_were_undone_and_put_back() -> None:
+    engine, world = running(PAYS)
+    activate(world, engine, "pays")
+    free = begin(world, "onramp")
+    with pytest.raises(LookupError), world.change(Cause("request", "refused")):
+        refused = begin(world, "onramp", scenario="pays")
+        assert bound_to(world, refused) == ("pays", refused)
+        raise LookupError
+    chosen = begin(world, "onramp", scenario="pays")
+    kept = world.store.tables()
+    assert bound_to(world, free) is None
+    assert bound_to(world, chosen) == ("pays", chosen)
+    copy = world_of(engine)
+    assert bound_to(copy, chosen) is None
+    copy.store.replace(kept)
+    assert bound_to(copy, chosen) == ("pays", chosen)
 
 
 def test_an_uploaded_scenario_belongs_to_its_world_and_hides_the_shipped_one() -> None:
