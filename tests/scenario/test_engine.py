@@ -17,7 +17,7 @@ from simulator.scenario.files import Library
 from simulator.scenario.rules import bound_to
 from simulator.wire.errors import ControlError
 from simulator.wire.in_force import FAULTS
-from simulator.wire.records import find
+from simulator.wire.records import ORIGINS, find
 from tests.scenario.toy import (
     ACTIONS,
     BALANCES,
@@ -473,14 +473,21 @@ def test_a_request_that_names_its_scenario_is_answered_by_that_one_alone() -> No
     assert chosen.code == "payout_failed"
 
 
+def refuse_bound(world: World, object_id: str) -> None:
+    """LookupError for an object that is bound."""
+    if bound_to(world, object_id) is not None:
+        raise LookupError(object_id)
+
+
 def test_what_chose_a_scenario_is_bound_to_it_also_after_choices_were_undone_and_put_back() -> None:
     engine, world = running(PAYS)
     activate(world, engine, "pays")
     free = begin(world, "onramp")
+    refused = begin(world, "onramp")
     with pytest.raises(LookupError), world.change(Cause("request", "refused")):
-        refused = begin(world, "onramp", scenario="pays")
-        assert bound_to(world, refused) == ("pays", refused)
-        raise LookupError
+        world.store[ORIGINS].put(refused, Origin(scenario="pays"))
+        refuse_bound(world, refused)
+    assert bound_to(world, refused) is None
     chosen = begin(world, "onramp", scenario="pays")
     kept = world.store.tables()
     assert bound_to(world, free) is None
