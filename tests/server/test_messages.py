@@ -17,7 +17,9 @@ from simulator.server.messages import (
     Outgoing,
     body_of,
     head_of,
+    header_lines,
     public_key_of,
+    raw_headers,
     read_body,
     token_of,
     write,
@@ -188,3 +190,15 @@ def test_an_answer_that_is_cut_drops_the_connection_without_a_byte() -> None:
     assert cuts == ["cut"]
     with pytest.raises(NoCut):
         asyncio.run(written(Outgoing(0, b"", cut=True)))
+
+
+@pytest.mark.parametrize("status", [200, 204, 205, 404])
+def test_lines_of_an_answer_say_what_its_headers_do(status: int) -> None:
+    outgoing = Outgoing(status, b"{}", {"X-Request-Id": "req_1", "Retry-After": "5"})
+    lines = "".join(f"{name.decode()}: {value.decode()}\r\n" for name, value in raw_headers(outgoing))
+    assert header_lines(outgoing) == lines
+
+
+@pytest.mark.parametrize("value", ["a\r\nset-cookie: b", "a\n", "\x7f", "caf\xe9"])
+def test_a_value_that_may_not_stand_in_a_line_makes_none(value: str) -> None:
+    assert header_lines(Outgoing(405, b"{}", {"Allow": value})) is None

@@ -161,3 +161,16 @@ def test_many_headers_are_masked_as_the_first_ones_are() -> None:
 )
 def test_what_a_text_says_is_masked_as_the_value_is(value: object) -> None:
     assert MASKER.json(dumps(value)) == MASKER.value(value)
+
+
+def test_a_head_is_masked_as_its_headers_are_and_shared_when_it_comes_again() -> None:
+    given = {"authorization": "Bearer tok_live_1", "x-api-key": "abc", "accept": "*/*"}
+    shown = MASKER.head(given)
+    assert shown == tuple(MASKER.headers(given).items())
+    assert MASKER.head(dict(given)) is shown
+    assert MASKER.head({**given, "accept": "text/html"}) != shown
+
+
+def test_a_head_that_comes_once_is_not_kept() -> None:
+    once = {"accept": "*/*", "idempotency-key": "a"}
+    assert MASKER.head(once) is not MASKER.head(once)
