@@ -11,7 +11,7 @@ from tests.benchmarks.plan import Plan, Side, sample, sides
 from tests.benchmarks.results import Sample
 from tests.benchmarks.servers import Subject
 
-SIZES = {"quick": (300, 600), "usual": (30_000, 120_000), "full": (100_000, 1_000_000)}
+SIZES = {"quick": (300, 600), "usual": (60_000, 150_000), "full": (100_000, 1_000_000)}
 
 
 def measure(simulators: Sequence[Subject], plan: Plan) -> Iterator[Sample]:
