@@ -82,9 +82,9 @@ class Client:
 
     def cost_ms(self, method: str, path: str, body: object = None) -> float:
         """What one call costs the server in processor time."""
-        before = self.server.cpu
+        before = self.server.settled_cpu
         status, raw = self.send(method, path, body)
-        spent = self.server.cpu - before
+        spent = self.server.settled_cpu - before
         if status >= 400:
             raise Refused(f"{method} {path}: {status} {raw[:500]!r}")
         return spent * 1000

@@ -34,6 +34,13 @@ def cpu_seconds(pid: int) -> float:
     return time.clock_gettime((~pid << 3) | 2)  # Linux' number for the clock of another process: CPUCLOCK_SCHED
 
 
+def settled_cpu_seconds(pid: int) -> float:
+    """As `cpu_seconds`, once its main thread sleeps: of one that runs, the last milliseconds are added up late."""
+    while Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "R":
+        pass
+    return cpu_seconds(pid)
+
+
 def resident_bytes(pid: int) -> int:
     """The memory that a process holds."""
     return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.benchmarks.machine import SERVER_CORE, cpu_seconds, on_core, resident_bytes
+from tests.benchmarks.machine import SERVER_CORE, cpu_seconds, on_core, resident_bytes, settled_cpu_seconds
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -28,6 +28,11 @@ class Server:
     def cpu(self) -> float:
         """Seconds of processor time so far."""
         return cpu_seconds(self.pid)
+
+    @property
+    def settled_cpu(self) -> float:
+        """The same once it has nothing to do: what a single call is measured by."""
+        return settled_cpu_seconds(self.pid)
 
     @property
     def resident(self) -> int:
