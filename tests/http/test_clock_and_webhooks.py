@@ -285,8 +285,8 @@ def test_a_slow_delivery_takes_wall_time_and_no_simulated_time(world: Remote) ->
         register(world, receiver.url, "transaction.created")
         fault = {"webhook": {}, "deliver": {"slow": "300ms"}}
         assert world.control("POST", "/faults", fault).status == 201
-        onramp(world)
         began = time.monotonic()
+        onramp(world)
         assert world.control("POST", "/settle").body == {"deliveries": 1}
         assert time.monotonic() - began > 0.2
         delivery = world.control("GET", "/deliveries").body["data"][0]
