@@ -7,6 +7,7 @@ and kept by every write from then on, so a table that nobody filters, sorts or s
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Callable, Iterable, Iterator
@@ -137,21 +138,24 @@ class Numbered(Generic[R]):
         return part
 
 
-class Part(Generic[R]):
+class Part(ABC, Generic[R]):
     """One thing that is indexed of the rows, which `by` finds in a row."""
 
     def __init__(self, rows: Numbered[R], by: Callable[[R], Any]) -> None:
         self.rows = rows
         self.by = by
 
+    @abstractmethod
     def add(self, number: int, row: R) -> None:
-        raise NotImplementedError
+        """A row is new."""
 
+    @abstractmethod
     def discard(self, number: int, row: R) -> None:
-        raise NotImplementedError
+        """A row is gone."""
 
+    @abstractmethod
     def change(self, number: int, old: R, new: R) -> None:
-        raise NotImplementedError
+        """A row is another now."""
 
 
 class Values(Part[R]):

@@ -36,9 +36,9 @@ class SettingSet(TypedDict):
     webhook_timestamp: setting_model.WebhookTimestamp
     """The clock that X-Timestamp is taken from."""
     journal_limit: Count
-    """How many interface calls the journal keeps."""
+    """How many interface calls the journal keeps, and as many control calls."""
     journal_bytes: Count
-    """How many bytes of them it keeps."""
+    """How many bytes of each it keeps."""
     timers_per_instant: Count
     """How many timers may fire at one instant before the world is taken to run in circles."""
 
