@@ -1,0 +1,42 @@
+"""How the test kit reaches a server: over HTTP, or in the process of the test without any socket."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    import httpx
+
+
+class Link(Protocol):
+    """One server. May be used by several threads.
+
+    `url` is its origin (`http://127.0.0.1:8642`). `transport` and `async_transport` carry the calls of httpx clients;
+    None: the one that httpx has itself.
+    """
+
+    url: str
+
+    def control(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        *,
+        world: str | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Any:
+        """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, None when empty.
+
+        SimulatorError (`errors`) when it is refused, or nothing answers.
+        """
+
+    def transport(self) -> httpx.BaseTransport | None: ...
+
+    def async_transport(self) -> httpx.AsyncBaseTransport | None: ...
+
+    def close(self) -> None:
+        """Let go of connections, threads and servers of this link's own."""
