@@ -29,7 +29,7 @@ class Link(Protocol):
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
-        """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, None when empty.
+        """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, or None.
 
         SimulatorError (`errors`) when it is refused, or nothing answers.
         """
