@@ -55,9 +55,15 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     "How many steps without delay a scenario may come to at one instant before it is stopped.",
     default="10000",
 )
+@click.option(
+    "--end-with-stdin",
+    is_flag=True,
+    help="End when standard input ends: with the program at its other end, whatever becomes of that.",
+)
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, **settings: Any,
+    control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str,
+    end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
 
@@ -84,6 +90,8 @@ def serve(
         except ConfigError as error:
             fail(error.problems, EXIT_USAGE)
         server = server_of(application)
+    if end_with_stdin:
+        _end_with_stdin(server)
     _run(application, server, config.host, config.port)
 
 
@@ -134,6 +142,26 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
 
     with _signals(server), passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+_ENDING_SECONDS = 5.0
+"""How long a server may take to end; it takes a tenth of it."""
+
+
+def _end_with_stdin(server: Any) -> None:
+    """Read standard input in a thread; at its end the server ends."""
+    import os
+    import threading
+    import time
+
+    def watch() -> None:
+        while os.read(0, 4096):
+            pass
+        server.should_exit = True
+        time.sleep(_ENDING_SECONDS)
+        os._exit(1)  # nobody is left who could end it
+
+    threading.Thread(target=watch, name="end-with-stdin", daemon=True).start()
 
 
 @contextmanager
