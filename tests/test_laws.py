@@ -169,7 +169,7 @@ def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
         "simulator/scenario/clients.py",
         "simulator/conformance",
         "simulator/certification",
-        "simulator/pytest_plugin.py",
+        "simulator/testing",
     )
     assert outside(speakers, *clients) == set()
 

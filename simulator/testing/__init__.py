@@ -1,1 +1,54 @@
-"""What partners' own tests are made of: `strategies` for property tests. The simulator itself needs none of it."""
+"""The test kit: worlds, receivers and strategies for partners' own tests. The simulator itself needs none of it.
+
+Under pytest the fixtures `world`, `webhooks` and `simulator` are there by themselves. Elsewhere:
+
+    from simulator.testing import world
+
+    with world() as w:
+        w.client.post("/quotes", json={...})
+        w.advance("31m")
+
+What it needs beyond the server is the extra: `pip install "rampsim[testing]"`.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from simulator.testing import strategies as strategies
+    from simulator.testing.errors import ActionRefused as ActionRefused
+    from simulator.testing.errors import NotReached as NotReached
+    from simulator.testing.errors import SimulatorError as SimulatorError
+    from simulator.testing.server import Server as Server
+    from simulator.testing.server import serve as serve
+    from simulator.testing.shared import world as world
+    from simulator.testing.worlds import World as World
+
+__all__ = ["ActionRefused", "NotReached", "Server", "SimulatorError", "World", "serve", "strategies", "world"]
+
+_HOMES = {
+    "ActionRefused": "errors",
+    "Delivery": "receiver",
+    "NotReached": "errors",
+    "Receiver": "receiver",
+    "Server": "server",
+    "SimulatorError": "errors",
+    "World": "worlds",
+    "receiver": "receiver",
+    "serve": "server",
+    "world": "shared",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name from its module, imported when it is first asked for."""
+    if name == "strategies":
+        return import_module("simulator.testing.strategies")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__]

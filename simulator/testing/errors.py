@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from simulator.address import DEFAULT_URL
+
 
 class SimulatorError(Exception):
     """The simulator refused, or cannot be reached. Base of all errors of the test kit.
@@ -35,3 +37,45 @@ class NotReached(SimulatorError):
 
 class ActionRefused(SimulatorError):
     """An action is not possible now, or not on this object; `allowed` are those that are."""
+
+
+class Unreachable(SimulatorError):
+    """No simulator answers at the address; the text says which, why, and what to do."""
+
+    def __init__(self, url: str, why: str) -> None:
+        super().__init__(
+            f"No simulator answers at {url} ({why}). Start one with `rampsim serve` (it listens at {DEFAULT_URL}), "
+            "say with SIMULATOR_URL where it runs, or unset SIMULATOR_URL: then the tests start their own."
+        )
+
+
+def error_of(status: int, body: Any) -> SimulatorError:
+    """The exception for a refusal: its HTTP status and its parsed body, `{error: {code, message, ...}}`."""
+    error = body.get("error") if isinstance(body, Mapping) else None
+    if not isinstance(error, Mapping):
+        return SimulatorError(
+            f"What answered with status {status} is not a simulator's control interface.", status=status
+        )
+    text = str(error.get("message") or error.get("code") or f"refused with status {status}")
+    problems = [_problem(row) for row in error.get("errors") or ()]
+    if problems:
+        text = "\n".join([f"{len(problems)} problems:" if len(problems) > 1 else "1 problem:", *problems])
+    if error.get("code") == "invalid_transition":
+        text += f" Possible now: {', '.join(error.get('allowed') or ()) or 'nothing'}."
+    kind = _KINDS.get(error.get("code", ""), SimulatorError)
+    return kind(text, status=status, error=error)
+
+
+def _problem(row: Mapping[str, Any]) -> str:
+    """One problem of a scenario: where and what."""
+    place = f"line {row['line']}, column {row.get('column')}: " if row.get("line") else ""
+    path = f"{row['path']}: " if row.get("path") else ""
+    return f"  {place}{path}{row.get('message', '')}"
+
+
+_KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invalid_transition": ActionRefused}
+
+
+def missing(package: str, what: str) -> ImportError:
+    """What is raised where a library of the extra is not installed; `what` needs it, in words."""
+    return ImportError(f'{what} needs {package}: pip install "rampsim[testing]"', name=package)

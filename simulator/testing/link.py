@@ -22,7 +22,7 @@ class Link(Protocol):
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | bytes | None = None,
         *,
         world: str | None = None,
         query: Mapping[str, Any] | None = None,
@@ -31,7 +31,8 @@ class Link(Protocol):
     ) -> Any:
         """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, or None.
 
-        SimulatorError (`errors`) when it is refused, or nothing answers.
+        A body of bytes is sent as it is: the YAML of a scenario. `query`: members that are None are left out.
+        SimulatorError (`errors.error_of`) when it is refused, or nothing answers.
         """
 
     def transport(self) -> httpx.BaseTransport | None: ...

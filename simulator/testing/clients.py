@@ -1,0 +1,114 @@
+"""Clients of the interface that sign in by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+from simulator.kernel.dataclass import dataclass
+from simulator.testing.errors import missing
+from simulator.testing.link import Link
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
+
+_TIMEOUT_SECONDS = 30.0
+_SIGN_IN = "/auth/token"
+
+
+@dataclass(frozen=True)
+class Keys:
+    """What an integrator gets of one environment: key pair, webhook key, and where its interface begins."""
+
+    public_key: str
+    secret_key: str
+    webhook_key: str
+    base_url: str
+
+
+class SignIn(httpx.Auth):
+    """Exchanges the key pair for a token at the first call, and anew, once, when a call is answered 401 unauthorized.
+
+    A call that brings its own Authorization goes as it is. A sign-in that is refused is the answer of the call.
+    Clients of one environment may share it, in whatever threads.
+    """
+
+    requires_response_body = True
+
+    def __init__(self, keys: Keys) -> None:
+        self._keys = keys
+        self._token: str | None = None
+
+    def forget(self) -> None:
+        """Sign in anew at the next call: the world has been put back, and with it went its tokens."""
+        self._token = None
+
+    def auth_flow(self, request: httpx.Request) -> Generator[httpx.Request, httpx.Response, None]:
+        if "Authorization" in request.headers or request.url.path.endswith(_SIGN_IN):
+            yield request
+            return
+        token = self._token
+        if token is None:
+            token = self._taken((yield self._sign_in()))
+            if token is None:
+                return
+        request.headers["Authorization"] = f"Bearer {token}"
+        response = yield request
+        if response.status_code != 401 or code_of(response) != "unauthorized":
+            return
+        token = self._taken((yield self._sign_in()))
+        if token is not None:
+            request.headers["Authorization"] = f"Bearer {token}"
+            yield request
+
+    def _sign_in(self) -> httpx.Request:
+        pair = {"public_key": self._keys.public_key, "secret_key": self._keys.secret_key}
+        return httpx.Request("POST", self._keys.base_url + _SIGN_IN, json=pair)
+
+    def _taken(self, answer: httpx.Response) -> str | None:
+        """The token of a sign-in, kept; None when it was refused."""
+        self._token = answer.json()["access_token"] if answer.is_success else None
+        return self._token
+
+
+def code_of(response: httpx.Response) -> str | None:
+    """The error code of an answer; None where it has none."""
+    try:
+        code = response.json()["error"]["code"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    return code if isinstance(code, str) else None
+
+
+def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:
+    """A client on the base URL of an environment."""
+    transport = link.transport()
+    return httpx.Client(
+        base_url=keys.base_url,
+        auth=sign_in,
+        transport=None if transport is None else _Borrowed(transport),
+        trust_env=False,
+        timeout=_TIMEOUT_SECONDS,
+    )
+
+
+def make_async_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.AsyncClient:
+    """The same for asyncio and trio."""
+    return httpx.AsyncClient(
+        base_url=keys.base_url,
+        auth=sign_in,
+        transport=link.async_transport(),
+        trust_env=False,
+        timeout=_TIMEOUT_SECONDS,
+    )
+
+
+class _Borrowed(httpx.BaseTransport):
+    """The transport of a link for one client, which leaves it open when it is closed."""
+
+    def __init__(self, transport: httpx.BaseTransport) -> None:
+        self._transport = transport
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        return self._transport.handle_request(request)

@@ -1,0 +1,81 @@
+"""Faults of the wire as a test holds them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from simulator.testing.errors import SimulatorError
+
+if TYPE_CHECKING:
+    from simulator.control.faults import MadeFault
+    from simulator.testing.worlds import World
+
+
+class Fault:
+    """A fault in force. As a context manager it goes at the end of the block; `hits` may still be asked then.
+
+    `info` is the fault as the control interface shows it, `warnings` says why it may never be hit as the world is now.
+    """
+
+    def __init__(self, world: World, info: MadeFault) -> None:
+        self._world = world
+        self._hits: int | None = None
+        self.info = info
+        self.id = info["id"]
+        self.warnings = tuple(info.get("warnings", ()))
+
+    @property
+    def hits(self) -> int:
+        """How often it has acted. After it went: how often it had."""
+        if self._hits is not None:
+            return self._hits
+        for row in self._world.control("GET", "/faults")["data"]:
+            if row["id"] == self.id:
+                hits: int = row["hits"]
+                return hits
+        raise SimulatorError(
+            f"The fault {self.id} is not in force any more: the world was put back, or others ended it."
+        )
+
+    def remove(self) -> None:
+        """End it; nothing when it has gone."""
+        if self._hits is not None:
+            return
+        try:
+            self._hits = self.hits
+            self._world.control("DELETE", f"/faults/{self.id}")
+        except SimulatorError as error:
+            if error.code not in (None, "not_found"):
+                raise
+            self._hits = self._hits or 0
+
+    def __enter__(self) -> Fault:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.remove()
+
+    def __repr__(self) -> str:
+        return f"<Fault {self.id}>"
+
+
+def make_fault(world: World, match: str | Mapping[str, Any] | None, members: Mapping[str, Any]) -> Fault:
+    """Put a fault in force; SimulatorError with `param` when it is not written right."""
+    body = dict(members) if match is None else {"match": _calls(match), **members}
+    return Fault(world, world.control("POST", "/faults", body))
+
+
+def _calls(match: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    """`"POST /quotes"`, `"POST"` or `"/quotes"` as the object that it stands for."""
+    if not isinstance(match, str):
+        return match
+    parts = match.split()
+    path = next((part for part in parts if part.startswith(("/", "*"))), None)
+    methods = [part for part in parts if part != path]
+    if not parts or len(methods) > 1:
+        raise ValueError(f'{match!r} names no calls; write it like "POST /quotes", "/quotes/*" or "POST"')
+    return {**({"method": methods[0].upper()} if methods else {}), **({} if path is None else {"path": path})}

@@ -1,0 +1,97 @@
+"""A server that is reached over HTTP: one pool of connections for the control calls and all clients of its worlds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.address import CONTROL_BASE, DEFAULT_URL
+from simulator.testing.errors import SimulatorError, Unreachable, error_of, missing
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
+
+_CONNECT_SECONDS = 5.0
+_KEPT_SECONDS = 30.0
+"""Less than a server lets a connection wait for its next request."""
+
+
+class HttpLink:
+    """A server at a URL (`http://127.0.0.1:8642`); `token` is the one of its control interface, where it asks for one.
+
+    No proxy of the surroundings is used: the server is meant by its address.
+    """
+
+    def __init__(self, url: str, token: str | None = None) -> None:
+        address = httpx.URL(url) if url.startswith(("http://", "https://")) else None
+        if address is None or not address.host:
+            raise SimulatorError(f"{url!r} is not the URL of a simulator; one looks like {DEFAULT_URL}.")
+        self.url = str(address.copy_with(path="", query=None, fragment=None)).rstrip("/")
+        # Reading the certificates of the machine takes longer than making ten worlds, and http has none.
+        secure = address.scheme == "https"
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
+        self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
+        self._secure = secure
+        self._calls = httpx.Client(
+            base_url=self.url + CONTROL_BASE,
+            transport=self._pool,
+            trust_env=False,
+            headers={"Authorization": f"Bearer {token}"} if token else None,
+        )
+
+    def control(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | bytes | None = None,
+        *,
+        world: str | None = None,
+        query: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float | None = None,
+    ) -> Any:
+        """A control call as `Link` says. Without a time limit it takes as long as the server works."""
+        sent = {"X-Simulator-World": world} if world else {}
+        if body is not None:
+            sent["Content-Type"] = "application/yaml" if isinstance(body, bytes) else "application/json"
+        content = body if body is None or isinstance(body, bytes) else json.dumps(body, default=_as_text).encode()
+        try:
+            response = self._calls.request(
+                method,
+                path,
+                content=content,
+                params={name: str(value) for name, value in (query or {}).items() if value is not None},
+                headers={**sent, **(headers or {})},
+                timeout=httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
+            )
+        except httpx.TransportError as error:
+            raise Unreachable(self.url, str(error) or type(error).__name__) from None
+        if response.is_success and not response.content:
+            return None
+        try:
+            answer = response.json()
+        except ValueError:
+            answer = None
+        if not response.is_success or answer is None:
+            raise error_of(response.status_code, answer)
+        return answer
+
+    def transport(self) -> httpx.BaseTransport:
+        return self._pool
+
+    def async_transport(self) -> httpx.AsyncBaseTransport:
+        # Kept connections belong to an event loop, and nobody says when that ends: here each call has its own.
+        return httpx.AsyncHTTPTransport(
+            verify=self._secure, trust_env=False, limits=httpx.Limits(max_keepalive_connections=0)
+        )
+
+    def close(self) -> None:
+        self._calls.close()
+
+
+def _as_text(value: object) -> str:
+    """Amounts as they are written, and whatever else is no JSON."""
+    return str(value)

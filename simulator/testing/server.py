@@ -1,0 +1,193 @@
+"""Servers for tests: one in a process of its own, and what makes worlds in a server."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from datetime import UTC, date, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import IO, TYPE_CHECKING, Any
+
+from simulator.address import CONTROL_BASE
+from simulator.testing.errors import SimulatorError
+from simulator.testing.http_link import HttpLink
+from simulator.testing.link import Link
+from simulator.testing.worlds import World, scenario_file, timestamp
+
+if TYPE_CHECKING:
+    from simulator.control.worlds import WorldObject
+
+START = "2026-01-05T08:00:00.000Z"
+"""When worlds of the test kit begin, whatever the server was told."""
+_START_SECONDS = 60.0
+_STOP_SECONDS = 6.0
+
+
+class Server:
+    """A simulator that runs: what makes worlds in it. `stop` ends it where it was started for the tests."""
+
+    def __init__(self, link: Link, stop: Callable[[], None] | None = None) -> None:
+        self.link = link
+        self._stop = stop
+
+    @property
+    def url(self) -> str:
+        """The origin, for example `http://127.0.0.1:8642`."""
+        return self.link.url
+
+    @property
+    def control_url(self) -> str:
+        """Where the control interface begins."""
+        return self.link.url + CONTROL_BASE
+
+    def new_world(self, **body: Any) -> World:
+        """Make a world: no scenario active, a manual clock at 2026-01-05T08:00:00Z, a seed that the server draws.
+
+        The members of `POST /_simulator/worlds` say otherwise: `id`, `seed`, `clock`, `scenarios`, `settings`, …
+        `clock` may also be the moment alone, as text, `date` or `datetime`; `scenarios` may name files.
+        SimulatorError when the server refuses it.
+        """
+        given, files = _split(body.pop("scenarios", ()))
+        clock = {"mode": "manual", "now": START, **_clock(body.pop("clock", None))}
+        if body.get("from_snapshot") is not None:
+            made: WorldObject = self.link.control("POST", "/worlds", body)
+            return World(self.link, made, self)
+        made = self.link.control("POST", "/worlds", {**body, "clock": clock, "scenarios": [] if files else given})
+        world = World(self.link, made, self)
+        if files:
+            world.begin_with(*given)
+        return world
+
+    def stop(self) -> None:
+        """End the server where it was started for the tests, and let go of its connections."""
+        self.link.close()
+        if self._stop is not None:
+            self._stop()
+
+    def __enter__(self) -> Server:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+def _split(scenarios: Any) -> tuple[list[Any], bool]:
+    """The scenarios as a list, and whether there are files among them."""
+    given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
+    return given, any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
+
+
+def _clock(given: Any) -> Mapping[str, Any]:
+    """`clock` of the body: an object as it is, a moment as its `now`."""
+    if given is None:
+        return {}
+    if isinstance(given, Mapping):
+        return given
+    if isinstance(given, date) and not isinstance(given, datetime):
+        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
+    if isinstance(given, str) and len(given) == len("2026-01-05"):
+        given += "T00:00:00Z"
+    return {"now": timestamp(given)}
+
+
+class Process:
+    """A server in a process of its own, which ends with this one, however this one ends.
+
+    It ends when its standard input does, and that is a pipe to this process. `url` is its origin.
+    """
+
+    def __init__(self, **flags: Any) -> None:
+        """Start one on a free loopback port, under a manual clock; it listens when this returns.
+
+        `flags` are those of `rampsim serve`, with underscores. SimulatorError with the server's own words when it does
+        not start.
+        """
+        self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-c", _PROGRAM, "serve", "--end-with-stdin", *_arguments(flags)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._words,
+        )
+        hung = threading.Timer(_START_SECONDS, self._process.kill)
+        hung.daemon = True
+        hung.start()
+        try:
+            self.url = self._ready()
+        finally:
+            hung.cancel()
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def _ready(self) -> str:
+        """The origin, from the line by which a server says that it listens."""
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            if line.startswith(b"Ready on "):
+                return line.removeprefix(b"Ready on ").strip().decode()
+        self._process.wait()
+        self._words.seek(0)
+        words = self._words.read().decode("utf-8", "replace").strip()
+        self.close()
+        raise SimulatorError(f"The simulator did not start; it says:\n{words or '(nothing)'}")
+
+    def close(self) -> None:
+        """End it; nothing when it has ended."""
+        process = self._process
+        for stream in (process.stdin, process.stdout):
+            if stream is not None:
+                with contextlib.suppress(OSError):
+                    stream.close()
+        try:
+            process.wait(_STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        self._words.close()
+
+
+_ROOT = Path(__file__).resolve().parents[2]
+_PROGRAM = f"import sys; sys.path.append({str(_ROOT)!r}); from simulator.cli import main; main(prog_name='rampsim')"
+"""Without the directory of the tests in front (-P): there may be a `simulator` of their own in it."""
+
+
+def _arguments(flags: Mapping[str, Any]) -> Iterator[str]:
+    """The flags of `rampsim serve`: `rate_limit="5/60"` is `--rate-limit 5/60`, `strict=True` is `--strict`."""
+    for name, value in {"host": "127.0.0.1", "port": 0, "clock": "manual", **flags}.items():
+        flag = "--" + name.replace("_", "-")
+        if value is None:
+            continue
+        if isinstance(value, bool):
+            yield flag if value else flag.replace("--", "--no-", 1)
+        elif isinstance(value, list | tuple):
+            for one in value:
+                yield from (flag, str(one))
+        else:
+            yield from (flag, str(value))
+
+
+def start_process(**flags: Any) -> Process:
+    """A server in a process of its own; see `Process`."""
+    return Process(**flags)
+
+
+@contextlib.contextmanager
+def serve(**flags: Any) -> Iterator[Server]:
+    """A server in a process of its own, on a free loopback port, under a manual clock; it ends with the block.
+
+    `flags` are those of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. It ends with this
+    process too, however that ends. SimulatorError with the server's own words when it does not start.
+    """
+    process = start_process(**flags)
+    token = flags.get("control_token")
+    with contextlib.closing(process), Server(HttpLink(process.url, token), process.close) as server:
+        yield server

@@ -1,0 +1,61 @@
+"""`world()`: a world for tests that run without pytest, in a server that they share."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+from collections.abc import Iterator
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from simulator.testing.http_link import HttpLink
+from simulator.testing.server import Server, start_process
+from simulator.testing.worlds import World
+
+
+@contextlib.contextmanager
+def world(server: Server | str | None = None, *, in_process: bool = False, **body: Any) -> Iterator[World]:
+    """A fresh world for the block; it ends with it.
+
+    It lies in `server`, a Server or a URL; without one, in the server at SIMULATOR_URL, else in one that is started at
+    first use for this process and ends with it. `in_process`: in this process, without any socket. `body` is that of
+    `POST /_simulator/worlds`, as `Server.new_world` takes it.
+    """
+    made = server_for(server, in_process=in_process).new_world(**body)
+    try:
+        yield made
+    finally:
+        made.delete()
+
+
+def server_for(server: Server | str | None = None, *, in_process: bool = False) -> Server:
+    """The server that is meant by what `world` takes; one that is started is shared by all of this process."""
+    if isinstance(server, Server):
+        return server
+    if in_process:
+        return _in_process(os.getpid())
+    url = server or os.environ.get("SIMULATOR_URL")
+    return _started(os.getpid()) if not url else _running(url)
+
+
+@cache
+def _running(url: str) -> Server:
+    return Server(HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN")))
+
+
+@cache
+def _started(pid: int) -> Server:
+    """One for each process: a fork of this one must not end it."""
+    process = start_process()
+    server = Server(HttpLink(process.url), process.close)
+    atexit.register(server.stop)
+    return server
+
+
+@cache
+def _in_process(pid: int) -> Server:
+    server = Server(import_module("simulator.testing.in_process").InProcessLink())
+    atexit.register(server.stop)
+    return server

@@ -1,0 +1,418 @@
+"""`World`: one isolated simulation as a test sees it, over any link to a server."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import quote
+
+from simulator.testing import timeline, words
+from simulator.testing.books import Ledger, available, ledger_of
+from simulator.testing.clients import Keys, SignIn, make_async_client, make_client
+from simulator.testing.errors import NotReached, SimulatorError
+from simulator.testing.faults import Fault, make_fault
+from simulator.testing.link import Link
+
+if TYPE_CHECKING:
+    import httpx
+
+    from simulator.control.actions import ActionAnswer
+    from simulator.control.inspection_shapes import ResourceStory
+    from simulator.control.operation import AdvanceReceipt
+    from simulator.control.queries import DeliveryCount, JournalEntryShape
+    from simulator.control.shapes import Envelope, TriggerAnswer
+    from simulator.control.snapshots import SnapshotEntry
+    from simulator.control.worlds import WorldObject
+    from simulator.insight.shapes import Finding
+    from simulator.resources.webhooks import shapes as webhooks
+    from simulator.testing.server import Server
+
+Target = str | Mapping[str, Any]
+"""A resource: its id, or the resource itself as any answer shows it."""
+
+
+class World:
+    """One isolated simulation: its clients, its clock, what the outside world does in it, and what happened.
+
+    Members that ask the server raise SimulatorError: the refusal of the control interface, with its `code`, `message`
+    and `param`. Where a resource is wanted, its id or the resource itself will do. A context manager: the world ends
+    with the block.
+    """
+
+    def __init__(self, link: Link, info: WorldObject, server: Server | None = None) -> None:
+        self.link = link
+        self.server = server
+        self.info: WorldObject = info
+        """The world object of the control interface, as it was when the world was made or last put back."""
+        self.on_advance: list[Callable[[datetime], None]] = []
+        """Called with the new simulated time after every `advance`."""
+        self._clients: list[httpx.Client] = []
+        self._sign_ins: dict[str, SignIn] = {}
+        self._forks: list[World] = []
+        self._begun_with: tuple[str | Path | Mapping[str, Any], ...] | None = None
+        self._ended = False
+
+    def __repr__(self) -> str:
+        return f"<World {self.id} at {self.url}>"
+
+    def __enter__(self) -> World:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.delete()
+
+    # Who it is
+
+    @property
+    def id(self) -> str:
+        return self.info["id"]
+
+    @property
+    def seed(self) -> int:
+        return self.info["seed"]
+
+    @property
+    def url(self) -> str:
+        """The origin of its server."""
+        return self.link.url
+
+    @property
+    def dashboard_url(self) -> str:
+        """Where a person looks at it."""
+        return f"{self.link.url}/_simulator/dashboard?world={quote(self.id)}"
+
+    @property
+    def keys(self) -> Keys:
+        """Of the sandbox: `.public_key`, `.secret_key`, `.webhook_key`."""
+        return Keys(**self.info["credentials"]["sandbox"])
+
+    @property
+    def production_keys(self) -> Keys:
+        return Keys(**self.info["credentials"]["production"])
+
+    @property
+    def base_url(self) -> str:
+        """Where the interface begins, in the sandbox: `http://HOST:PORT/v1`."""
+        return self.keys.base_url
+
+    @property
+    def production_url(self) -> str:
+        """Where the simulated production begins."""
+        return self.production_keys.base_url
+
+    # The interface
+
+    @cached_property
+    def client(self) -> httpx.Client:
+        """A client on `base_url` that signs in by itself: `world.client.get("/profile")`. Closed with the world."""
+        return self._client("sandbox", self.keys)
+
+    @cached_property
+    def production(self) -> httpx.Client:
+        """The same on `production_url`."""
+        return self._client("production", self.production_keys)
+
+    @cached_property
+    def async_client(self) -> httpx.AsyncClient:
+        """The same as `client` for asyncio and trio: `await world.async_client.get("/profile")`."""
+        return make_async_client(self.link, self.keys, self._sign_in("sandbox", self.keys))
+
+    def _client(self, environment: str, keys: Keys) -> httpx.Client:
+        client = make_client(self.link, keys, self._sign_in(environment, keys))
+        self._clients.append(client)
+        return client
+
+    def _sign_in(self, environment: str, keys: Keys) -> SignIn:
+        return self._sign_ins.setdefault(environment, SignIn(keys))
+
+    def token(self, environment: str = "sandbox") -> str:
+        """A fresh access token, for a client of the test's own. SimulatorError when the sign-in is refused."""
+        keys = self.keys if environment == "sandbox" else self.production_keys
+        with make_client(self.link, keys, SignIn(keys)) as client:
+            return words.token_of(
+                client.post("/auth/token", json={"public_key": keys.public_key, "secret_key": keys.secret_key})
+            )
+
+    # Time
+
+    @property
+    def now(self) -> datetime:
+        """The simulated time, aware, UTC."""
+        return datetime.fromisoformat(self.control("GET", "/clock")["now"])
+
+    def advance(
+        self,
+        by: str | float | timedelta | None = None,
+        *,
+        to: str | datetime | None = None,
+        to_next_timer: bool = False,
+        until: Mapping[str, Any] | None = None,
+        horizon: str | float | timedelta | None = None,
+        wait: bool = False,
+    ) -> AdvanceReceipt:
+        """Move the clock in exactly one way; all that is due on the way happens, webhooks included, before it returns.
+
+        `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a timedelta. `to`: a moment. `until`: what to wait
+        for, `{"resource": id, "status": "completed"}` or `{"event": type, "object_id": id}`, at most `horizon` ahead
+        (ten years); NotReached when it never comes. `wait`: for receivers that are slow to answer.
+        Gives the receipt: `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
+        """
+        goal = None if until is None else _ids_in(until)
+        body = {
+            "by": None if by is None else _span(by),
+            "to": None if to is None else timestamp(to),
+            "to_next_timer": to_next_timer or None,
+            "until": goal,
+            "horizon": None if horizon is None else _span(horizon),
+        }
+        asked = {name: value for name, value in body.items() if value is not None}
+        try:
+            receipt: AdvanceReceipt = self.control(
+                "POST", "/clock/advance", asked, query={"wait": "true"} if wait else None
+            )
+        except NotReached as error:
+            self._tell_advanced(error.receipt.get("now"))
+            raise words.not_reached(self, goal or {}, error) from None
+        self._tell_advanced(receipt["now"])
+        return receipt
+
+    def _tell_advanced(self, now: str | None) -> None:
+        if now is not None:
+            for hear in list(self.on_advance):
+                hear(datetime.fromisoformat(now))
+
+    def freeze(self) -> contextlib.AbstractContextManager[Any]:
+        """Hold the test's own time at `now` for the block; `advance` moves both, X-Timestamp is simulated."""
+        frozen: contextlib.AbstractContextManager[Any] = import_module("simulator.testing.freezing").freeze(self)
+        return frozen
+
+    # The world outside
+
+    def act(
+        self, name: str, /, target: Target | None = None, *, environment: str | None = None, **parameters: Any
+    ) -> ActionAnswer:
+        """Let the outside world do something: `world.act("payment_arrives", onramp)`.
+
+        `environment`: where an action without a target applies, the sandbox unless given. ActionRefused when it is not
+        possible now; its `allowed` are those that are.
+        Gives `{action, target, at, resource, events}`, the resource as it is afterwards.
+        """
+        body = parameters if target is None else {"target": id_of(target), **parameters}
+        answer: ActionAnswer = self.control("POST", f"/actions/{quote(name, safe='')}", body, environment=environment)
+        return answer
+
+    def trigger(self, event: str, target: Target | None = None, *, environment: str | None = None) -> TriggerAnswer:
+        """Walk to an event, on a resource or on one that is found or made; gives the event and the steps to it."""
+        body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
+        answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
+        return answer
+
+    def scenario(self, *names_or_paths: str | Path | Mapping[str, Any]) -> None:
+        """Make exactly these scenarios active, later ones winning; none: nothing moves but by law.
+
+        A name, the path of a YAML file, or a whole scenario. SimulatorError with every problem of a file.
+        """
+        names = [self._uploaded(one) for one in names_or_paths]
+        self.control("PUT", "/scenarios/active", {"names": names})
+
+    def _uploaded(self, given: str | Path | Mapping[str, Any]) -> str:
+        """The name of a scenario, which the world knows now."""
+        path = None if isinstance(given, Mapping) else scenario_file(given)
+        if path is None and not isinstance(given, Mapping):
+            return str(given)
+        try:
+            content = given if path is None else path.read_bytes()
+            name: str = self.control("POST", "/scenarios", cast("Mapping[str, Any] | bytes", content))["name"]
+        except OSError as error:
+            raise SimulatorError(f"The scenario {path} cannot be read: {error.strerror}.") from None
+        except SimulatorError as error:
+            error.args = (f"The scenario {path or 'that was given'} is not valid. {error}",)
+            raise
+        return name
+
+    def begin_with(self, *scenarios: str | Path | Mapping[str, Any]) -> None:
+        """Make scenarios active that the world begins with: now, and again when it is reset."""
+        self._begun_with = scenarios
+        self.scenario(*scenarios)
+
+    def fault(self, match: str | Mapping[str, Any] | None = None, **members: Any) -> Fault:
+        """Let something go wrong on the wire, from now on or for a block: `with world.fault("GET /quotes", drop=True)`.
+
+        `match`: the calls, as `"POST /quotes"` or `{"method": ..., "path": ...}`; or `webhook={...}`: the deliveries.
+        The other members are those of `POST /_simulator/faults`: `respond`, `delay`, `after_commit`, `deliver`, …
+        """
+        return make_fault(self, match, members)
+
+    # What happened
+
+    def events(self, type: str | None = None, object_id: Target | None = None, **filters: Any) -> list[Envelope]:
+        """The envelopes of all events, oldest first, subscribed or not; of a type, about a resource."""
+        about = None if object_id is None else id_of(object_id)
+        found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})
+        return found
+
+    def event(self, type: str, object_id: Target | None = None) -> Envelope:
+        """The only event of a type (about a resource); AssertionError that tells what there was when there is none."""
+        found = self.events(type, object_id)
+        if len(found) != 1:
+            raise AssertionError(
+                words.not_the_only_one(self, type, None if object_id is None else id_of(object_id), found)
+            )
+        return found[0]
+
+    def deliveries(self, **filters: Any) -> list[webhooks.RecordedDelivery]:
+        """Every attempt to deliver an event, oldest first: `event_id`, `endpoint_id`, `status`, `limit`."""
+        found: list[webhooks.RecordedDelivery] = self._list("/deliveries", filters)
+        return found
+
+    def requests(self, **filters: Any) -> list[JournalEntryShape]:
+        """The calls of the interface, oldest first, secrets masked: `method`, `path` (a glob), `status`, `limit`."""
+        found: list[JournalEntryShape] = self._list("/requests", filters)
+        return found
+
+    def advice(self, **filters: Any) -> list[Finding]:
+        """Findings about the traffic, the gravest first: `severity`, `kind`, `limit`."""
+        found: list[Finding] = self._list("/advice", filters)
+        return found
+
+    def resource(self, id: Target) -> ResourceStory:
+        """A resource and its story: `resource`, `state`, `history` (moves and causes), `allowed` (actions), …"""
+        story: ResourceStory = self.control("GET", f"/resources/{quote(id_of(id), safe='')}")
+        return story
+
+    def ledger(self, environment: str | None = None) -> Ledger:
+        """The account's books: `accounts` (sums) and `entries`, amounts as Decimal."""
+        return ledger_of(self.control("GET", "/ledger", environment=environment))
+
+    def balance(self, symbol: str, network: str | None = None, environment: str | None = None) -> Decimal:
+        """What is available of an asset: `world.balance("USDC", "CELO")`. 0 where there never was any."""
+        sums = ledger_of(self.control("GET", "/ledger", query={"limit": 0}, environment=environment))
+        return available(sums, symbol, network)
+
+    def settle(self) -> DeliveryCount:
+        """Wait until no webhook attempt is in flight: `{deliveries}`, how many were finished meanwhile."""
+        count: DeliveryCount = self.control("POST", "/settle")
+        return count
+
+    def timeline(self) -> str:
+        """What happened in it, newest last, short: what a failing test prints."""
+        return timeline.timeline(self)
+
+    # To and fro
+
+    def snapshot(self, name: str | None = None) -> SnapshotEntry:
+        """Keep the state as it is: `{id, name, at, world}`."""
+        entry: SnapshotEntry = self.control("POST", "/snapshots", {} if name is None else {"name": name})
+        return entry
+
+    def restore(self, snapshot: Target) -> None:
+        """Go back to a snapshot of this world. Clients sign in anew by themselves."""
+        self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
+
+    def reset(self) -> None:
+        """Begin anew: same seed and keys, as the world was made. Clients sign in anew by themselves."""
+        self._put_back(self.control("POST", "/reset"))
+        if self._begun_with is not None:
+            self.scenario(*self._begun_with)
+
+    def _put_back(self, info: WorldObject) -> None:
+        self.info = info
+        for sign_in in self._sign_ins.values():
+            sign_in.forget()
+        self._tell_advanced(info["clock"]["now"])
+
+    def fork(self, snapshot: Target | None = None, **body: Any) -> World:
+        """A world of its own that goes on from here, or from a snapshot, with keys of its own. It ends with this one.
+
+        `body`: what else `POST /_simulator/worlds` takes.
+        """
+        kept = self.snapshot() if snapshot is None else snapshot
+        made: WorldObject = self.link.control("POST", "/worlds", {**body, "from_snapshot": id_of(kept)})
+        fork = World(self.link, made, self.server)
+        self._forks.append(fork)
+        return fork
+
+    def delete(self) -> None:
+        """End the world and its forks, and close their clients; nothing when it has ended."""
+        for fork in self._forks:
+            fork.delete()
+        self.close()
+        if self._ended:
+            return
+        try:
+            self.link.control("DELETE", f"/worlds/{quote(self.id, safe='')}")
+        except SimulatorError as error:
+            if error.code != "not_found":
+                raise
+        self._ended = True
+
+    def close(self) -> None:
+        """Close the clients and leave the world as it is, to be looked at."""
+        for client in self._clients:
+            client.close()
+
+    # The control interface
+
+    def control(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | bytes | None = None,
+        *,
+        query: Mapping[str, Any] | None = None,
+        environment: str | None = None,
+    ) -> Any:
+        """Any control call of this world, for what has no member here: `world.control("GET", "/emails")`.
+
+        `path` is below /_simulator. Gives the parsed answer, or None.
+        """
+        headers = None if environment is None else {"X-Simulator-Environment": environment}
+        return self.link.control(method, path, body, world=self.id, query=query, headers=headers)
+
+    def _list(self, path: str, query: Mapping[str, Any]) -> Any:
+        return self.control("GET", path, query=query)["data"]
+
+
+def id_of(target: Target) -> str:
+    """The id of a resource that is named by it or given whole; ValueError when it has none."""
+    if isinstance(target, str):
+        return target
+    found = target.get("id")
+    if not isinstance(found, str):
+        raise ValueError(f"this has no `id`, so it is no resource: {dict(target)!r}")
+    return found
+
+
+def _ids_in(until: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        name: id_of(value) if name in ("resource", "object_id") and value is not None else value
+        for name, value in until.items()
+    }
+
+
+def timestamp(moment: str | datetime) -> str:
+    """A moment as the control interface takes it; ValueError for a datetime that does not say its time zone."""
+    if isinstance(moment, str):
+        return moment
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone: say datetime(..., tzinfo=UTC)")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _span(span: str | float | timedelta) -> str | float:
+    return f"{span // timedelta(milliseconds=1)}ms" if isinstance(span, timedelta) else span
+
+
+def scenario_file(given: str | Path) -> Path | None:
+    """The path of a scenario's file, None for the name of a scenario."""
+    is_path = isinstance(given, Path) or given.endswith((".yaml", ".yml", ".json")) or "/" in given
+    return Path(given) if is_path else None
