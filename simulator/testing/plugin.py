@@ -1,16 +1,170 @@
-"""The pytest plugin `rampsim`: its options. Every run of pytest imports this, so it imports nothing that takes time."""
+"""The pytest plugin `rampsim`: options, markers and fixtures.
+
+Every run of pytest imports this, so it imports nothing that takes time. What works behind the fixtures is `plugin_run`,
+which is imported when the first of them is asked for.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+import tempfile
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
 
 if TYPE_CHECKING:
-    import pytest
+    from simulator.testing.plugin_run import Run
+    from simulator.testing.receiver import Receiver
+    from simulator.testing.server import Server
+    from simulator.testing.worlds import World
+
+
+class Option(NamedTuple):
+    """An option of the command line that is a key in pyproject.toml too, by the name with underscores."""
+
+    flag: str
+    help: str
+    choices: tuple[str, ...] = ()
+    metavar: str | None = None
+    default: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.flag.removeprefix("--").replace("-", "_")
+
+
+OPTIONS = (
+    Option("--simulator-url", "Use the simulator that runs there (also SIMULATOR_URL) and start none.", metavar="URL"),
+    Option(
+        "--simulator",
+        "Where the simulator runs that is started: in a process of its own, shared by all workers of pytest-xdist, "
+        "or in the process of the tests, without any socket. [process]",
+        ("process", "inprocess"),
+        default="process",
+    ),
+    Option(
+        "--simulator-keep",
+        "Which worlds are kept to be looked at: those of failed tests, all, or none. [failed]",
+        ("failed", "always", "never"),
+        default="failed",
+    ),
+    Option(
+        "--simulator-fail-on-advice",
+        "Fail the run when the simulator has advice of this severity, or a higher one, about the traffic of the tests.",
+        ("info", "warning", "error"),
+    ),
+)
+COVERAGE = "simulator_coverage"
+_COVERAGE_HELP = "Show at the end what of the interface the tests have exercised, and what not."
+
+MARKERS = (
+    'scenario(*names_or_paths): the scenarios that are active in the `world` of this test, such as "autopilot", '
+    "or files beside the test or below the root directory; later ones win",
+    'clock(now): when the `world` of this test begins, such as "2026-03-01" or "2026-03-01T08:00:00Z"',
+    "seed(number): the seed of the `world` of this test; 1 without it",
+    "world(**body): what else the `world` of this test is made with, as POST /_simulator/worlds takes it, such as "
+    'settings={"strict": True}',
+)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What the command line and pyproject.toml may say, under one heading of `pytest --help`."""
     group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
+    for option in OPTIONS:
+        given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
+        group.addoption(option.flag, help=f"{option.help} In pyproject.toml: {option.name}.", default=None, **given)
+        parser.addini(option.name, option.help, default=option.default)
     group.addoption(
-        "--simulator-url", metavar="URL", help="Use the simulator that runs there (also SIMULATOR_URL), start none."
+        "--simulator-coverage", action="store_true", help=f"{_COVERAGE_HELP} In pyproject.toml: {COVERAGE}."
     )
+    parser.addini(COVERAGE, _COVERAGE_HELP, type="bool", default=False)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for marker in MARKERS:
+        config.addinivalue_line("markers", marker)
+    for option in OPTIONS:
+        value = config.getini(option.name)
+        if option.choices and value not in (*option.choices, option.default):
+            raise pytest.UsageError(f"{option.name} is {value!r}; it is one of {', '.join(option.choices)}")
+    if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
+        raise pytest.UsageError(
+            "--simulator-url names a server that runs, and --simulator=inprocess starts none: give one"
+        )
+
+
+def chosen(config: pytest.Config, name: str) -> str:
+    """What an option says: on the command line, else in the variable SIMULATOR_URL, else in pyproject.toml."""
+    variable = os.environ.get("SIMULATOR_URL") if name == "simulator_url" else None
+    value: str = config.getoption(name) or variable or config.getini(name)
+    return value
+
+
+RUN: pytest.StashKey[Run] = pytest.StashKey()
+RUN_ID: pytest.StashKey[str] = pytest.StashKey()
+"""In the controller of pytest-xdist: the id that its workers have in common."""
+
+
+def run_of(config: pytest.Config) -> Run:
+    """What works behind the fixtures of a run, from the first time that it is needed."""
+    if RUN not in config.stash:
+        run = config.stash[RUN] = import_module("simulator.testing.plugin_run").Run(config)
+        config.pluginmanager.register(run, "rampsim-run")
+    return config.stash[RUN]
+
+
+def _run_of(request: pytest.FixtureRequest) -> Run:
+    try:
+        return run_of(request.config)
+    except ImportError as error:  # the extra is not installed
+        raise pytest.fail.Exception(f"The fixture {request.fixturename}: {error}", pytrace=False) from None
+
+
+def directory_of(run_id: str) -> Path:
+    """What the processes of a run have in common (`run_server`)."""
+    return Path(tempfile.gettempdir(), f"rampsim-{run_id}")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    node.config.stash[RUN_ID] = node.workerinput["testrunuid"]
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    """The workers are gone, and so is their server a moment later: a run leaves nothing behind."""
+    directory = directory_of(config.stash.get(RUN_ID, ""))
+    if RUN_ID in config.stash and directory.exists():
+        import_module("simulator.testing.run_server").RunServer(directory).wait_for_end()
+
+
+@pytest.fixture(scope="session")
+def simulator(request: pytest.FixtureRequest) -> Server:
+    """The simulator of this run, one for all its workers: `.url`, `.control_url`, `.new_world(**body)`, `.stop()`."""
+    return _run_of(request).server()
+
+
+@pytest.fixture
+def world(request: pytest.FixtureRequest, simulator: Server) -> World:
+    """A fresh world for this test: signed-in clients, clock, actions, faults, events, deliveries, books.
+
+    Markers say what it begins with: `scenario`, `clock`, `seed`, `world`. It ends with the test, and is kept when the
+    test fails.
+    """
+    return _run_of(request).new_world(request.node, simulator)
+
+
+@pytest.fixture
+def world_in_process(request: pytest.FixtureRequest) -> World:
+    """The same as `world` in the process of the test, without any socket."""
+    run = _run_of(request)
+    return run.new_world(request.node, run.server_in_process())
+
+
+@pytest.fixture
+def webhooks(world: World) -> Iterator[Receiver]:
+    """A receiver of the webhooks of `world`, in the process of the test. It registers itself when it is first used."""
+    with import_module("simulator.testing").receiver(world) as receiver:
+        yield receiver

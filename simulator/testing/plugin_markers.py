@@ -1,0 +1,49 @@
+"""What the markers of a test say about its world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NoReturn
+
+import pytest
+
+from simulator.testing.worlds import scenario_file
+
+
+def body_of(item: pytest.Item) -> dict[str, Any]:
+    """The body that the world of a test is made with. Of markers of one name the closest counts; `world` adds up."""
+    body: dict[str, Any] = {}
+    for marker in reversed(list(item.iter_markers("world"))):
+        if marker.args:
+            _wrong(marker, 'takes names and values, such as settings={"strict": True}')
+        body |= marker.kwargs
+    if (scenario := item.get_closest_marker("scenario")) is not None:
+        if scenario.kwargs or not all(isinstance(one, str | Path) for one in scenario.args):
+            _wrong(scenario, 'takes names and paths, such as "payout-fails"')
+        body["scenarios"] = [_found(one, item, scenario) for one in scenario.args]
+    if (clock := item.get_closest_marker("clock")) is not None:
+        body["clock"] = _only(clock, 'takes one moment, such as "2026-03-01" or "2026-03-01T08:00:00Z"')
+    if (seed := item.get_closest_marker("seed")) is not None:
+        body["seed"] = _only(seed, "takes one whole number, such as 7")
+    return body
+
+
+def _only(marker: pytest.Mark, takes: str) -> Any:
+    if len(marker.args) != 1 or marker.kwargs:
+        _wrong(marker, takes)
+    return marker.args[0]
+
+
+def _found(given: str | Path, item: pytest.Item, marker: pytest.Mark) -> str | Path:
+    """A name as it is; a path beside the file of the test, or below the root directory."""
+    path = scenario_file(given)
+    if path is None:
+        return given
+    places = [item.path.parent, item.config.rootpath]
+    found = next((place / path for place in places if (place / path).is_file()), None)
+    return found or _wrong(marker, f"names the file {path}, which is neither in {places[0]} nor in {places[1]}")
+
+
+def _wrong(marker: pytest.Mark, why: str) -> NoReturn:
+    given = [*map(repr, marker.args), *(f"{name}={value!r}" for name, value in marker.kwargs.items())]
+    pytest.fail(f"@pytest.mark.{marker.name}({', '.join(given)}) {why}.", pytrace=False)

@@ -1,0 +1,43 @@
+"""The process of the server that a test run shares: `python -m simulator.testing.run_server_process DIRECTORY`."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import fcntl
+import os
+import sys
+from pathlib import Path
+from threading import Thread
+
+import uvloop
+
+from simulator.config import Config
+from simulator.host import create_app
+from simulator.server.garbage import passing_over_the_old
+from simulator.server.process import serving
+from simulator.testing.run_server import READY, remove
+
+
+def main(directory: Path) -> None:
+    """Serve on a free port of loopback until nobody holds the directory's `life` any more."""
+    Thread(target=_end_with_the_last, args=[directory], daemon=True).start()
+    with passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_serve())
+
+
+def _end_with_the_last(directory: Path) -> None:
+    with contextlib.suppress(OSError), (directory / "life").open("r+b") as life:
+        fcntl.lockf(life, fcntl.LOCK_EX)
+        remove(directory)
+    os._exit(0)  # there is nobody left to whom it could matter how
+
+
+async def _serve() -> None:
+    async with serving(create_app(Config(clock="manual"))) as origin:
+        print(f"{READY}{origin}", flush=True)  # noqa: T201 - what `run_server` waits for
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
