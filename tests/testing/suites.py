@@ -1,0 +1,73 @@
+"""Small suites of a partner's, run by a pytest of their own, and what a person reads of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+PLUGINS = ("-p", "rampsim", "-p", "xdist", "-p", "no:cacheprovider")
+"""What else is installed here is left out: it takes longer to load than the suites to run."""
+
+
+@dataclass
+class Outcome:
+    """How a run ended: its exit code, all it printed, and how every test ended by name (`test_one`, `test_one[a]`)."""
+
+    code: int
+    text: str
+
+    @property
+    def tests(self) -> dict[str, str]:
+        rows = re.findall(r"^(PASSED|FAILED|ERROR|SKIPPED|XFAIL|XPASS) \S*?::(\S+)", self.text, re.MULTILINE)
+        return {name: outcome.lower() for outcome, name in rows}
+
+    def has(self, *parts: str) -> bool:
+        """Whether all this stands in what was printed, in this order."""
+        at = 0
+        for part in parts:
+            at = self.text.find(part, at)
+            assert at >= 0, f"{part!r} is not, or not in this order, in:\n{self.text}"
+        return True
+
+
+class Suite:
+    """A directory with tests. Its runs have a directory for temporary files of their own, to look what they leave."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory / "suite"
+        self.temporary = directory / "tmp"
+        self.directory.mkdir()
+        self.temporary.mkdir()
+        (self.directory / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers --strict-config\n")
+
+    def write(self, name: str, text: str) -> Path:
+        path = self.directory / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(textwrap.dedent(text))
+        return path
+
+    def start(self, *arguments: str, variables: Mapping[str, str] | None = None) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            [sys.executable, "-m", "pytest", *PLUGINS, "-rA", *arguments],
+            cwd=self.directory,
+            env=self._environment(variables),
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def run(self, *arguments: str, variables: Mapping[str, str] | None = None) -> Outcome:
+        with self.start(*arguments, variables=variables) as process:
+            text, _ = process.communicate(timeout=60)
+        return Outcome(process.returncode, text)
+
+    def _environment(self, variables: Mapping[str, str] | None) -> dict[str, str]:
+        own = {name: value for name, value in os.environ.items() if not name.startswith(("SIMULATOR_", "PYTEST_"))}
+        fixed = {"TMPDIR": str(self.temporary), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "120"}
+        return {**own, **fixed, **(variables or {})}
