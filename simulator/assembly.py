@@ -46,7 +46,7 @@ from simulator.scenario.shipped import shipped_library
 from simulator.wire.actions import ActionTable
 from simulator.wire.advice import ADVICE, advise
 from simulator.wire.arrivals import RECEIVERS
-from simulator.wire.in_force import FAULTS
+from simulator.wire.in_force import FAULTS, UNDER_KEYS
 from simulator.wire.operation import Operation
 from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, wiring_of
@@ -75,7 +75,7 @@ ROOMS: tuple[Room, ...] = (
 
 def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
     """Every table of a world with these rooms but those of the shell around it; ValueError for two of one name."""
-    around = (*WORLD_TABLES, ADVICE, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS)
+    around = (*WORLD_TABLES, ADVICE, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS, UNDER_KEYS)
     tables = dict.fromkeys((*around, *(table for room in rooms for table in room.all_tables()), *SCENARIO_TABLES))
     return tuple(by_name("tables", tables, lambda table: table.name).values())
 

@@ -184,7 +184,7 @@ def files_naming() -> Mapping[str, set[str]]:
 
 
 MEMBERS = {name for model in (Match, Respond, InterfaceFault, Deliver) for name in model.model_fields}
-COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop"}
+COMMON = {"match", "method", "path", "public_key", "status", "code", "message", "respond", "delay", "drop", "hold"}
 COMMON |= {"times", "probability"}
 """Members whose names are words that stand for other things in other files too."""
 DURATION = "scenario/schema.py"

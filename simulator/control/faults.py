@@ -7,6 +7,7 @@ from typing_extensions import TypedDict
 from simulator.control.operation import LIMIT, ControlCall, ControlOperation, wrong
 from simulator.kernel.clock import LAST_MS, parse_duration
 from simulator.kernel.journal import Cause, newest
+from simulator.resources import webhooks
 from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
 from simulator.wire.faults import InterfaceFault, WebhookFault, check_fault
@@ -49,7 +50,7 @@ async def delete_all(call: ControlCall) -> None:
     world = call.world
     with world.change(_CAUSE):
         for fault_id in list(world.store[FAULTS].rows):
-            world.store[FAULTS].delete(fault_id)
+            webhooks.end_fault(world, fault_id)
 
 
 async def delete(call: ControlCall) -> None:
@@ -58,7 +59,7 @@ async def delete(call: ControlCall) -> None:
     if fault_id not in world.store[FAULTS]:
         raise ControlError(404, "not_found", f"There is no fault with the id {fault_id!r}.")
     with world.change(_CAUSE):
-        world.store[FAULTS].delete(fault_id)
+        webhooks.end_fault(world, fault_id)
 
 
 ROWS: tuple[ControlOperation, ...] = (

@@ -11,7 +11,7 @@ import asyncio
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import field
 from functools import partial
 from weakref import ReferenceType, ref
@@ -72,7 +72,8 @@ class _Flight:
     """What is on its way for one world, and who waits for it to end.
 
     `carriers` by the ids of the attempts on their way, `landing` the one that is just reporting. `sent` are the
-    attempts that were handed to the transport and when (seconds of the event loop), `broken` those whose report
+    attempts that were handed to the transport and when (seconds of the event loop), `awaited` those that a call waits
+    for, `broken` those whose report
     failed: they are not sent again and again. `over`: the world has ended, nothing starts.
     """
 
@@ -82,6 +83,7 @@ class _Flight:
     made: int = 0
     reported: int = 0
     sent: dict[str, float] = field(default_factory=dict)
+    awaited: dict[str, asyncio.Future[None]] = field(default_factory=dict)
     broken: set[str] = field(default_factory=set)
     over: bool = False
 
@@ -169,6 +171,13 @@ class Courier:
                 alarm.cancel()
         unreported, flight.reported = flight.made - flight.reported, flight.made
         return unreported
+
+    async def landed(self, world: World, attempts: Iterable[str]) -> None:
+        """Wait until these attempts, by their ids, are on their way no more."""
+        flight, loop = self._flights[world], asyncio.get_running_loop()
+        waiting = [attempt for attempt in attempts if attempt in flight.carriers]
+        for ended in [flight.awaited.setdefault(attempt, loop.create_future()) for attempt in waiting]:
+            await asyncio.shield(ended)
 
     def unanswered(self, world: World, opened_at: float) -> frozenset[str]:
         """The attempts, by their ids, whose receiver may be calling over a connection opened at that moment.
@@ -268,6 +277,8 @@ class Courier:
         carrier.attempt = None
         flight.carriers.pop(attempt.id, None)
         flight.sent.pop(attempt.id, None)
+        if (ended := flight.awaited.pop(attempt.id, None)) is not None:
+            ended.set_result(None)
 
     async def _send(self, world: World, flight: _Flight, attempt: Attempt) -> Outcome:
         headers: tuple[tuple[str, str], ...] = ()

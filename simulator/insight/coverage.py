@@ -161,7 +161,7 @@ def _webhook_practices(deliveries: Iterable[Delivery]) -> Iterator[tuple[str, st
     acknowledged: set[tuple[str, str]] = set()
     for delivery in deliveries:
         place, succeeded = (delivery.endpoint_id, delivery.event_id), delivery.status == "succeeded"
-        refused = delivery.response_status is not None and not succeeded
+        refused = delivery.response_status is not None and not succeeded and not delivery.unheard
         if refused and (delivery.altered or delivery.corrupted):
             yield "forged_webhook_refused", delivery.id
         if refused and delivery.stale:

@@ -29,7 +29,7 @@ def webhook_answers(world: World, _: Sequence[JournaledCall]) -> Iterator[Signal
             if succeeded:
                 yield _of("forged_webhook_accepted" if forged else "stale_webhook_accepted", delivery, "")
         elif not succeeded:
-            if not delivery.was_dropped:
+            if not delivery.was_dropped and not delivery.unheard:
                 yield _of("webhook_not_acknowledged", delivery, delivery.error or "")
         elif delivery.duration_ms > SLOW_MS:
             yield _of("webhook_slow", delivery, format_duration(delivery.duration_ms))

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
+from simulator.resources import webhooks
 from simulator.scenario import holding, stops
 from simulator.scenario.catalogue import CannotActivate, Context, UnknownScenario
 from simulator.scenario.files import ScenarioFile
@@ -77,9 +78,8 @@ def deactivate(world: World, name: str) -> None:
     for timer in steps_of(world, name):
         world.agenda.cancel_key(timer.key)
     holding.forget(world, scenario=name)
-    faults = world.store[FAULTS]
-    for row in [row for row in faults.values() if row["scenario"] == name]:
-        faults.delete(row["id"])
+    for row in [row for row in world.store[FAULTS].values() if row["scenario"] == name]:
+        webhooks.end_fault(world, row["id"])
 
 
 def draw(world: World, name: str, span: Span) -> int:

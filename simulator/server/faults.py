@@ -7,9 +7,10 @@ from fnmatch import fnmatchcase
 from simulator.kernel.clock import SECOND_MS, parse_duration
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import key_pair
+from simulator.server import idempotency
 from simulator.server.messages import WITHOUT_BODY, Outgoing
 from simulator.wire import faults
-from simulator.wire.in_force import first_hit
+from simulator.wire.in_force import UNDER_KEYS, first_hit
 from simulator.wire.json import dumps
 from simulator.wire.records import find
 
@@ -63,16 +64,31 @@ class Interference:
         return outgoing
 
 
-def choose(world: World, method: str, path: str, public_key: str | None) -> Interference | None:
-    """The first fault in force that matches this call; it counts as hit. Inside a change."""
+def choose(world: World, method: str, path: str, public_key: str | None, key: str | None) -> Interference | None:
+    """The first fault in force that matches this call; it counts as hit. Inside a change.
 
-    def fits(fault: faults.InterfaceFault) -> bool:
-        match = fault.match
+    `key` is the call's Idempotency-Key with its environment, as `idempotency.place_of` writes it; None where the call
+    has none or the operation takes none.
+    """
+    counted = world.store[UNDER_KEYS]
+
+    def fits(fault_id: str, fault: faults.InterfaceFault) -> bool:
+        match, most = fault.match, fault.first_per_key
         return (
             (match.method is None or match.method.upper() == method)
             and (match.path is None or fnmatchcase(path, match.path))
             and (match.public_key is None or match.public_key == public_key)
+            and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
+            and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 
     hit = first_hit(world, "match", lambda: faults.InterfaceFault, fits, "faults")
-    return None if hit is None else Interference(hit[1])
+    if hit is None:
+        return None
+    fault_id, fault = hit
+    if fault.first_per_key is not None:
+        place = f"{fault_id}|{key}"
+        counted.put(place, (counted.get(place) or 0) + 1)
+    if fault.key_forgotten and key is not None:
+        idempotency.forget(world, key)
+    return Interference(fault)

@@ -44,10 +44,27 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
     return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body or b"{}")).digest()
 
 
+def place_of(environment: str, key: str) -> str:
+    """By what the answer of a key is found."""
+    return f"{environment}:{key}"
+
+
+def is_kept(world: World, place: str) -> bool:
+    """Whether an answer is remembered there."""
+    stored = world.store[ANSWERS].get(place)
+    return stored is not None and world.now_ms - stored.at_ms < RETENTION_MS
+
+
+def forget(world: World, place: str) -> None:
+    """Forget the answer there before its time. Inside a change."""
+    world.store[ANSWERS].delete(place)
+
+
 def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | None:
     """The stored answer of this key, if it is remembered; 409 idempotency_conflict for another request."""
-    stored = world.store[ANSWERS].get(f"{environment}:{key}")
-    if stored is None or world.now_ms - stored.at_ms >= RETENTION_MS:
+    place = place_of(environment, key)
+    stored = world.store[ANSWERS].get(place)
+    if stored is None or not is_kept(world, place):
         return None
     if stored.fingerprint != wanted:
         raise ApiError("idempotency_conflict", "This Idempotency-Key was used with a different request.")
@@ -56,12 +73,12 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
 
 def remember(world: World, environment: str, key: str, stored: Stored) -> None:
     """Bind an answer to its key; once an hour what has lapsed is forgotten on the way. Inside a change."""
-    table = world.store[ANSWERS]
-    if f"{environment}:{key}" in table:
-        table.delete(f"{environment}:{key}")
+    table, place = world.store[ANSWERS], place_of(environment, key)
+    if place in table:
+        table.delete(place)
     if world.is_first_in_hour("idempotency.hour"):
         lapsed = takewhile(lambda item: world.now_ms - item[1].at_ms >= RETENTION_MS, table.items())
         for old, _ in list(lapsed):
             table.delete(old)
-    table.put(f"{environment}:{key}", stored)
+    table.put(place, stored)
     world.journal.passing.add(stored.body)

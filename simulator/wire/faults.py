@@ -71,13 +71,20 @@ class InterfaceFault(Body):
     """How to spoil the body of the answer."""
     after_commit: bool = False
     """Whether to do the work and store its true answer first; then the answer is replaced, or lost with `drop`."""
+    first_per_key: Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Only the first so many calls under each Idempotency-Key; a call without a key is let through."""
+    key_forgotten: bool = False
+    """Whether the answer stored for the call's Idempotency-Key is forgotten first, so that the work is done again.
+
+    It acts only on a call under a key that has a stored answer.
+    """
     times: Annotated[int, Field(ge=1)] | None = None
     """How many calls it acts on; without end when left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
     """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
 
 
-EFFECTS = ("respond", "delay", "drop", "malformed")
+EFFECTS = ("respond", "delay", "drop", "malformed", "key_forgotten")
 """The members of which a fault of calls has at least one."""
 
 
@@ -102,6 +109,22 @@ class Deliver(Body):
 
     One that is held itself does not count; one that went during its own `delay` does.
     """
+    hold: Literal["terminal"] | Annotated[int, Field(ge=1, le=1000)] | None = None
+    """Until when it is held: a number, of further first attempts that the endpoint has answered (`reorder`: 1).
+
+    `terminal`: until the endpoint has acknowledged the event that tells of the end of its object (completed, failed,
+    expired); events that tell of an end are not held, nor those of objects that have none. What is held goes when the
+    fault ends.
+    """
+    before_answer: bool = False
+    """Whether it is delivered, and answered, before the answer of the interface call that causes it goes out.
+
+    It acts only on the first attempts of events that an interface call itself causes.
+    """
+    two_at_once: bool = False
+    """Whether it is sent twice at the same time; the second attempt is not retried."""
+    acknowledgement_lost: bool = False
+    """Whether the receiver's 2xx is lost, so that the attempt fails and is retried."""
     drop: bool = False
     """Whether it is lost, without a retry."""
     corrupt_signature: bool = False
@@ -112,6 +135,10 @@ class Deliver(Body):
     """Whether the body differs from what was signed."""
     slow: Text | float | None = None
     """How long to wait before it is sent: wall time, at most one minute."""
+
+
+_APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": ("copies",), "reorder": ("hold",)}
+"""Members of a delivery that contradict each other."""
 
 
 class WebhookFault(Body):
@@ -153,20 +180,39 @@ def wrongs_of_fault(fault: Fault, operations: Iterable[Operation] | None) -> Ite
         event = fault.webhook.event
         if event is not None and event not in EVENT_TYPES:
             yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
-        if all(getattr(fault.deliver, name) in (None, False) for name in Deliver.model_fields):
-            yield wrong("deliver", f"it says at least one of {', '.join(Deliver.model_fields)}")
-        yield from _wrong_delay(fault.deliver.delay, "deliver.delay")
-        yield from _wrong_delay(fault.deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS)
+        yield from _wrong_delivery(fault.deliver)
         return
     wrong_delay = list(_wrong_delay(fault.delay, "delay", LONGEST_DELAY_MS))
     yield from wrong_delay
     delays = fault.delay is not None and not wrong_delay and parse_duration(fault.delay) > 0
-    if fault.respond is None and not delays and not wrong_delay and not fault.drop and fault.malformed is None:
-        yield wrong(EFFECTS[0], "a fault responds, delays, drops or malforms")
+    others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name != "delay")
+    if not delays and not wrong_delay and not any(others):
+        yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:
         yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
     if operations is not None:
         yield from _wrong_match(fault.match, operations)
+
+
+def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:
+    """Durations that are none, members that do not go together, and no effect at all."""
+    durations = [
+        *_wrong_delay(deliver.delay, "deliver.delay"),
+        *_wrong_delay(deliver.slow, "deliver.slow", LONGEST_SLOWNESS_MS),
+    ]
+    yield from durations
+    acting = [name for name in Deliver.model_fields if getattr(deliver, name) not in (None, False)]
+    if not durations and all(_is_idle(deliver, name) for name in acting):
+        yield wrong("deliver", f"it does something by at least one of {', '.join(Deliver.model_fields)}")
+    for one, others in _APART.items():
+        both = [name for name in others if one in acting and name in acting]
+        if both:
+            yield wrong(f"deliver.{both[0]}", f"it does not go together with {one}")
+
+
+def _is_idle(deliver: Deliver, name: str) -> bool:
+    value = getattr(deliver, name)
+    return value == 1 if name == "copies" else name in ("delay", "slow") and parse_duration(value) == 0
 
 
 def _wrong_match(match: Match, operations: Iterable[Operation]) -> Iterator[Wrong]:

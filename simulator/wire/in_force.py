@@ -42,6 +42,10 @@ class _Given(TypedDict, total=False):
     """How the body of the answer is spoilt."""
     after_commit: bool
     """Whether the work is done all the same."""
+    first_per_key: Count | None
+    """How many calls under each Idempotency-Key it acts on, as given."""
+    key_forgotten: bool
+    """Whether the answer stored for the key of the call is forgotten."""
     webhook: JsonObject
     """Which deliveries it acts on, as given."""
     deliver: JsonObject
@@ -86,11 +90,15 @@ def _check_row(key: str, row: FaultEntry) -> None:
 FAULTS = TableKey("faults", FaultEntry, check=_check_row)
 """The faults in force, by id; `scenario` is the one they are of (or None)."""
 
+UNDER_KEYS = TableKey("faults.keys", int)
+"""How many calls under an Idempotency-Key a fault has acted on, by `<fault>|<environment>:<key>`."""
+
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlan:
-    """What faults make of one attempt. `delay_ms` and `reorder` are cleared once they have been carried out.
+    """What faults make of one attempt. `delay_ms`, `reorder` and `hold` are cleared once they have been carried out.
 
+    `hold`: for so many first attempts; `until_end`: until the end of its object was told, as `hold: terminal` says.
     `slow_ms` is wall time that passes before the request is sent; the simulated clock waits.
     """
 
@@ -103,6 +111,11 @@ class DeliveryPlan:
     stale_timestamp: bool = False
     alter_body: bool = False
     slow_ms: Milliseconds = 0
+    hold: int = 0
+    until_end: bool = False
+    before_answer: bool = False
+    two_at_once: bool = False
+    acknowledgement_lost: bool = False
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
@@ -117,6 +130,11 @@ class DeliveryPlan:
             stale_timestamp=deliver.stale_timestamp,
             alter_body=deliver.alter_body,
             slow_ms=min(parse_duration(deliver.slow or 0), faults.LONGEST_SLOWNESS_MS),
+            hold=deliver.hold if isinstance(deliver.hold, int) else 0,
+            until_end=deliver.hold == "terminal",
+            before_answer=deliver.before_answer,
+            two_at_once=deliver.two_at_once,
+            acknowledgement_lost=deliver.acknowledgement_lost,
         )
 
 
@@ -134,6 +152,14 @@ def put_in_force(world: World, given: JsonObject, scenario: str | None = None) -
     return entry
 
 
+def end(world: World, fault_id: str) -> None:
+    """End a fault, and forget what it has counted. Inside a change."""
+    world.store[FAULTS].delete(fault_id)
+    counted = world.store[UNDER_KEYS]
+    for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
+        counted.delete(place)
+
+
 FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
 
 
@@ -141,12 +167,12 @@ def first_hit(
     world: World,
     sort: Literal["match", "webhook"],
     model: Callable[[], type[FaultT]],
-    fits: Callable[[FaultT], bool],
+    fits: Callable[[str, FaultT], bool],
     chance: str,
 ) -> tuple[str, FaultT] | None:
     """The first fault of a sort in force that fits, with its id; it counts as hit. Inside a change.
 
-    `sort` is the member that only faults of this `model` have.
+    `sort` is the member that only faults of this `model` have; `fits` gets the id of a fault and the fault.
     `chance` names the stream from which it is drawn whether one with a probability acts.
     """
     table = world.store[FAULTS]
@@ -154,7 +180,7 @@ def first_hit(
         return None
     for row in list(table.values()):
         left = row["times_left"]
-        if sort not in row or left == 0 or not fits(fault := model().model_validate(row)):
+        if sort not in row or left == 0 or not fits(row["id"], fault := model().model_validate(row)):
             continue
         if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
             continue

@@ -11,6 +11,7 @@ from simulator.resources.webhooks import actions, bodies, queue, shapes
 from simulator.resources.webhooks.deliveries import all_deliveries, deliveries_about
 from simulator.resources.webhooks.emails import EmailEntry, emails
 from simulator.resources.webhooks.emitting import check_emit, emit_example
+from simulator.resources.webhooks.faults import awaited
 from simulator.resources.webhooks.keys import (
     KEYS,
     prepare,
@@ -21,7 +22,7 @@ from simulator.resources.webhooks.keys import (
     url_policy,
     webhook_key,
 )
-from simulator.resources.webhooks.queue import in_flight, may_take, put_back, report, resend, take
+from simulator.resources.webhooks.queue import end_fault, in_flight, may_take, put_back, report, resend, take
 from simulator.resources.webhooks.records import (
     DELIVERIES,
     DELIVERY_MEANINGS,
@@ -98,10 +99,12 @@ __all__ = [
     "EmailEntry",
     "Outcome",
     "all_deliveries",
+    "awaited",
     "check_address",
     "check_url",
     "deliveries_about",
     "emails",
+    "end_fault",
     "in_flight",
     "is_on_this_machine",
     "may_take",

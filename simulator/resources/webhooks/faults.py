@@ -2,13 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import lru_cache
+
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
-from simulator.kernel.journal import Event
+from simulator.kernel.journal import EVENTS, Event
+from simulator.kernel.table import Table
 from simulator.kernel.world import World
-from simulator.resources.webhooks.records import NO_FAULT, Delivery, SignedRequest, Webhook
+from simulator.resources.webhooks.records import (
+    DELIVERIES,
+    IN_FLIGHT,
+    NO_FAULT,
+    Attempt,
+    Delivery,
+    EndpointQueue,
+    Outcome,
+    PendingAttempt,
+    SignedRequest,
+    Webhook,
+    delivery_id,
+)
 from simulator.wire import faults
-from simulator.wire.in_force import DeliveryPlan, first_hit
+from simulator.wire.conditions import having, newest_of
+from simulator.wire.in_force import FAULTS, DeliveryPlan, first_hit
+from simulator.wire.records import Kind
+from simulator.wire.subjects import subjects_of
 
 _STALE_MS = 10 * MINUTE_MS
 _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
@@ -20,12 +39,150 @@ def deliver_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan:
     Inside a change. `NO_FAULT` when no fault matches.
     """
 
-    def fits(fault: faults.WebhookFault) -> bool:
-        match = fault.webhook
-        return match.event in (None, event.type) and match.endpoint_id in (None, endpoint.id)
+    def fits(_: str, fault: faults.WebhookFault) -> bool:
+        return not fault.deliver.before_answer and _fits(world, event, endpoint, fault)
 
     hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
     return NO_FAULT if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
+
+
+def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | None:
+    """What becomes of the first attempt of an event that is to be answered before the call that causes it; else None.
+
+    Inside a change. The fault counts it as a hit; it is passed over where an earlier fault matches, which acts when
+    the queue comes to the event.
+    """
+    if event.cause.kind != "request" or not world.store[FAULTS].rows:
+        return None
+    overtaken = False
+
+    def fits(_: str, fault: faults.WebhookFault) -> bool:
+        nonlocal overtaken
+        if overtaken or not _fits(world, event, endpoint, fault):
+            return False
+        overtaken = not fault.deliver.before_answer
+        return not overtaken
+
+    hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
+    return None if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
+
+
+def awaited(world: World, request_id: str) -> list[str]:
+    """The attempts on their way that have to be answered before the answer of this call goes out."""
+    found = []
+    for attempt in world.store[IN_FLIGHT].values():
+        if attempt.pending.plan is not None and attempt.pending.plan.before_answer:
+            event = world.journal.event(attempt.event_id)
+            if event is not None and event.cause.reference == request_id:
+                found.append(attempt.id)
+    return found
+
+
+def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFault) -> bool:
+    match = fault.webhook
+    return (
+        match.event in (None, event.type)
+        and match.endpoint_id in (None, endpoint.id)
+        and (fault.deliver.hold != "terminal" or _awaits_end(world, event, endpoint))
+    )
+
+
+# --- holding an attempt back ---------------------------------------------------------------------------------------
+
+
+def held(
+    world: World, event: Event, endpoint: Webhook, queue: EndpointQueue, pending: PendingAttempt, plan: DeliveryPlan
+) -> PendingAttempt | None:
+    """The attempt as it is held, where a fault holds it; None where it may go.
+
+    What happened during a delay of its own counts: others that went, the end of its object, and that of the fault.
+    """
+    if not (plan.until_end or plan.hold or plan.reorder) or plan.fault_id not in world.store[FAULTS]:
+        return None
+    if plan.until_end:
+        if not _awaits_end(world, event, endpoint):
+            return None
+        return replace(pending, plan=replace(plan, until_end=False), held_for=None)
+    count = plan.hold or int(plan.reorder)
+    since = queue.answered if pending.delayed_after is None else pending.delayed_after
+    if queue.answered >= since + count:
+        return None
+    return replace(pending, plan=replace(plan, reorder=False, hold=0), held_for=since + count)
+
+
+def freed(
+    world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
+) -> tuple[PendingAttempt, ...]:
+    """What is held and may go now that an attempt was answered; `queue` counts it already."""
+    tells_end = acknowledged and event.type in ends(world)
+
+    def may_go(pending: PendingAttempt) -> bool:
+        if pending.held_for is not None:
+            return attempt.pending.is_first and queue.answered >= pending.held_for
+        held_event = world.journal.event(pending.event_id)
+        return held_event is None or (tells_end and held_event.object_id == event.object_id)
+
+    return tuple(filter(may_go, queue.held))
+
+
+def ends(world: World) -> frozenset[str]:
+    """The types of events that tell of the end of their object: nothing but a refund or its deletion can follow."""
+    return _ends(tuple(world.wiring.kinds.values()))
+
+
+@lru_cache(maxsize=16)
+def _ends(kinds: tuple[Kind, ...]) -> frozenset[str]:
+    subjects = subjects_of(kinds)
+    return frozenset(
+        event for event, rows in subjects.items() if rows and all(_is_end(one.kind, one.statuses) for one in rows)
+    )
+
+
+def _is_end(kind: Kind, statuses: tuple[str, ...]) -> bool:
+    machine = kind.machine
+    begins = {move.target for move in machine.initial}
+    return all(
+        status not in begins and all(move.on in ("refund", "delete") for move in machine.rows[status])
+        for status in statuses
+    )
+
+
+def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
+    """Whether this event is not the last of its object, and the endpoint is to get one that is and has not yet."""
+    subjects, last = subjects_of(world.wiring.kinds.values()), ends(world)
+    if event.type in last:
+        return False
+    kinds = {subject.kind.name for subject in subjects[event.type]}
+    if not any(endpoint.wants(one) and any(row.kind.name in kinds for row in subjects[one]) for one in last):
+        return False
+    told = newest_of(world.store[EVENTS], (having("object_id", event.object_id), having("type", *last)), None)
+    made = world.store[DELIVERIES.of(owner=endpoint.id)]
+    return not any(delivery.status == "succeeded" for one in told for delivery in _attempts(made, one, endpoint))
+
+
+def _attempts(made: Table[Delivery], event: Event, endpoint: Webhook) -> Iterator[Delivery]:
+    number = 1
+    while (delivery := made.get(delivery_id(event.id, endpoint.id, number))) is not None:
+        yield delivery
+        number += 1
+
+
+# --- what is sent, and what came back ------------------------------------------------------------------------------
+
+
+def heard(plan: DeliveryPlan, outcome: Outcome) -> Outcome:
+    """What the service hears of an answer: nothing, where a fault loses an acknowledgement."""
+    if not plan.acknowledgement_lost or not outcome.succeeded:
+        return outcome
+    return replace(outcome, error=f"the fault {plan.fault_id} lost the acknowledgement {outcome.status}")
+
+
+def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttempt, PendingAttempt | None]:
+    """An attempt and the one that goes at the same time, None where none does."""
+    if not plan.two_at_once:
+        return pending, None
+    pending = replace(pending, plan=replace(plan, two_at_once=False))
+    return pending, replace(pending, stage=None)
 
 
 def staleness_ms(plan: DeliveryPlan) -> int:
@@ -48,4 +205,10 @@ def altered(raw: bytes) -> bytes:
 
 def marked(delivery: Delivery, plan: DeliveryPlan) -> Delivery:
     """A delivery that says how it was falsified."""
-    return replace(delivery, altered=plan.alter_body, corrupted=plan.corrupt_signature, stale=plan.stale_timestamp)
+    return replace(
+        delivery,
+        altered=plan.alter_body,
+        corrupted=plan.corrupt_signature,
+        stale=plan.stale_timestamp,
+        unheard=delivery.error is not None and delivery.response_status in range(200, 300),
+    )

@@ -22,7 +22,7 @@ from simulator.kernel.texts import Text
 from simulator.kernel.world import World
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
 from simulator.resources.webhooks.emails import tell_owner_disabled
-from simulator.resources.webhooks.faults import deliver_plan, marked
+from simulator.resources.webhooks.faults import deliver_plan, early_plan, freed, heard, held, marked, together
 from simulator.resources.webhooks.records import (
     IN_FLIGHT,
     NO_FAULT,
@@ -40,6 +40,7 @@ from simulator.resources.webhooks.records import (
     Webhook,
     delivery_id,
 )
+from simulator.wire import in_force
 from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.json import Shown
 from simulator.wire.records import move
@@ -61,6 +62,10 @@ _EMPTY = EndpointQueue()
 def on_event(world: World, event: Event, _subject: Shown) -> None:
     """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
     for endpoint in recipients(world, event):
+        early = early_plan(world, event, endpoint)
+        if early is not None:  # past the queue: the call that caused it waits for its answer
+            _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, plan=early))
+            continue
         queues, waiting = world.store[QUEUES], world.store[WAITING]
         queue = queues.get(endpoint.id) or _EMPTY
         waiting.put(f"{endpoint.id}:{queue.waiting_to}", event.id)
@@ -160,16 +165,12 @@ def _route(
         if endpoint.status == "deleted":
             return queue  # it would have been cancelled had the queue come to it before the endpoint was deleted
         # Carried out, so cleared: what a fault still asks for is what stands in the plan.
-        delayed = replace(
-            pending, plan=replace(plan, delay_ms=0), delayed_after=queue.answered if plan.reorder else None
-        )
+        delayed = replace(pending, plan=replace(plan, delay_ms=0), delayed_after=queue.answered)
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
         _plan_timer(world, DELAYED, due_at_ms, delayed, event, endpoint)
         return queue
-    # To reorder is to wait until a later one has overtaken it. When that happened during a delay, enough was waited.
-    if plan.reorder and (pending.delayed_after is None or queue.answered == pending.delayed_after):
-        held = replace(pending, plan=replace(plan, reorder=False))
-        return replace(queue, reordered=(*queue.reordered, held))
+    if (waiting := held(world, event, endpoint, queue, pending, plan)) is not None:
+        return replace(queue, held=(*queue.held, waiting))
     if plan.drop:
         _record_drop(world, event, endpoint, pending, plan)
         return queue
@@ -177,7 +178,10 @@ def _route(
     extra = plan.copies - 1
     pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
     copies = extra * (replace(pending, stage=None),) if extra else ()
+    pending, beside = together(pending, plan)
     key = _make_ready(world, pending)
+    if beside is not None:
+        _make_ready(world, beside)
     if queued:
         # In the queue copies are sent like everything else there, one when the one before is answered.
         return replace(queue, active=key, ahead=(*copies, *queue.ahead))
@@ -275,6 +279,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     flying.delete(attempt.id)
     retry_at_ms = None
     pending = attempt.pending
+    outcome = heard(pending.plan or NO_FAULT, outcome)
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
         if pending.stage < len(RETRY_DELAYS_MS):
             retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
@@ -283,26 +288,43 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
         else:
             endpoint = _give_up(world, endpoint)
     delivery = _record(world, attempt, event, outcome, retry_at_ms)
-    _release(world, attempt, endpoint)
+    _release(world, attempt, event, endpoint, acknowledged=outcome.succeeded)
     return delivery
 
 
-def _release(world: World, attempt: Attempt, endpoint: Webhook) -> None:
-    """Let the queue go on when it was waiting for this attempt, and let go what waited for a first attempt."""
+def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
+    """Let the queue go on when it was waiting for this attempt, and let go what was held until it was answered."""
     queues = world.store[QUEUES]
     queue = queues.get(endpoint.id)
     if queue is None:
         return
-    first = attempt.pending.is_first
     active = "" if queue.active == attempt.key else queue.active
-    queue = replace(queue, active=active, answered=queue.answered + first)
-    if first and queue.reordered:
+    queue = replace(queue, active=active, answered=queue.answered + attempt.pending.is_first)
+    if queue.held:
         # They go right after the one that overtook them, also in the list of deliveries: at its place, one step on.
         newest, number, step = attempt.place
-        held = (replace(pending, place=(newest, number, step + 1)) for pending in queue.reordered)
-        queue = replace(queue, ahead=(*queue.ahead, *held), reordered=())
+        going = freed(world, queue, attempt, event, acknowledged=acknowledged)
+        queue = _ahead(queue, going, (newest, number, step + 1))
     # A deleted endpoint goes on (see `cancel_planned`), a disabled one gets nothing more.
     queues.put(endpoint.id, queue if endpoint.status == "disabled" else _started(world, endpoint, queue))
+
+
+def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple[int, int, int]) -> EndpointQueue:
+    """A queue in which some of those that are held go next."""
+    moved = (replace(pending, place=place, held_for=0) for pending in going)
+    held = tuple(pending for pending in queue.held if pending not in going)
+    return replace(queue, ahead=(*queue.ahead, *moved), held=held)
+
+
+def end_fault(world: World, fault_id: str) -> None:
+    """End a fault of any sort; the attempts that it holds go at once. Inside a change."""
+    in_force.end(world, fault_id)
+    for endpoint_id, queue in list(world.store[QUEUES].items()):
+        going = tuple(one for one in queue.held if one.plan is not None and one.plan.fault_id == fault_id)
+        endpoint = endpoint_of(world, endpoint_id)
+        if going and endpoint is not None:
+            queue = _ahead(queue, going, _place_now(world))
+            world.store[QUEUES].put(endpoint_id, _started(world, endpoint, queue))
 
 
 def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next_attempt_at_ms: int | None) -> Delivery:

@@ -52,8 +52,8 @@ class PendingAttempt:
     nothing is retried. `after` is the number of the attempt before it. `plan` is None until faults were asked.
     `place` is where it goes among the first attempts of its instant, () for one that goes by its own event: (the newest
     event there was when it was resent or fell due, its number, 0); a held one goes right after the one it waited for.
-    `delayed_after`: how many first attempts its endpoint had answered when a fault that also reorders it began to delay
-    it.
+    `delayed_after`: how many first attempts its endpoint had answered when a fault began to delay it. `held_for`: how
+    many it has answered when this one goes, while a fault holds it; None: it goes when the end of its object was told.
     """
 
     event_id: Id
@@ -63,6 +63,7 @@ class PendingAttempt:
     plan: DeliveryPlan | None = None
     place: tuple[int, ...] = ()
     delayed_after: int | None = field(default=None, metadata={"saved_as": "since"})
+    held_for: int | None = 0
 
     saved_as: ClassVar[str] = "Due"
 
@@ -76,15 +77,16 @@ class EndpointQueue:
     """The first attempts of one endpoint, which go out one after another.
 
     The places from `waiting_from` to before `waiting_to` wait in a table of their own, `ahead` goes before them.
-    `active` is the key of the attempt that is on its way or about to be ("" for none). `reordered` waits until the next
-    first attempt has been answered; `answered` counts those that were.
+    `active` is the key of the attempt that is on its way or about to be ("" for none). `held` are those that faults
+    hold, until further first attempts have been answered or the end of their object was told; `answered` counts the
+    first attempts that were.
     """
 
     waiting_from: int = field(default=0, metadata={"saved_as": "head"})
     waiting_to: int = field(default=0, metadata={"saved_as": "tail"})
     active: str = field(default="", metadata={"saved_as": "busy"})
     ahead: tuple[PendingAttempt, ...] = field(default=(), metadata={"saved_as": "front"})
-    reordered: tuple[PendingAttempt, ...] = field(default=(), metadata={"saved_as": "held"})
+    held: tuple[PendingAttempt, ...] = ()
     answered: int = field(default=0, metadata={"saved_as": "gone"})
 
     saved_as: ClassVar[str] = "Line"
@@ -137,7 +139,10 @@ class SignedRequest:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came back from one request: a status, or why there is none; times in milliseconds of the wall clock."""
+    """What came back from one request: a status, or why there is none; times in milliseconds of the wall clock.
+
+    With both, the answer was lost: the receiver sent it, the service saw none.
+    """
 
     status: int | None
     error: str | None = None
@@ -148,7 +153,7 @@ class Outcome:
 
     @property
     def succeeded(self) -> bool:
-        return self.status is not None and 200 <= self.status <= 299
+        return self.error is None and self.status is not None and 200 <= self.status <= 299
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,6 +161,7 @@ class Delivery:
     """One attempt that was made (decision W12). `sequence` is the order in which the attempts of a world went out.
 
     `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
+    `unheard`: the receiver acknowledged it, and a fault lost its answer.
     """
 
     id: Id
@@ -179,6 +185,7 @@ class Delivery:
     altered: bool = False
     corrupted: bool = False
     stale: bool = False
+    unheard: bool = False
 
     @property
     def was_dropped(self) -> bool:

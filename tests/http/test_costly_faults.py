@@ -1,0 +1,227 @@
+"""Faults over HTTP that integrators lose money to: what is retried, and what comes early, late, twice or unheard."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.remote import Remote
+
+DOWN = {"status": 503, "code": "service_unavailable"}
+SEND = {"symbol": "USDC", "network": "CELO", "amount": "20", "destination": {"type": "platform_user",
+        "email": "amina@example.test"}}  # fmt: skip
+
+
+@dataclass
+class Receiver:
+    """What came, and what is to be done with it before it is answered 200."""
+
+    url: str = ""
+    came: list[dict[str, Any]] = field(default_factory=list)
+    then: Callable[[dict[str, Any]], None] = lambda event: None
+
+    @property
+    def types(self) -> list[str]:
+        return [event["type"] for event in self.came if event["type"] != "webhook.test"]
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    found = Receiver()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            event = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            found.came.append(event)
+            if event["type"] != "webhook.test":
+                found.then(event)
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as listening:
+        found.url = f"http://127.0.0.1:{listening.server_address[1]}/hooks"
+        threading.Thread(target=listening.serve_forever, args=(0.01,), daemon=True).start()
+        yield found
+        listening.shutdown()
+
+
+def register(world: Remote, receiver: Receiver) -> str:
+    made = world.api("POST", "/webhooks", {"url": receiver.url, "events": ["*"]})
+    assert made.status == 201, made.body
+    identifier: str = made.body["id"]
+    return identifier
+
+
+def put(world: Remote, **fault: Any) -> str:
+    made = world.control("POST", "/faults", fault)
+    assert made.status == 201, made.body
+    identifier: str = made.body["id"]
+    return identifier
+
+
+def hits(world: Remote) -> list[int]:
+    return [row["hits"] for row in world.control("GET", "/faults").body["data"]]
+
+
+def sends(world: Remote) -> int:
+    total: int = world.api("GET", "/transactions", params={"type": "send"}).body["pagination"]["total"]
+    return total
+
+
+def test_the_first_calls_under_each_key_fail_and_the_next_succeeds(world: Remote) -> None:
+    put(world, match={"path": "/wallet/send"}, first_per_key=2, respond=DOWN)
+    for key in ("a", "b"):
+        statuses = [world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": key}).status for _ in range(3)]
+        assert statuses == [503, 503, 201]
+    assert world.api("POST", "/wallet/send", SEND).status == 201, "a call without a key is let through"
+    assert (hits(world), sends(world)) == ([4], 3)
+
+
+def test_the_answer_of_the_first_calls_under_a_key_can_be_lost_after_the_work(world: Remote) -> None:
+    put(world, match={"path": "/wallet/send"}, first_per_key=1, after_commit=True, drop=True)
+    with pytest.raises(httpx.RemoteProtocolError):
+        world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "a"})
+    assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "a"}).headers["Idempotent-Replayed"] == "true"
+    assert sends(world) == 1
+
+
+def test_a_snapshot_keeps_how_often_each_key_has_failed(world: Remote) -> None:
+    put(world, match={"path": "/wallet/send"}, first_per_key=1, respond=DOWN)
+    assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "a"}).status == 503
+    state = world.control("GET", "/state").body
+    assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "b"}).status == 503
+    assert world.control("PUT", "/state", state).status == 200
+    assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "a"}).status == 201
+    assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "b"}).status == 503
+
+
+def test_a_forgotten_key_lets_the_work_be_done_again(world: Remote) -> None:
+    put(world, match={"path": "/wallet/send"}, key_forgotten=True, times=1)
+    key = {"Idempotency-Key": "a"}
+    first = world.api("POST", "/wallet/send", SEND, key)
+    assert hits(world) == [0], "there was nothing to forget"
+    second, third = (world.api("POST", "/wallet/send", SEND, key) for _ in range(2))
+    assert (first.status, second.status, third.status) == (201, 201, 201)
+    assert first.body["id"] != second.body["id"] == third.body["id"]
+    assert "Idempotent-Replayed" not in second.headers
+    assert (hits(world), sends(world)) == ([1], 2)
+
+
+def test_events_of_a_call_are_delivered_before_its_answer(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    seen: list[tuple[str, str]] = []
+    put(world, webhook={"event": "transaction.completed"}, deliver={"before_answer": True})
+
+    def look(event: dict[str, Any]) -> None:
+        if event["type"] == "transaction.completed":
+            asked = world.api("GET", f"/transactions/{event['data']['object']['id']}")
+            seen.append((event["data"]["object"]["id"], asked.body["status"]))
+
+    receiver.then = look
+    sent = world.api("POST", "/wallet/send", SEND)
+    assert seen == [(sent.body["id"], "completed")], "known before the answer came, and served meanwhile"
+    assert sent.body["status"] == "processing"
+    world.control("POST", "/settle")
+    assert sorted(receiver.types) == ["transaction.completed", "transaction.processing"]
+    assert hits(world) == [1]
+
+
+def test_an_event_that_no_call_causes_has_no_answer_to_come_before(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    put(world, webhook={}, deliver={"before_answer": True})
+    world.control("POST", "/trigger", {"event": "kyc.approved"})
+    world.control("POST", "/settle")
+    assert (receiver.types, hits(world)) == (["kyc.approved"], [0])
+
+
+def test_a_call_whose_event_goes_first_is_answered_when_its_world_ends(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    asked, ended = threading.Event(), threading.Event()
+    put(world, webhook={"event": "transaction.completed"}, deliver={"before_answer": True})
+
+    def wait(_: dict[str, Any]) -> None:
+        asked.set()
+        ended.wait(20)
+
+    receiver.then = wait
+    with ThreadPoolExecutor(1) as beside:
+        sent = beside.submit(world.api, "POST", "/wallet/send", SEND)
+        assert asked.wait(20)
+        assert world.control("DELETE", f"/worlds/{world.world['id']}").status == 204
+        assert sent.result(20).status == 201
+    ended.set()
+
+
+def test_two_deliveries_of_one_event_are_under_way_at_once(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    meeting = threading.Barrier(2)
+    put(world, webhook={"event": "kyc.approved"}, deliver={"two_at_once": True})
+    receiver.then = lambda event: meeting.wait(5) and None
+    world.control("POST", "/trigger", {"event": "kyc.approved"})
+    world.control("POST", "/settle")
+    rows = world.control("GET", "/deliveries").body["data"]
+    assert [(row["attempt"], row["status"]) for row in rows] == [(1, "succeeded"), (2, "succeeded")]
+    assert receiver.came[-1]["id"] == receiver.came[-2]["id"]
+
+
+def test_a_lost_acknowledgement_brings_the_event_again(world: Remote, receiver: Receiver) -> None:
+    endpoint = register(world, receiver)
+    put(world, webhook={"event": "kyc.approved"}, deliver={"acknowledgement_lost": True}, times=1)
+    world.control("POST", "/trigger", {"event": "kyc.approved"})
+    assert world.advance(by="2m")["deliveries"] == 2
+    first, second = world.control("GET", "/deliveries", params={"endpoint_id": endpoint}).body["data"]
+    assert (first["status"], first["response_status"], second["status"]) == ("failed", 200, "succeeded")
+    assert "lost the acknowledgement" in first["error"]
+    assert "webhook_not_acknowledged" not in [row["kind"] for row in world.control("GET", "/advice").body["data"]]
+
+
+def test_a_late_event_comes_after_the_final_one(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    put(world, webhook={"event": "transaction.processing"}, deliver={"hold": "terminal"})
+    world.api("POST", "/wallet/send", SEND)
+    world.control("POST", "/settle")
+    assert receiver.types == ["transaction.completed", "transaction.processing"]
+
+
+def test_held_events_survive_a_snapshot_and_a_document_and_go_with_the_fault(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    fault = put(world, webhook={"event": "kyc.approved"}, deliver={"hold": 3})
+    world.control("POST", "/trigger", {"event": "kyc.approved"})
+    assert world.advance(by="1h")["deliveries"] == 0
+    kept = world.control("POST", "/snapshots", {}).body["id"]
+    assert world.control("POST", f"/snapshots/{kept}/restore", {}).status == 200
+    assert world.control("PUT", "/state", world.control("GET", "/state").body).status == 200
+    assert world.control("DELETE", f"/faults/{fault}").status == 204
+    world.control("POST", "/settle")
+    assert receiver.types == ["kyc.approved"]
+
+
+@pytest.mark.parametrize(
+    ("fault", "param"),
+    [
+        ({"match": {}, "first_per_key": 0, "respond": DOWN}, "first_per_key"),
+        ({"match": {}, "first_per_key": 2}, "respond"),
+        ({"webhook": {}, "deliver": {"hold": 0}}, "deliver.hold"),
+        ({"webhook": {}, "deliver": {"hold": "final"}}, "deliver.hold"),
+        ({"webhook": {}, "deliver": {"hold": 2, "reorder": True}}, "deliver.hold"),
+        ({"webhook": {}, "deliver": {"before_answer": True, "delay": "1m"}}, "deliver.delay"),
+        ({"webhook": {}, "deliver": {"two_at_once": True, "copies": 2}}, "deliver.copies"),
+        ({"webhook": {}, "deliver": {"copies": 1}}, "deliver"),
+        ({"webhook": {}, "deliver": {"delay": "0s"}}, "deliver"),
+        ({"webhook": {}, "deliver": {"two_at_onec": True}}, "deliver.two_at_onec"),
+    ],
+)
+def test_a_fault_that_cannot_be_names_what_is_wrong(world: Remote, fault: dict[str, Any], param: str) -> None:
+    assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", param)
