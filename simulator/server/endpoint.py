@@ -28,7 +28,6 @@ from simulator.server.request import Request, entry_of
 from simulator.server.runtime import Runtime
 from simulator.wire import pipeline
 from simulator.wire.errors import ApiError
-from simulator.wire.in_force import FAULTS
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import settings_of
@@ -74,7 +73,7 @@ class Endpoint:
             outgoing = self._fail(request)
         if not self._finish(request, outgoing):
             await self._follow_up(request.world)
-        if request.world.store[FAULTS].rows and (first := webhooks.awaited(request.world, request.request_id)):
+        if first := webhooks.awaited(request.world, request.request_id):
             await self._runtime.courier.landed(request.world, first)
         return outgoing
 
@@ -167,7 +166,7 @@ class Endpoint:
                 operation, call = self._recognised(request, found)
                 if request.public_key is not None:
                     count_call(world, request.public_key, wall_clock_ms)  # first: it refuses, and an id would be lost
-                interference = self._interference(request, operation)
+                interference = faults.choose(request, operation)
                 request.request_id = _draw_id(world)
                 if interference is not None:
                     return self._interfered(request, operation, call, interference)
@@ -179,15 +178,6 @@ class Endpoint:
             if isinstance(answer, Outgoing):
                 self._enter(request, answer)
             return answer
-
-    @staticmethod
-    def _interference(request: Request, operation: Operation) -> faults.Interference | None:
-        world = request.world
-        if not world.store[FAULTS].rows:
-            return None
-        key = _key_of(request, operation)
-        place = None if key is None else idempotency.place_of(request.environment, key)
-        return faults.choose(world, request.incoming.method, request.path, request.public_key, place)
 
     def _recognised(self, request: Request, found: _Found) -> tuple[Operation, Call]:
         """The operation that is called, and who calls; ApiError 404, 405 and 401."""
@@ -249,7 +239,7 @@ class Endpoint:
             raise
         request.unknown_fields = tuple(unknown)
         origin = Origin(json_text(raw), self._scenario_of(request, call))
-        key = _key_of(request, operation)
+        key = idempotency.key_of(operation, incoming)
         if key is None:
             return self._act(request, call, operation, origin)
         return self._act_once(request, call, operation, origin, key)
@@ -395,13 +385,6 @@ class Endpoint:
                 count_entry(request.world, request.operation, row)
         except Exception:
             self._runtime.log_defect()
-
-
-def _key_of(request: Request, operation: Operation) -> str | None:
-    """The Idempotency-Key of a call; None where it has none, or the operation takes none."""
-    if operation.method != "POST" or not operation.idempotent:
-        return None
-    return request.incoming.headers.get("idempotency-key")
 
 
 def _outgoing(request: Request, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Outgoing:

@@ -9,9 +9,11 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import key_pair
 from simulator.server import idempotency
 from simulator.server.messages import WITHOUT_BODY, Outgoing
+from simulator.server.request import Request
 from simulator.wire import faults
-from simulator.wire.in_force import UNDER_KEYS, first_hit
+from simulator.wire.in_force import FAULTS, UNDER_KEYS, first_hit
 from simulator.wire.json import dumps
+from simulator.wire.operation import Operation
 from simulator.wire.records import find
 
 
@@ -64,12 +66,13 @@ class Interference:
         return outgoing
 
 
-def choose(world: World, method: str, path: str, public_key: str | None, key: str | None) -> Interference | None:
-    """The first fault in force that matches this call; it counts as hit. Inside a change.
-
-    `key` is the call's Idempotency-Key with its environment, as `idempotency.place_of` writes it; None where the call
-    has none or the operation takes none.
-    """
+def choose(request: Request, operation: Operation) -> Interference | None:
+    """The first fault in force that matches this call; it counts as hit. Inside a change."""
+    world, method, path = request.world, request.incoming.method, request.path
+    if not world.store[FAULTS].rows:
+        return None
+    given = idempotency.key_of(operation, request.incoming)
+    key = None if given is None else idempotency.place_of(request.environment, given)
     counted = world.store[UNDER_KEYS]
 
     def fits(fault_id: str, fault: faults.InterfaceFault) -> bool:
@@ -77,7 +80,7 @@ def choose(world: World, method: str, path: str, public_key: str | None, key: st
         return (
             (match.method is None or match.method.upper() == method)
             and (match.path is None or fnmatchcase(path, match.path))
-            and (match.public_key is None or match.public_key == public_key)
+            and (match.public_key is None or match.public_key == request.public_key)
             and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )

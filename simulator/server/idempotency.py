@@ -11,8 +11,10 @@ from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import Text
 from simulator.kernel.world import World
+from simulator.server.messages import Incoming
 from simulator.wire.errors import ApiError
 from simulator.wire.json import canonical
+from simulator.wire.operation import Operation
 
 RETENTION_MS = 24 * HOUR_MS
 BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
@@ -42,6 +44,13 @@ def check_key(key: str) -> None:
 def fingerprint(method: str, path: str, body: bytes) -> bytes:
     """Equal for equal requests; the body is compared as parsed JSON, an empty one is {}."""
     return hashlib.sha256(f"{method} {path}\n".encode() + canonical(body or b"{}")).digest()
+
+
+def key_of(operation: Operation, incoming: Incoming) -> str | None:
+    """The Idempotency-Key of a call; None where it has none, or the operation takes none."""
+    if operation.method != "POST" or not operation.idempotent:
+        return None
+    return incoming.headers.get("idempotency-key")
 
 
 def place_of(environment: str, key: str) -> str:

@@ -442,7 +442,7 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
-            "faults[0]: a fault responds, delays, drops or malforms",
+            "faults[0]: a fault has at least one of respond, delay, drop, malformed, key_forgotten",
         ),
         (
             "name: x\nfaults: [{webhook: {}, deliver: {slow: 61s}}]",
