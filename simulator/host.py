@@ -18,6 +18,7 @@ from simulator.contract import serving
 from simulator.control import app as control
 from simulator.control import insight, rows
 from simulator.courier.courier import wall_clock_ms
+from simulator.courier.transport import Transport
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
@@ -32,11 +33,12 @@ from simulator.wire.errors import ControlError
 from simulator.wire.masking import Masker
 
 
-def create_app(config: Config | None = None) -> Application:
+def create_app(config: Config | None = None, *, transport: Transport | None = None) -> Application:
     """The server as a Starlette application, with its world `default`; without a configuration that of the defaults.
 
     Any ASGI server can run it, another application can mount it under a prefix, and `starlette.testclient.TestClient`
-    or `httpx.ASGITransport` can call it without a socket. ConfigError when a scenario cannot be found or read.
+    or `httpx.ASGITransport` can call it without a socket. `transport` carries the webhooks, by HTTP unless another is
+    given. ConfigError when a scenario cannot be found or read.
     """
     config = config or Config()
     simulator = Simulator()
@@ -60,7 +62,7 @@ def create_app(config: Config | None = None) -> Application:
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
     return application_of(
-        Runtime(simulator, masker=Masker([config.control_token] if config.control_token else [])),
+        Runtime(simulator, transport, masker=Masker([config.control_token] if config.control_token else [])),
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
         limits=ConnectionLimits(config.idle_seconds, config.request_seconds),
         token=token,

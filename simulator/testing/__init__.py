@@ -19,22 +19,37 @@ if TYPE_CHECKING:
     from simulator.testing.errors import ActionRefused as ActionRefused
     from simulator.testing.errors import NotReached as NotReached
     from simulator.testing.errors import SimulatorError as SimulatorError
+    from simulator.testing.receivers import Delivery as Delivery
+    from simulator.testing.receivers import Receiver as Receiver
+    from simulator.testing.receivers import receiver as receiver
     from simulator.testing.server import Server as Server
     from simulator.testing.server import serve as serve
     from simulator.testing.shared import world as world
     from simulator.testing.worlds import World as World
 
-__all__ = ["ActionRefused", "NotReached", "Server", "SimulatorError", "World", "serve", "strategies", "world"]
+__all__ = [
+    "ActionRefused",
+    "Delivery",
+    "NotReached",
+    "Receiver",
+    "Server",
+    "SimulatorError",
+    "World",
+    "receiver",
+    "serve",
+    "strategies",
+    "world",
+]
 
 _HOMES = {
     "ActionRefused": "errors",
-    "Delivery": "receiver",
+    "Delivery": "receivers",
     "NotReached": "errors",
-    "Receiver": "receiver",
+    "Receiver": "receivers",
     "Server": "server",
     "SimulatorError": "errors",
     "World": "worlds",
-    "receiver": "receiver",
+    "receiver": "receivers",
     "serve": "server",
     "world": "shared",
 }

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from simulator.address import CONTROL_BASE, DEFAULT_URL
 from simulator.testing.errors import SimulatorError, Unreachable, error_of, missing
+from simulator.testing.link import content_of
 
 try:
     import httpx
@@ -54,10 +54,9 @@ class HttpLink:
         timeout_seconds: float | None = None,
     ) -> Any:
         """A control call as `Link` says. Without a time limit it takes as long as the server works."""
-        sent = {"X-Simulator-World": world} if world else {}
-        if body is not None:
-            sent["Content-Type"] = "application/yaml" if isinstance(body, bytes) else "application/json"
-        content = body if body is None or isinstance(body, bytes) else json.dumps(body, default=_as_text).encode()
+        content, sent = content_of(body)
+        if world:
+            sent["X-Simulator-World"] = world
         try:
             response = self._calls.request(
                 method,
@@ -90,8 +89,3 @@ class HttpLink:
 
     def close(self) -> None:
         self._calls.close()
-
-
-def _as_text(value: object) -> str:
-    """Amounts as they are written, and whatever else is no JSON."""
-    return str(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -41,3 +42,15 @@ class Link(Protocol):
 
     def close(self) -> None:
         """Let go of connections, threads and servers of this link's own."""
+
+
+def content_of(body: Mapping[str, Any] | bytes | None) -> tuple[bytes, dict[str, str]]:
+    """The bytes of a body of `Link.control`, and the header that says what they are.
+
+    Amounts go as they are written, and so does whatever else is no JSON.
+    """
+    if body is None:
+        return b"", {}
+    if isinstance(body, bytes):
+        return body, {"Content-Type": "application/yaml"}
+    return json.dumps(body, default=str).encode(), {"Content-Type": "application/json"}

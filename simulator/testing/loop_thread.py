@@ -1,0 +1,140 @@
+"""An event loop in a thread of its own, whose time is real whatever a test has done to the clock.
+
+A test may freeze `time.monotonic`, by which an event loop knows when its timers are due: this one would wait for ever.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+import weakref
+from collections.abc import Callable, Coroutine
+from concurrent.futures import Future
+from contextvars import ContextVar, copy_context
+from functools import partial
+from threading import Thread, get_ident
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+
+is_handling: ContextVar[bool] = ContextVar("is_handling", default=False)
+"""Whether this is done on behalf of a webhook that has not been answered yet."""
+_END_SECONDS = 5.0
+"""How long a thread may take to end. It is a daemon: one that hangs is left behind and holds nothing up."""
+
+
+def real_monotonic() -> Callable[[], float]:
+    """The `time.monotonic` of the machine, also while freezegun has another in its place."""
+    freezegun = sys.modules.get("freezegun.api")
+    return getattr(freezegun, "real_monotonic", time.monotonic)
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    """An event loop that nobody's frozen clock stops."""
+
+    def __init__(self) -> None:
+        self._monotonic = real_monotonic()
+        super().__init__()
+
+    def time(self) -> float:
+        return self._monotonic()
+
+
+class LoopThread:
+    """Runs coroutines for other threads, from when it is made until `stop`; at the latest until the process ends."""
+
+    def __init__(self, name: str) -> None:
+        self.loop: asyncio.AbstractEventLoop = _Loop()
+        self.at_end: list[Callable[[], object]] = []
+        """Called in the thread when it ends."""
+        self._thread = Thread(target=_run, args=(self.loop, self.at_end), name=name, daemon=True)
+        self._thread.start()
+        self._finish = weakref.finalize(self, _stop, self.loop, self._thread)
+
+    @property
+    def is_alive(self) -> bool:
+        return self._finish.alive
+
+    def submit(self, coroutine: Coroutine[Any, Any, T]) -> Future[T]:
+        """Begin with a coroutine; RuntimeError once the thread has ended."""
+        if not self._finish.alive:
+            coroutine.close()
+            raise RuntimeError("this has been closed")
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop)
+
+    def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """Wait for a coroutine; from any thread but this one, which would wait for itself."""
+        if self._thread.ident == get_ident():
+            coroutine.close()
+            raise RuntimeError(f"{self._thread.name} cannot wait for itself; call this from another thread")
+        return self.submit(coroutine).result()
+
+    def stop(self) -> None:
+        """Cancel what still runs, and end the thread."""
+        self._finish()
+
+
+def _run(loop: asyncio.AbstractEventLoop, at_end: list[Callable[[], object]]) -> None:
+    asyncio.set_event_loop(loop)
+    try:
+        loop.run_forever()
+        for end in at_end:
+            end()
+        tasks = asyncio.all_tasks(loop)
+        for task in tasks:
+            task.cancel()
+        loop.run_until_complete(_ended(tasks))
+        loop.run_until_complete(loop.shutdown_asyncgens())
+    finally:
+        asyncio.set_event_loop(None)
+        loop.close()
+
+
+async def _ended(tasks: set[asyncio.Task[Any]]) -> None:
+    """Wait for tasks that were cancelled; not for ever for one that does not care."""
+    await asyncio.sleep(0)  # for connections that close
+    if tasks:
+        await asyncio.wait(tasks, timeout=_END_SECONDS / 2)
+
+
+def _stop(loop: asyncio.AbstractEventLoop, thread: Thread) -> None:
+    if thread.is_alive():
+        loop.call_soon_threadsafe(loop.stop)
+        if thread.ident != get_ident():
+            thread.join(_END_SECONDS)
+
+
+async def in_thread(call: Callable[[], T]) -> T:
+    """Call what may take its time in a thread, a daemon, so that nobody has to wait for it in the end."""
+    loop = asyncio.get_running_loop()
+    done: asyncio.Future[Callable[[], T]] = loop.create_future()
+    Thread(target=copy_context().run, args=(_call, loop, call, done), name="rampsim call", daemon=True).start()
+    return (await done)()
+
+
+def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.Future[Callable[[], T]]) -> None:
+    try:
+        outcome: Callable[[], T] = partial(_given, _deep(call))
+    except BaseException as error:
+        outcome = partial(_raised, error)
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(_tell, done, outcome)
+
+
+def _tell(done: asyncio.Future[T], outcome: T) -> None:
+    if not done.done():
+        done.set_result(outcome)
+
+
+def _given(value: T) -> T:
+    return value
+
+
+def _raised(error: BaseException) -> NoReturn:
+    raise error
+
+
+def _deep(call: Callable[[], T], frames: int = 3) -> T:
+    """Call it some frames further from `threading`: freezegun gives real time to whoever is nearer than five."""
+    return _deep(call, frames - 1) if frames else call()

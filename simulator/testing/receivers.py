@@ -1,0 +1,371 @@
+"""A receiver of webhooks in the process of the test: it verifies what comes, keeps it, and answers what it is told."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+
+import httpx
+
+from simulator.kernel.clock import parse_duration
+from simulator.testing.answerers import Answerer, Fixed, Function, Reply, answerer_of
+from simulator.testing.errors import SimulatorError
+from simulator.testing.loop_thread import LoopThread, in_thread, is_handling
+from simulator.testing.loopback import Answer, Listener, Request
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+TOLERANCE_MS = 300_000
+"""How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
+_REGISTRATION = "webhook.test"
+
+
+class Delivery(dict[str, Any]):
+    """One webhook request that came in. It reads as its event: `delivery["data"]["object"]`.
+
+    `event` is the envelope, {} where the body is none; `headers` know no case; `body` are the bytes as they came.
+    `genuine`: the signature is the world's own, and the timestamp at most five minutes from the clock that the world
+    stamps by. `status` is what was answered, None until then or when the connection was cut; `error` is what the
+    application or the function that handled it has raised.
+    """
+
+    def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
+        super().__init__(_envelope(body))
+        self.headers = headers
+        self.body = body
+        self.genuine = genuine
+        self.status: int | None = None
+        self.error: BaseException | None = None
+        self.handled = Event()
+
+    @property
+    def event(self) -> dict[str, Any]:
+        return dict(self)
+
+    def fits(self, type: str | None, object_id: str | None) -> bool:
+        """Whether it is of this type and about this object; None for any."""
+        return (type is None or self.get("type") == type) and (object_id is None or _object_id(self) == object_id)
+
+    def __str__(self) -> str:
+        answer = "not answered yet" if self.status is None else f"answered {self.status}"
+        if self.status is None and self.handled.is_set():
+            answer = "cut off"
+        if self.error is not None:
+            answer += f" ({type(self.error).__name__}: {self.error})"
+        about = f" of {_object_id(self)}" if _object_id(self) else ""
+        return f"{self.get('type', 'no event')}{about}, {answer}{'' if self.genuine else ', not genuine'}"
+
+
+class Receiver:
+    """A webhook endpoint of a world. Registers itself for `events` when it is made; answers 200 unless told otherwise.
+
+    Over HTTP it listens on a free port of loopback, in a thread of its own; in process nothing listens, and its URL is
+    the same in every run. Several deliveries may come at once, and a handler may call the simulator back. The test
+    request of its registration it answers itself; `received` does not show it.
+    """
+
+    def __init__(
+        self, world: World, *, events: Sequence[str] = ("*",), environment: str = "sandbox", path: str = "/webhooks"
+    ) -> None:
+        self.received: list[Delivery] = []
+        self.environment = environment
+        self._world = world
+        self._judge = _Judge(world, environment)
+        self._base: Answerer = Fixed()
+        self._next: list[Fixed] = []
+        self._opened: list[Answerer] = []
+        self._raises = True
+        self._told: set[int] = set()
+        self._lock = Lock()
+        self._waiting: list[_Waiting] = []
+        self._registering = True
+        self._stop_delivering: Callable[[], object] = lambda: None
+        self._thread = LoopThread(f"webhooks of {world.id}")
+        try:
+            self.url = f"{self._open()}{path}"
+            self.endpoint_id = self._register(events)
+        except BaseException:
+            self._thread.stop()
+            raise
+        self._registering = False
+
+    # What came
+
+    def events(self, type: str | None = None, object_id: str | None = None) -> list[dict[str, Any]]:
+        """The envelopes that came, in their order, each as often as it came."""
+        return [delivery.event for delivery in list(self.received) if delivery.fits(type, object_id)]
+
+    def wait_for(self, type: str, object_id: str | None = None, timeout: float = 5.0) -> Delivery:
+        """The first delivery of this type (about this object); one that came already counts.
+
+        Waits `timeout` real seconds, until what handles it has answered. AssertionError when it does not come, which
+        tells what came instead, and when the application that handled it raised.
+        """
+        waiting = _Waiting(type, object_id)
+        with self._lock:
+            delivery = next((one for one in self.received if waiting.fits(one)), None)
+            if delivery is None:
+                self._waiting.append(waiting)
+        if delivery is None:
+            # One wait, which asks no clock: a frozen one would make it endless.
+            waiting.came.wait(timeout)
+            delivery = waiting.delivery
+            with self._lock:
+                self._waiting.remove(waiting)
+        if delivery is None:
+            raise AssertionError(self._absence(type, object_id, timeout))
+        if not delivery.handled.wait(timeout):
+            raise AssertionError(f"{type} came, but what handles it has not answered it within {timeout:g} seconds.")
+        self._tell_error(delivery)
+        return delivery
+
+    # What to answer
+
+    def respond(self, status: int, times: int | None = None, delay: float | str | None = None) -> None:
+        """Answer this status after `delay` (real seconds, or text: "200ms").
+
+        With `times` that often, after what was told so before; then as it stood. Without it from now on always.
+        """
+        seconds = 0.0 if delay is None else parse_duration(delay) / 1000
+        if not isinstance(status, int) or not 200 <= status <= 599:
+            raise ValueError(f"respond: a status is a number from 200 to 599, not {status!r}")
+        if times is not None and times < 1:
+            raise ValueError(f"respond: times is a number from 1, not {times!r}")
+        with self._lock:
+            if times is None:
+                self._next.clear()
+                self._base = Fixed(status, seconds)
+            else:
+                self._next.append(Fixed(status, seconds, times))
+
+    def respond_with(self, function: Callable[[Delivery], Reply | Awaitable[Reply]]) -> None:
+        """Answer what a function of the delivery returns: a status, (status, headers, body), or None for 200.
+
+        It is called in a thread, or, where it is `async`, in the event loop of the receiver. When it raises, the answer
+        is 500, and the test is told as by `forward_to`.
+        """
+        self._answer_by(Function(function), raises=True)
+
+    def forward_to(self, app: object, path: str = "/webhooks", *, raises: bool = True) -> None:
+        """Hand deliveries to an ASGI or a WSGI application, in process, at this path; or to a URL, by HTTP.
+
+        What it answers is the answer of the delivery. An ASGI application is started first (lifespan), and runs in the
+        event loop of the receiver, in a thread of its own: what belongs to another loop cannot be used there. A WSGI
+        application gets a thread for each delivery. When the application raises, the answer is 500, or a cut
+        connection when it exits (SystemExit); the error stands in `delivery.error`, and `wait_for` or the end of the
+        receiver raises it, unless `raises` is False.
+        """
+        self._answer_by(answerer_of(app, path, self._thread), raises=raises)
+
+    def _answer_by(self, answerer: Answerer, *, raises: bool) -> None:
+        with self._lock:
+            self._base = answerer
+            self._opened.append(answerer)
+            self._raises = raises
+
+    # Its life
+
+    def close(self, *, keep_endpoint: bool = False) -> None:
+        """Stop receiving, and remove the endpoint from the world unless told to keep it.
+
+        An error of an application that no `wait_for` has told is raised here.
+        """
+        if self._registering:
+            return
+        self._registering = True
+        self._stop_delivering()
+        if not keep_endpoint:
+            with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
+                self._client().delete(f"/webhooks/{self.endpoint_id}")
+        try:
+            for answerer in self._opened:
+                answerer.close()
+        finally:
+            self._thread.stop()
+        for delivery in list(self.received):
+            self._tell_error(delivery)
+
+    def __enter__(self) -> Receiver:
+        return self
+
+    def __exit__(self, error_type: object, error: object, _traceback: object) -> None:
+        try:
+            self.close()
+        except AssertionError:
+            if error is None:
+                raise
+
+    def _open(self) -> str:
+        """Begin to receive; gives the URL without a path."""
+        deliver_to = getattr(self._world.link, "deliver_to", None)
+        if deliver_to is not None:
+            origin: str
+            origin, self._stop_delivering = deliver_to(
+                self._world.id, lambda request: self._thread.submit(self._take(request))
+            )
+            return origin
+        listener = Listener(self._take)
+        self._thread.at_end.append(listener.close)
+        return f"http://127.0.0.1:{self._thread.run(listener.open())}"
+
+    def _register(self, events: Sequence[str]) -> str:
+        response = self._client().post("/webhooks", json={"url": self.url, "events": list(events)})
+        if response.status_code != 201:
+            with suppress(ValueError):
+                error = response.json()["error"]
+                raise SimulatorError(
+                    f"The receiver could not register itself: {error['message']}",
+                    status=response.status_code,
+                    error=error,
+                )
+            raise SimulatorError(
+                f"The receiver could not register itself: POST /webhooks was answered {response.status_code}. "
+                "Is a fault of the world in force for it? Ask for the receiver before you add one.",
+                status=response.status_code,
+            )
+        endpoint_id: str = response.json()["id"]
+        return endpoint_id
+
+    def _client(self) -> httpx.Client:
+        return self._world.production if self.environment == "production" else self._world.client
+
+    # One delivery, in the event loop
+
+    async def _take(self, request: Request) -> Answer:
+        if request.method != "POST":
+            return Answer(405, (("Allow", "POST"),), b"This receives webhooks, which are posted.\n")
+        is_handling.set(True)
+        headers = httpx.Headers(list(request.headers))
+        if self._registering and _envelope(request.body).get("type") == _REGISTRATION:
+            return Answer(200)
+        delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
+        with self._lock:
+            answerer = self._choose()
+            self.received.append(delivery)
+            waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]
+        if not answerer.handles:
+            self._finish(delivery, Answer(answerer.status) if isinstance(answerer, Fixed) else None)
+        for one in waiting:
+            one.delivery = delivery
+            one.came.set()
+        try:
+            answer = await answerer.answer(delivery, request)
+        except Exception as error:
+            delivery.error = error
+            answer = Answer(500)
+        except BaseException as error:
+            delivery.error = error
+            answer = Answer(0, cut=True)
+        self._finish(delivery, None if answer.cut else answer)
+        return answer
+
+    def _choose(self) -> Answerer:
+        if not self._next:
+            return self._base
+        fixed = self._next[0]
+        assert fixed.times is not None
+        fixed.times -= 1
+        if not fixed.times:
+            self._next.pop(0)
+        return fixed
+
+    def _finish(self, delivery: Delivery, answer: Answer | None) -> None:
+        delivery.status = None if answer is None else answer.status
+        delivery.handled.set()
+
+    # What is told to the test
+
+    def _tell_error(self, delivery: Delivery) -> None:
+        """Raise the error of whatever handled a delivery, once."""
+        if delivery.error is None or not self._raises or id(delivery) in self._told:
+            return
+        self._told.add(id(delivery))
+        what = f"{type(delivery.error).__name__}: {delivery.error}"
+        raise AssertionError(
+            f"What handles the webhooks raised while it had {delivery.get('type', 'a request')}: {what}"
+        ) from delivery.error
+
+    def _absence(self, type: str, object_id: str | None, timeout: float) -> str:
+        from simulator.testing.absence import absence
+
+        return absence(self._world, self, type, object_id, timeout)
+
+
+class _Waiting:
+    """A test that waits for a delivery."""
+
+    def __init__(self, type: str, object_id: str | None) -> None:
+        self._type = type
+        self._object_id = object_id
+        self.came = Event()
+        self.delivery: Delivery | None = None
+
+    def fits(self, delivery: Delivery) -> bool:
+        return delivery.fits(self._type, self._object_id)
+
+
+class _Judge:
+    """Tells whether a request is the world's: by its webhook key and by the clock that it stamps by.
+
+    Both are asked of the simulator when what is known does not fit: a key may have been rotated, a setting changed.
+    """
+
+    def __init__(self, world: World, environment: str) -> None:
+        self._world = world
+        self._environment = environment
+        self._key = ""
+        self._is_simulated = False
+        self._now_ms = 0
+
+    async def is_genuine(self, headers: httpx.Headers, body: bytes) -> bool:
+        if self._key and not self._is_simulated and self._holds(headers, body):
+            return True
+        await in_thread(self._ask)
+        return self._holds(headers, body)
+
+    def _ask(self) -> None:
+        info = self._world.link.control("GET", f"/worlds/{self._world.id}")
+        self._key = info["credentials"][self._environment]["webhook_key"]
+        self._is_simulated = info["settings"]["webhook_timestamp"] == "simulated"
+        self._now_ms = round(datetime.fromisoformat(info["clock"]["now"]).timestamp() * 1000)
+
+    def _holds(self, headers: httpx.Headers, body: bytes) -> bool:
+        stamp = headers.get("X-Timestamp", "")
+        signature = headers.get("X-Signature", "")
+        if not (stamp.isascii() and stamp.isdigit() and signature.isascii()):
+            return False
+        wanted = hmac.digest(self._key.encode(), stamp.encode() + b"." + body, "sha256").hex()
+        now_ms = self._now_ms if self._is_simulated else time.time_ns() // 1_000_000
+        return hmac.compare_digest(wanted, signature) and abs(now_ms - int(stamp)) <= TOLERANCE_MS
+
+
+def _envelope(body: bytes) -> dict[str, Any]:
+    try:
+        envelope = json.loads(body)
+    except ValueError:
+        return {}
+    return envelope if isinstance(envelope, dict) else {}
+
+
+def _object_id(envelope: dict[str, Any]) -> str | None:
+    try:
+        found = envelope["data"]["object"]["id"]
+    except (KeyError, TypeError):
+        return None
+    return found if isinstance(found, str) else None
+
+
+@contextmanager
+def receiver(
+    world: World, *, events: Sequence[str] = ("*",), environment: str = "sandbox", path: str = "/webhooks"
+) -> Iterator[Receiver]:
+    """A `Receiver` of a world for the length of a block."""
+    with Receiver(world, events=events, environment=environment, path=path) as made:
+        yield made

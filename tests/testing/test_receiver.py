@@ -1,0 +1,170 @@
+"""The receiver of webhooks: what came, whether it is genuine, and what it is answered."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import pytest
+
+from simulator.resources.webhooks import sign
+from simulator.testing import Receiver, SimulatorError, World, receiver, world
+
+DONE = "transaction.completed"
+
+
+@pytest.fixture(params=["over HTTP", "in process"])
+def a_world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with world(in_process=request.param == "in process", seed=7) as made:
+        yield made
+
+
+@pytest.fixture
+def webhooks(a_world: World) -> Iterator[Receiver]:
+    with receiver(a_world) as made:
+        yield made
+
+
+def statuses(a_world: World) -> list[int | None]:
+    """What each attempt so far was answered, in the order of the attempts."""
+    return [row["response_status"] for row in a_world.deliveries()]
+
+
+def test_keeps_what_comes_with_headers_bytes_and_verdict(a_world: World, webhooks: Receiver) -> None:
+    a_world.trigger(DONE)
+
+    delivery = webhooks.wait_for(DONE)
+
+    assert delivery.event == a_world.event(DONE)
+    assert delivery == delivery.event
+    assert json.loads(delivery.body) == delivery.event
+    assert delivery.headers["x-signature"] == delivery.headers["X-Signature"]
+    assert delivery.genuine
+    assert delivery.status == 200
+    (sent,) = [row for row in a_world.deliveries() if row["event_type"] == DONE]
+    assert sent["request_body"] == delivery.body.decode()
+
+
+def test_shows_nothing_of_its_own_registration(webhooks: Receiver) -> None:
+    assert webhooks.received == []
+
+
+def test_waits_for_one_object(a_world: World, webhooks: Receiver) -> None:
+    a_world.trigger(DONE)
+    a_world.trigger(DONE)
+    first, second = (event["data"]["object"]["id"] for event in a_world.events(DONE))
+
+    assert webhooks.wait_for(DONE, second)["data"]["object"]["id"] == second
+    assert [event["data"]["object"]["id"] for event in webhooks.events(DONE)] == [first, second]
+    assert [event["type"] for event in webhooks.events(object_id=first)][-1] == DONE
+
+
+def test_answers_so_often_and_then_as_before(a_world: World, webhooks: Receiver) -> None:
+    webhooks.respond(500, times=2)
+    webhooks.respond(503, times=1)
+
+    a_world.act("emit", type="beneficiary.created")
+    a_world.advance("1h")
+
+    assert statuses(a_world) == [500, 500, 503, 200]
+    assert len(webhooks.events("beneficiary.created")) == 4
+
+
+def test_answers_one_status_from_now_on(a_world: World, webhooks: Receiver) -> None:
+    webhooks.respond(500, times=9)
+    webhooks.respond(204)
+
+    a_world.act("emit", type="beneficiary.created")
+    a_world.settle()
+
+    assert statuses(a_world) == [204]
+
+
+def test_answers_by_a_function(a_world: World, webhooks: Receiver) -> None:
+    webhooks.respond_with(lambda delivery: (409, {"X-Why": delivery["type"]}, "not now"))
+
+    a_world.act("emit", type="beneficiary.created")
+    a_world.settle()
+
+    (row,) = a_world.deliveries()
+    assert (row["response_status"], row["response_body"]) == (409, "not now")
+    assert row["response_headers"]["X-Why"] == "beneficiary.created"
+
+
+def test_knows_the_key_after_it_was_rotated(a_world: World, webhooks: Receiver) -> None:
+    a_world.act("emit", type="beneficiary.created")
+    a_world.settle()
+    a_world.act("rotate_webhook_key")
+    a_world.act("emit", type="beneficiary.created")
+    a_world.settle()
+
+    assert [delivery.genuine for delivery in webhooks.received] == [True, True]
+
+
+@pytest.mark.parametrize("wrong", [{"corrupt_signature": True}, {"stale_timestamp": True}])
+def test_tells_what_is_not_genuine(a_world: World, webhooks: Receiver, wrong: dict[str, Any]) -> None:
+    with a_world.fault(webhook={}, deliver=wrong):
+        a_world.act("emit", type="beneficiary.created")
+        a_world.settle()
+
+    assert [delivery.genuine for delivery in webhooks.received] == [False]
+
+
+def test_says_what_came_instead(a_world: World, webhooks: Receiver) -> None:
+    a_world.trigger("transaction.awaiting_payment")
+
+    with pytest.raises(AssertionError) as failure:
+        webhooks.wait_for(DONE, timeout=0.01)
+
+    text = str(failure.value)
+    assert text.startswith(f"No {DONE} came within 0.01 seconds.\nWhat came, in this order:\n  transaction.created of ")
+    assert "The world has not emitted it." in text
+    assert "Move it with world.advance(...)" in text
+
+
+def test_says_what_became_of_an_attempt(a_world: World, webhooks: Receiver) -> None:
+    with a_world.fault(webhook={}, deliver={"delay": "10m"}):
+        a_world.act("emit", type="beneficiary.created")
+
+    with pytest.raises(AssertionError, match=r"The world has emitted it \(evt_.*\n.*a fault holds the delivery back"):
+        webhooks.wait_for("beneficiary.created", timeout=0.01)
+
+
+def test_belongs_to_the_environment_that_is_named(a_world: World) -> None:
+    with receiver(a_world, events=["beneficiary.created"], environment="production") as production:
+        a_world.act("emit", type="beneficiary.created", environment="production")
+        a_world.act("emit", type="beneficiary.created")
+
+        assert production.wait_for("beneficiary.created").genuine
+        a_world.settle()
+        assert len(production.received) == 1
+
+
+def test_is_gone_from_the_world_afterwards(a_world: World) -> None:
+    with receiver(a_world):
+        pass
+
+    assert a_world.client.get("/webhooks").json()["data"] == []
+
+
+def test_says_why_it_cannot_register(a_world: World) -> None:
+    a_world.fault({"path": "/webhooks"}, respond={"status": 503, "code": "service_unavailable"})
+
+    with pytest.raises(SimulatorError, match="The receiver could not register itself: "):
+        Receiver(a_world)
+
+
+def test_takes_what_a_test_posts_itself() -> None:
+    with world(seed=7) as over_http, receiver(over_http) as webhooks:
+        body = b'{"type": "mine", "data": {"object": {"id": "x"}}}'
+        stamp = time.time_ns() // 1_000_000
+        signature = sign(over_http.keys.webhook_key, stamp, body)
+
+        answer = httpx.post(webhooks.url, content=body, headers={"X-Timestamp": f"{stamp}", "X-Signature": signature})
+
+        assert answer.status_code == 200
+        assert webhooks.wait_for("mine", "x").genuine
+        assert httpx.get(webhooks.url).status_code == 405
