@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 from asyncio import wrap_future
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, MutableMapping
 from concurrent.futures import Future
 from itertools import count
 from time import perf_counter
@@ -17,7 +17,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 import anyio.to_thread
-from starlette.types import Message, Scope
 from yarl import URL
 
 from simulator.address import CONTROL_BASE
@@ -149,7 +148,7 @@ class _Call:
     """One call of the server by ASGI."""
 
     def __init__(self, method: str, path: str, query: bytes, headers: list[tuple[bytes, bytes]], body: bytes) -> None:
-        self._scope: Scope = {
+        self._scope: dict[str, Any] = {
             "type": "http",
             "asgi": {"version": "3.0", "spec_version": "2.3"},
             "http_version": "1.1",
@@ -188,7 +187,7 @@ class _Call:
         self._cut = True
         self.leave()
 
-    async def _receive(self) -> Message:
+    async def _receive(self) -> dict[str, Any]:
         if self._body is not None:
             body, self._body = self._body, None
             return {"type": "http.request", "body": body, "more_body": False}
@@ -196,7 +195,7 @@ class _Call:
         await self._gone.wait()
         return {"type": "http.disconnect"}
 
-    async def _send(self, message: Message) -> None:
+    async def _send(self, message: MutableMapping[str, Any]) -> None:
         if message["type"] == "http.response.start":
             self._status = message["status"]
             self._headers = tuple((name.decode(), value.decode()) for name, value in message["headers"])
