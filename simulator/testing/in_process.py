@@ -25,8 +25,7 @@ from simulator.courier import transport as transports
 from simulator.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers
 from simulator.host import create_app
 from simulator.kernel.world import ENVIRONMENTS, World
-from simulator.resources.webhooks import Outcome, check_url
-from simulator.resources.webhooks.records import ENDPOINTS
+from simulator.resources.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.server.app import Application
 from simulator.server.messages import CUT, OPENED_AT
 from simulator.testing.errors import error_of, missing

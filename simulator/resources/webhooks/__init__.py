@@ -93,6 +93,7 @@ ROOM = Room(
 
 __all__ = [
     "DELIVERY_MEANINGS",
+    "ENDPOINTS",
     "ROOM",
     "Attempt",
     "Delivery",
