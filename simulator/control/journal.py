@@ -7,6 +7,7 @@ and never a secret.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NotRequired
 from weakref import WeakKeyDictionary
 
@@ -16,7 +17,7 @@ from typing_extensions import TypedDict
 from simulator.control.operation import ENVIRONMENT_HEADER, LIMIT, ControlAnswer, ControlCall, ControlOperation
 from simulator.control.shapes import Environment
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, newest
+from simulator.kernel.journal import Cause, JournalEntry, newest
 from simulator.kernel.store import TableKey
 from simulator.kernel.texts import JsonText
 from simulator.kernel.world import World
@@ -159,6 +160,29 @@ def number_of(call_id: str) -> int:
 def calls_of(world: World) -> list[KeptCall]:
     """The rows of a world, in the order in which the calls ended."""
     return [_call(text) for text in world.store[CALLS].values()]
+
+
+def both_in_order(world: World) -> Iterator[JournalEntry | KeptCall]:
+    """The journals of interface calls and of control calls as one: a control call comes after the request that was the
+    last one when it ended.
+
+    Neither the clock nor the ids give this order: a manual clock stands still while many calls are made, and the
+    two journals number apart. So each control call says `after` which request it came: its id, and how many
+    requests of that id there were by then, because a replay is journalled under the id of what it repeats.
+    """
+    waiting = calls_of(world)
+    seen: dict[str, int] = {}
+    kept = {row.id for row in world.journal.requests}
+    # The journal of requests is bounded. What these calls came after is forgotten, so they come before the rest.
+    while waiting and waiting[0]["after"][0] not in kept:
+        yield waiting.pop(0)
+    for row in world.journal.requests:
+        yield row
+        seen[row.id] = seen.get(row.id, 0) + 1
+        while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
+            yield waiting.pop(0)
+    # What is left came after a replay of which the journal has forgotten an earlier one: the count is not reached.
+    yield from waiting
 
 
 def _call(text: JsonText) -> KeptCall:

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from simulator.address import CONTROL_BASE
 from simulator.assembly import Blueprint, Simulator, WorldState
 from simulator.control.actions import resources_of_type
-from simulator.control.journal import KeptCall, calls_dropped, calls_of
+from simulator.control.journal import KeptCall, both_in_order, calls_dropped
 from simulator.control.operation import ControlCall, ControlOperation, Raw, RecordedAs, any_text, wrong
 from simulator.kernel.clock import format_timestamp, parse_timestamp
 from simulator.kernel.journal import JournalEntry
@@ -83,7 +83,7 @@ class _Collector:
 
     def recording(self, name: str) -> Recording:
         world = self._world
-        rows = list(self._in_order())
+        rows = list(both_in_order(world))
         first, scenarios = self._begin(rows)
         calls, controls = world.journal.requests_dropped, calls_dropped(world)
         if first == 0 and (calls or controls):
@@ -112,27 +112,6 @@ class _Collector:
             notes=tuple(self._notes),
             kinds=_kinds(world),
         )
-
-    def _in_order(self) -> Iterator[JournalEntry | KeptCall]:
-        """Both journals as one: a control call comes after the request that was the last one when it ended.
-
-        Neither the clock nor the ids give this order: a manual clock stands still while many calls are made, and the
-        two journals number apart. So each control call says `after` which request it came: its id, and how many
-        requests of that id there were by then, because a replay is journalled under the id of what it repeats.
-        """
-        waiting = list(calls_of(self._world))
-        seen: dict[str, int] = {}
-        kept = {row.id for row in self._world.journal.requests}
-        # The journal of requests is bounded. What these calls came after is forgotten, so they come before the rest.
-        while waiting and waiting[0]["after"][0] not in kept:
-            yield waiting.pop(0)
-        for row in self._world.journal.requests:
-            yield row
-            seen[row.id] = seen.get(row.id, 0) + 1
-            while waiting and seen.get(waiting[0]["after"][0], 0) >= max(waiting[0]["after"][1], 1):
-                yield waiting.pop(0)
-        # What is left came after a replay of which the journal has forgotten an earlier one: the count is not reached.
-        yield from waiting
 
     def _begin(self, rows: list[JournalEntry | KeptCall]) -> tuple[int, list[str]]:
         """The index of the first row that counts, and the scenarios active there; 400 for an unknown `since`."""

@@ -18,6 +18,7 @@ from simulator.control import (
     scenarios,
     settings,
     snapshots,
+    timeline,
     timers,
     worlds,
 )
@@ -49,6 +50,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *faults.ROWS,
         *queries.ROWS,
         *ledger.ROWS,
+        *timeline.ROWS,
         *insight.ROWS,
         *EventStreams().rows(),
         *Inboxes().rows(),
