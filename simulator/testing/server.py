@@ -46,7 +46,7 @@ class Server:
         return self.link.url + CONTROL_BASE
 
     def new_world(self, **body: Any) -> World:
-        """Make a world: no scenario active, a manual clock at 2026-01-05T08:00:00Z, a seed that the server draws.
+        """Make a world: no scenario active, a manual clock at 2026-01-05T08:00:00Z, the seed 1.
 
         The members of `POST /_simulator/worlds` say otherwise: `id`, `seed`, `clock`, `scenarios`, `settings`, …
         `clock` may also be the moment alone, as text, `date` or `datetime`; `scenarios` may name files.
@@ -57,7 +57,9 @@ class Server:
         if body.get("from_snapshot") is not None:
             made: WorldObject = self.link.control("POST", "/worlds", body)
             return World(self.link, made, self)
-        made = self.link.control("POST", "/worlds", {**body, "clock": clock, "scenarios": [] if files else given})
+        made = self.link.control(
+            "POST", "/worlds", {"seed": 1, **body, "clock": clock, "scenarios": [] if files else given}
+        )
         world = World(self.link, made, self)
         if files:
             world.begin_with(*given)

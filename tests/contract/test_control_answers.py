@@ -106,7 +106,18 @@ async def _see(session: Session) -> None:
     await call("GET", "/events/wait?type=transaction.disputed&timeout=0")
     await call("GET", f"/events/{events[0]['id']}")
     await call("POST", f"/events/{events[0]['id']}/resend")
-    for path in ("/requests", "/deliveries", "/emails", "/advice", "/controls", "/recording", "/rates", "/reference"):
+    for path in (
+        "/requests",
+        "/deliveries",
+        "/emails",
+        "/advice",
+        "/controls",
+        "/recording",
+        "/rates",
+        "/reference",
+        "/ledger",
+        "/timeline",
+    ):
         await call("GET", path)
     assert (await call("GET", "/advice"))["data"], "no finding was looked at"
     await call("GET", "/advice?severity=nonsense")
