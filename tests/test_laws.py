@@ -121,7 +121,11 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
         if module == "time" and {"time", "time_ns"} & set(names)
     }
     # A webhook's receiver compares the timestamp with its own clock, and so does the law that stands in for one.
-    receivers = ("simulator/conformance/laws/webhooks.py", "simulator/testing/receivers.py")
+    receivers = (
+        "simulator/conformance/laws/webhooks.py",
+        "simulator/testing/receivers.py",
+        "simulator/certification/receiver.py",
+    )
     allowed = ("simulator/server/driver.py", "simulator/courier", "simulator/cli", *receivers)
     assert outside(readers | from_time, *allowed) == set()
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from simulator.cli import comparing, conforming, insight, recording, scenarios, seeing, serve, steering
+from simulator.cli import certifying, comparing, conforming, insight, recording, scenarios, seeing, serve, steering
 from simulator.version import __version__
 
 __all__ = ["main"]
@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "advice": lambda: insight.advice,
     "coverage": lambda: insight.coverage,
     "compare": lambda: comparing.compare,
+    "certify": lambda: certifying.certify,
     "conform": lambda: conforming.conform,
 }
 """Each command by its name; it is loaded when it is called, or shown in the help."""

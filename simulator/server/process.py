@@ -82,9 +82,12 @@ def server_of(application: Application) -> uvicorn.Server:
 
 
 @asynccontextmanager
-async def serving(application: Application) -> AsyncIterator[str]:
-    """Serve on a free port of loopback inside a running event loop; gives the origin, and has stopped afterwards."""
-    listener = open_socket("127.0.0.1", 0)
+async def serving(application: Application, listener: socket.socket | None = None) -> AsyncIterator[str]:
+    """Serve inside a running event loop, at this socket or a free port of loopback; gives the origin.
+
+    Server and socket are closed afterwards.
+    """
+    listener = listener or open_socket("127.0.0.1", 0)
     server = server_of(application)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:

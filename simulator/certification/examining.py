@@ -1,0 +1,205 @@
+"""An examination under way: requests to the receiver, what it answers, and what each rule makes of that."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from dataclasses import field
+from decimal import Decimal
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+from simulator.certification.signing import Case, Headers, Material
+from simulator.certification.stage import Order, Stage
+from simulator.kernel.dataclass import dataclass
+from simulator.resources.webhooks import Outcome, signed_headers
+from simulator.wire.json import JsonObject, dumps
+
+Verdict: TypeAlias = Literal["pass", "fail", "skipped"]
+Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
+
+_UNREACHABLE = ("connection refused", "could not be resolved", "could not be reached", "could not be made")
+_SHOWN = 200
+SLACK_MS = 10_000
+"""How far from the edge of the five minutes its sides are tried: for the way there, and for two clocks that differ."""
+
+
+class NothingAnswers(Exception):
+    """Nothing answers at the receiver's address; the text says how it failed."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A request and what came back: `sent` says what it was, `status` is None without an answer."""
+
+    sent: str
+    headers: Headers
+    body: bytes
+    status: int | None
+    error: str | None
+    milliseconds: int
+    location: str
+    answer: str
+
+    @property
+    def ok(self) -> bool:
+        return self.status is not None and 200 <= self.status < 300
+
+    @property
+    def got(self) -> str:
+        if self.status is None:
+            return self.error or "no answer"
+        to = f" to {self.location}" if self.location else ""
+        said = f": {self.answer}" if self.answer and not self.ok else ""
+        return f"{self.status}{to} after {self.milliseconds} ms{said}"
+
+
+class Broken(Exception):
+    """A rule does not hold: what was sent, what came back, and a word of advice where the rule's own is not enough."""
+
+    def __init__(self, sent: str, got: str, advice: str | None = None) -> None:
+        super().__init__(got)
+        self.sent, self.got, self.advice = sent, got, advice
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What the books must say of an order after a rule: `amount` is 0 where nothing was delivered."""
+
+    rule: str
+    order: str
+    amount: Decimal
+    currency: str
+    story: str
+
+
+@dataclass
+class Exam:
+    """One receiver under examination, at `url`; `key` is the webhook key that it has."""
+
+    url: str
+    key: str
+    stage: Stage
+    post: Post
+    answered: bool = False
+    exchanges: list[Exchange] = field(default_factory=list)
+    """Those of the rule that is examined just now."""
+    claims: list[Claim] = field(default_factory=list)
+    _rule: str = ""
+
+    @cached_property
+    def material(self) -> Material:
+        """What requests are made of."""
+        other = self.stage.other_key if self.key == self.stage.keys["webhook_key"] else _other_key(self.key)
+        return Material(self.key, other, self.stage.now_ms, self.event, self.forged, slack_ms=SLACK_MS)
+
+    @cached_property
+    def waiting(self) -> Order:
+        """A payment that true events tell of."""
+        return self.stage.order("waiting")
+
+    @cached_property
+    def unpaid(self) -> Order:
+        """A payment that forged events say was made."""
+        return self.stage.order("forged")
+
+    def event(self) -> JsonObject:
+        """A true event with an id of its own."""
+        return {**self.waiting.event("transaction.awaiting_payment"), "id": self.stage.event_id()}
+
+    def forged(self) -> JsonObject:
+        """An event that says of a payment which nobody made that it was delivered, with an id of its own."""
+        told = self.unpaid.event("transaction.awaiting_payment")
+        thing = {**told["data"]["object"], "status": "completed", "tx_hash": f"0x{'0' * 64}"}
+        return {**told, "id": self.stage.event_id(), "type": "transaction.completed", "data": {"object": thing}}
+
+    def begin(self, rule: str) -> None:
+        self._rule, self.exchanges = rule, []
+
+    def order(self, label: str = "") -> Order:
+        """A payment of its own, named after the rule."""
+        return self.stage.order(f"{self._rule}{label}")
+
+    def claim(self, order: Order, story: str, *, paid_out: bool = True) -> None:
+        """From now on the books have to say this of an order."""
+        amount = order.amount if paid_out else Decimal(0)
+        self.claims.append(Claim(self._rule, order.reference, amount, order.currency, story))
+
+    def claim_unpaid(self, story: str) -> None:
+        """From now on the books must not say that anything was delivered for what only forgeries tell of."""
+        self.claim(self.unpaid, story, paid_out=False)
+
+    def send(self, sent: str, event: JsonObject) -> Exchange:
+        """Send an event as the service does."""
+        return self.send_together([(sent, event)])[0]
+
+    def send_together(self, events: Sequence[tuple[str, JsonObject]]) -> list[Exchange]:
+        """Send events so that none waits for the answer to another."""
+        ready = [(sent, dumps(event)) for sent, event in events]
+        return self._exchanged(
+            (sent, signed_headers(self.material.key, self.stage.now_ms(), body), body) for sent, body in ready
+        )
+
+    def judge(self, cases: Iterator[Case]) -> None:
+        """Send requests one after another, each to be accepted or refused as it is genuine or not."""
+        for case in cases:
+            exchange = self.transmit(case)
+            (self.accepted if case.genuine else self.refused)(exchange)
+
+    def transmit(self, case: Case) -> Exchange:
+        """Send a request as it is."""
+        return self._exchanged([(case.what, case.headers, case.body)])[0]
+
+    def accepted(self, *exchanges: Exchange) -> None:
+        """Hold answers to 2xx. Broken."""
+        for one in exchanges:
+            if not one.ok:
+                raise Broken(one.sent, one.got, _why_not_accepted(one))
+
+    def refused(self, exchange: Exchange) -> None:
+        """Hold an answer to 4xx. Broken."""
+        status = exchange.status
+        if status is not None and 400 <= status < 500:
+            return
+        raise Broken(exchange.sent, exchange.got, _why_not_refused(exchange))
+
+    def _exchanged(self, requests: Iterable[tuple[str, Headers, bytes]]) -> list[Exchange]:
+        under_way = [(sent, headers, body, self.post(headers, body)) for sent, headers, body in requests]
+        made = [_exchange(sent, headers, body, future.result()) for sent, headers, body, future in under_way]
+        if not self.answered:
+            first = made[0]
+            if first.status is None and any(words in str(first.error) for words in _UNREACHABLE):
+                raise NothingAnswers(str(first.error))
+            self.answered = True
+        self.exchanges += made
+        return made
+
+
+def _other_key(key: str) -> str:
+    """A key of the other environment, as far as prefixes tell."""
+    return f"whk_live_{key.removeprefix('whk_test_')}" if not key.startswith("whk_live_") else f"whk_test_{key[9:]}"
+
+
+def _exchange(sent: str, headers: Headers, body: bytes, outcome: Outcome) -> Exchange:
+    said = " ".join(outcome.response_body.decode(errors="replace").split())
+    answer = said if len(said) <= _SHOWN else f"{said[:_SHOWN]} …"
+    location = next((value for name, value in outcome.response_headers if name.lower() == "location"), "")
+    return Exchange(sent, headers, body, outcome.status, outcome.error, outcome.duration_ms, location, answer)
+
+
+def _why_not_accepted(exchange: Exchange) -> str | None:
+    if exchange.status is None:
+        return "The receiver gave no answer. If it has ended or hangs, its own log says why."
+    if exchange.status >= 500:
+        return f"It broke while it handled the event ({exchange.status}): its own log says where."
+    return None
+
+
+def _why_not_refused(exchange: Exchange) -> str | None:
+    if exchange.status is None or exchange.status >= 500:
+        return (
+            "It broke over the request instead of refusing it. Check before you read: whatever the headers hold, the "
+            "verifier has to say no and the receiver 4xx, for example 401. A broken receiver is an open door to "
+            "whoever wants it down."
+        )
+    return None

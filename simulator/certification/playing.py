@@ -1,0 +1,185 @@
+"""What is played to a receiver beyond single requests: events it does not know, orders of delivery, outages."""
+
+from __future__ import annotations
+
+from simulator.certification.examining import Broken, Exam, Exchange
+from simulator.certification.signing import SIGNING
+from simulator.certification.stage import Order
+from simulator.kernel.clock import format_timestamp
+from simulator.wire.json import JsonObject
+
+QUICK_SECONDS = 5.0
+"""Half of what the service waits: who needs longer while nothing else is going on will miss the ten under load."""
+
+_UP_TO_COMPLETED = ("transaction.created", "transaction.awaiting_payment", "transaction.processing")
+
+
+def no_redirect(exam: Exam) -> None:
+    _refuse_redirect(exam.send("an event", exam.event()))
+    _refuse_redirect(exam.send("the test request of a registration", _test_event(exam)))
+
+
+def _refuse_redirect(exchange: Exchange) -> None:
+    if exchange.status is not None and 300 <= exchange.status < 400:
+        raise Broken(exchange.sent, exchange.got)
+
+
+def quick_acknowledgement(exam: Exam) -> None:
+    order = exam.order()
+    for exchange in (*_until_paid(exam, order), _completed(exam, order)):
+        if exchange.milliseconds > QUICK_SECONDS * 1000 or (
+            exchange.status is None and "timeout" in str(exchange.error)
+        ):
+            raise Broken(exchange.sent, exchange.got)
+
+
+def registration_200(exam: Exam) -> None:
+    exchange = exam.send("the signed webhook.test of a registration", _test_event(exam))
+    if exchange.status != 200:
+        raise Broken(exchange.sent, exchange.got)
+
+
+def unknown_type(exam: Exam) -> None:
+    known = exam.event()
+    exam.accepted(
+        exam.send("transaction.held_for_review, about a transaction", {**known, "type": "transaction.held_for_review"})
+    )
+    thing = {"id": "crd_0123456789", "status": "active"}
+    new = {**exam.event(), "type": "card.activated", "data": {"object": thing}}
+    exam.accepted(exam.send("card.activated, about something of a new kind", new))
+
+
+def unknown_enum(exam: Exam) -> None:
+    changed = _with_object(exam.event(), status="under_review")
+    exam.accepted(exam.send("a transaction with the status under_review", changed))
+    changed = _with_object(exam.event(), network="solana", asset="EURC", type="topup")
+    exam.accepted(exam.send("a transaction of a new type, asset and network", changed))
+
+
+def extra_field(exam: Exam) -> None:
+    event = exam.event()
+    more = {**_with_object(event, risk={"score": 12, "labels": ["new"]}, memo=None), "api_version": "2027-01-01"}
+    exam.accepted(exam.send("an event with members that are new, in the envelope and in its object", more))
+
+
+def booked_once(exam: Exam) -> None:
+    order = exam.order()
+    exam.accepted(*_until_paid(exam, order), _completed(exam, order))
+    exam.claim(order, "it was paid and delivered, each event came once and in order")
+
+
+def refund_not_booked(exam: Exam) -> None:
+    order = exam.order()
+    sent = _until_paid(exam, order)
+    order.refund()
+    ends = [exam.send(kind, order.event(kind)) for kind in ("transaction.failed", "transaction.refunded")]
+    exam.accepted(*sent, *ends)
+    exam.claim(order, "it failed after it was paid, and the payer got the money back", paid_out=False)
+
+
+def forged_not_booked(exam: Exam) -> None:
+    for rule in ("unknown-signature", "stale-timestamp", "altered-body"):
+        for case in SIGNING[rule](exam.material):
+            exam.transmit(case)
+    exam.claim_unpaid("only forged events say that it was completed")
+
+
+def duplicate_event(exam: Exam) -> None:
+    order = exam.order()
+    exam.accepted(*_until_paid(exam, order), _completed(exam, order))
+    event = order.event("transaction.completed")
+    for time in ("second", "third"):
+        exam.accepted(exam.send(f"the same transaction.completed for the {time} time", event))
+    exam.claim(order, "its transaction.completed came three times")
+
+
+def out_of_order(exam: Exam) -> None:
+    order = _finished(exam)
+    kinds = ("transaction.processing", "transaction.created", "transaction.awaiting_payment", "transaction.completed")
+    for kind in kinds:
+        first = ", before anything else of its transaction" if kind == kinds[0] else ""
+        exam.accepted(exam.send(f"{kind}{first}", order.event(kind)))
+    exam.claim(order, "its events came out of order")
+
+
+def late_after_final(exam: Exam) -> None:
+    order = _finished(exam)
+    kinds = ("transaction.created", "transaction.completed", "transaction.awaiting_payment", "transaction.processing")
+    for number, kind in enumerate(kinds):
+        late = ", after transaction.completed" if number > 1 else ""
+        exam.accepted(exam.send(f"{kind}{late}", order.event(kind)))
+    exam.claim(order, "an earlier event came late, after transaction.completed")
+
+
+def two_at_once(exam: Exam) -> None:
+    order = _finished(exam)
+    exam.accepted(exam.send("transaction.created", order.event("transaction.created")))
+    processing, completed = order.event("transaction.processing"), order.event("transaction.completed")
+    together = [
+        ("transaction.completed, together with the other two", completed),
+        ("transaction.processing, together with the other two", processing),
+        ("the same transaction.completed, together with the other two", completed),
+    ]
+    exam.accepted(*exam.send_together(together))
+    exam.claim(order, "its transaction.completed came twice at the same moment, and transaction.processing with it")
+
+
+def retry_after_failure(exam: Exam) -> None:
+    order = exam.order()
+    exam.accepted(*_until_paid(exam, order))
+    order.complete()
+    event = order.event("transaction.completed")
+    down = {"match": {"method": "GET"}, "respond": {"status": 503, "code": "service_unavailable"}}
+    with exam.stage.fault(down):
+        first = exam.send("transaction.completed, while the interface answers 503 to every GET", event)
+    if not first.ok:
+        exam.accepted(exam.send(f"the same again, as it was answered {first.status}; the interface is up again", event))
+    exam.claim(order, "the interface was down when its transaction.completed came")
+
+
+def calls_back_before_answering(exam: Exam) -> None:
+    order = exam.order()
+    exam.accepted(*_until_paid(exam, order))
+    order.complete()
+    event = order.event("transaction.completed")
+    with exam.stage.fault({"match": {"method": "GET"}, "delay": QUICK_SECONDS + 1}):
+        sent = f"transaction.completed, while the interface takes {QUICK_SECONDS + 1:g} s for every GET"
+        exchange = exam.send(sent, event)
+    if not exchange.ok or exchange.milliseconds > QUICK_SECONDS * 1000:
+        raise Broken(exchange.sent, exchange.got)
+
+
+def _until_paid(exam: Exam, order: Order) -> list[Exchange]:
+    """The events of a payment that arrives, each sent when it has happened."""
+    sent = [exam.send(kind, order.event(kind)) for kind in _UP_TO_COMPLETED[:2]]
+    order.pay()
+    return [*sent, exam.send(_UP_TO_COMPLETED[2], order.event(_UP_TO_COMPLETED[2]))]
+
+
+def _completed(exam: Exam, order: Order) -> Exchange:
+    order.complete()
+    return exam.send("transaction.completed", order.event("transaction.completed"))
+
+
+def _finished(exam: Exam) -> Order:
+    """An order that is completed before the receiver hears anything of it."""
+    order = exam.order()
+    order.pay()
+    order.complete()
+    return order
+
+
+def _test_event(exam: Exam) -> JsonObject:
+    now = format_timestamp(exam.stage.now_ms())
+    endpoint = {
+        "id": "wh_certify", "url": exam.url, "events": ["*"], "description": None, "status": "enabled",
+        "created_at": now,
+    }  # fmt: skip
+    return {
+        "id": exam.stage.event_id(), "type": "webhook.test", "created_at": now,
+        "livemode": False, "data": {"object": endpoint},
+    }  # fmt: skip
+
+
+def _with_object(event: JsonObject, **members: object) -> JsonObject:
+    return {**event, "data": {"object": {**event["data"]["object"], **members}}}

@@ -1,0 +1,178 @@
+"""A webhook receiver that does everything right, small enough to be read: `rampsim certify` finds nothing wrong in it.
+
+    python -m simulator.certification.receiver --port 5000 --file shop.db
+
+It verifies before it reads, stores before it answers, and works afterwards: the worker reads the transaction anew and
+writes its order into the books, which GET /books shows. It needs nothing but the standard library.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import hmac
+import json
+import sqlite3
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+from urllib.error import HTTPError
+from urllib.parse import quote
+from urllib.request import Request, urlopen
+
+WINDOW_MS = 5 * 60 * 1000
+MOST_BYTES = 1024 * 1024
+TABLES = """
+CREATE TABLE IF NOT EXISTS inbox (number INTEGER PRIMARY KEY, event_id TEXT UNIQUE, body BLOB, done INTEGER DEFAULT 0);
+CREATE TABLE IF NOT EXISTS orders (name TEXT PRIMARY KEY, state TEXT, amount TEXT, currency TEXT);
+"""
+
+
+def is_genuine(key: str, timestamp: str, signature: str, body: bytes, now_ms: int) -> bool:
+    """Whether the service has just signed these bytes; a header that is missing is an empty text."""
+    if not (timestamp.isascii() and timestamp.isdigit()) or abs(now_ms - int(timestamp)) > WINDOW_MS:
+        return False
+    expected = hmac.new(key.encode(), timestamp.encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), signature.encode())
+
+
+class Service:
+    """Reads transactions from the interface. It signs in when it has to."""
+
+    def __init__(self, base_url: str, public_key: str, secret_key: str) -> None:
+        self.base_url, self.keys, self.token = base_url, {"public_key": public_key, "secret_key": secret_key}, ""
+
+    def transaction(self, transaction_id: str) -> Any:
+        """The transaction as it is now, None when there is none. OSError while the interface does not answer."""
+        for _ in range(2):
+            try:
+                return self._ask(f"/transactions/{quote(transaction_id, safe='')}")
+            except HTTPError as error:
+                error.close()
+                if error.code == 404:
+                    return None
+                if error.code != 401:
+                    raise
+                self.token = self._ask("/auth/token", self.keys)["access_token"]
+        raise PermissionError("a fresh token is refused")
+
+    def _ask(self, path: str, body: object = None) -> Any:
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.token}"}
+        data = None if body is None else json.dumps(body).encode()
+        with urlopen(Request(self.base_url + path, data, headers), timeout=10) as answer:
+            return json.load(answer)
+
+
+class Shop:
+    """The inbox and the books, in one SQLite file."""
+
+    def __init__(self, file: str, service: Service) -> None:
+        self.service, self.lock, self.more = service, threading.Lock(), threading.Event()
+        self.rows = sqlite3.connect(file, check_same_thread=False)
+        self.rows.executescript(TABLES)
+
+    def store(self, event_id: str, body: bytes) -> None:
+        """Keep an event until it is done. To look whether it is here and to add it is one step."""
+        with self.lock, self.rows:
+            self.rows.execute("INSERT OR IGNORE INTO inbox (event_id, body) VALUES (?, ?)", (event_id, body))
+        self.more.set()
+
+    def work(self) -> None:
+        """Do what is in the inbox, for ever. While the interface is down, the same event is tried again."""
+        pause = 0.1
+        while True:
+            self.more.clear()
+            with self.lock:
+                found = self.rows.execute("SELECT number, body FROM inbox WHERE NOT done ORDER BY number").fetchone()
+            if found is None:
+                self.more.wait()
+                continue
+            try:
+                self.book(*found)
+                pause = 0.1
+            except OSError:
+                time.sleep(pause)
+                pause = min(2 * pause, 60)
+
+    def book(self, number: int, body: bytes) -> None:
+        """Bring the order of an event into the state that its transaction has now, and the event is done."""
+        event = json.loads(body)
+        found = None
+        if event["type"].startswith("transaction."):  # events that are not known are done by having been stored
+            found = self.service.transaction(event["data"]["object"]["id"])
+        with self.lock, self.rows:
+            if found is not None and found["type"] == "onramp":
+                amount = found["destination_amount"] if found["status"] == "completed" else "0"
+                self.rows.execute(
+                    "INSERT OR REPLACE INTO orders VALUES (?, ?, ?, ?)",
+                    (found["reference"] or found["id"], found["status"], amount, found["asset"]),
+                )
+            self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
+
+    def books(self) -> str:
+        """A line of JSON for each order; `amount` is what the customer has received."""
+        with self.lock:
+            found = self.rows.execute("SELECT name, state, amount, currency FROM orders ORDER BY name").fetchall()
+        names = ("order", "state", "amount", "currency")
+        return "".join(json.dumps(dict(zip(names, row, strict=True))) + "\n" for row in found)
+
+
+class Handler(BaseHTTPRequestHandler):
+    """POST takes an event, GET shows the books."""
+
+    shop: Shop
+    key: str
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length") or 0)
+        if length > MOST_BYTES:
+            return self.answer(413)
+        body = self.rfile.read(length)
+        timestamp, signature = self.headers.get("X-Timestamp") or "", self.headers.get("X-Signature") or ""
+        if not is_genuine(self.key, timestamp, signature, body, int(time.time() * 1000)):
+            return self.answer(401)
+        self.shop.store(json.loads(body)["id"], body)
+        return self.answer(200)
+
+    def do_GET(self) -> None:
+        self.answer(200, self.shop.books().encode())
+
+    def answer(self, status: int, body: bytes = b"") -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing of each request."""
+
+
+def server_of(
+    key: str, service: Service, *, port: int = 0, file: str = ":memory:", kind: type[Handler] = Handler
+) -> ThreadingHTTPServer:
+    """A receiver on loopback that is ready to serve; its worker runs already. Port 0 picks a free one."""
+    shop = Shop(file, service)
+    threading.Thread(target=shop.work, daemon=True).start()
+    handler = type("Receiver", (kind,), {"shop": shop, "key": key})
+    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m simulator.certification.receiver", description=__doc__)
+    parser.add_argument("--port", type=int, default=5000)
+    parser.add_argument("--key", default="whk_test_simulator", help="the webhook key")
+    parser.add_argument("--base-url", default="http://127.0.0.1:8642/v1", help="where transactions are read anew")
+    parser.add_argument("--public-key", default="pk_test_simulator")
+    parser.add_argument("--secret-key", default="sk_test_simulator")
+    parser.add_argument("--file", default=":memory:", help="the SQLite file that keeps inbox and books")
+    given = parser.parse_args()
+    service = Service(given.base_url, given.public_key, given.secret_key)
+    with server_of(given.key, service, port=given.port, file=given.file) as server:
+        origin = f"http://127.0.0.1:{server.server_port}"
+        print(f"Receiving on {origin}/webhooks, books at {origin}/books", flush=True)  # noqa: T201
+        server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,182 @@
+"""One examination from its beginning to its end."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from concurrent.futures import Future
+from contextlib import asynccontextmanager
+
+from simulator.certification.books import Line, read_books, wrong_with
+from simulator.certification.examining import Broken, Claim, Exam
+from simulator.certification.report import Report, Result, failed, passed, skipped
+from simulator.certification.rules import RULES, Rule
+from simulator.certification.signing import Headers
+from simulator.certification.stage import Stage, is_simulator, origin_of, own_stage, running_stage
+from simulator.courier.transport import HttpTransport
+from simulator.kernel.dataclass import dataclass
+from simulator.resources.webhooks import Outcome
+
+_BOOKS_APART_SECONDS = 0.3
+"""The books are right when two readings so far apart say the same: work in the background has ended by then."""
+_BOOKS_AGAIN_SECONDS = 0.1
+_NO_BOOKS = "it is judged by the books of your application: name them with --books"
+_STRANGE_BOOKS = (
+    "the books know no order of this examination. They have to be made from events, by the `reference` of the "
+    "transaction, or of what is read anew at the simulator named above"
+)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is examined, and how.
+
+    `simulator`: a running one that was named; without it the one at `usual`, or one that is started there.
+    `only` and `skip` are names of rules. `patience_seconds`: how long an answer is waited for, as the service does;
+    `books_seconds`: how long the books may take to come right.
+    """
+
+    url: str
+    key: str
+    usual: str
+    simulator: str | None = None
+    control_token: str | None = None
+    only: Sequence[str] = ()
+    skip: Sequence[str] = ()
+    books: str | None = None
+    patience_seconds: float = 10.0
+    books_seconds: float = 5.0
+
+
+class Examination:
+    """The rules of one run, one after another. What the books judge is told once they have been read."""
+
+    def __init__(self, settings: Settings, exam: Exam, report: Report, heard: Callable[[Result], None]) -> None:
+        self._settings, self._exam, self._report, self._heard = settings, exam, report, heard
+        self._held: list[Result] = []
+        if settings.books:
+            self._read()  # books that cannot be read are told before anything is sent
+
+    def run(self) -> None:
+        """NothingAnswers, NoStage, NoBooks."""
+        with self._exam.stage.quiet(self._settings.url):
+            for rule in RULES:
+                if self._settings.only and rule.name not in self._settings.only:
+                    continue
+                if self._held and not rule.booked:
+                    self._settle()
+                result = self._examined(rule)
+                if rule.booked and self._settings.books:
+                    self._held.append(result)
+                else:
+                    self._tell(result)
+            self._settle()
+
+    def _examined(self, rule: Rule) -> Result:
+        if rule.name in self._settings.skip:
+            return skipped(rule, "--skip leaves it out")
+        if rule.by_books and not self._settings.books:
+            return skipped(rule, _NO_BOOKS)
+        why = self._needed(rule)
+        if why is not None:
+            return skipped(rule, why, blocked=True)
+        self._exam.begin(rule.name)
+        try:
+            rule.play(self._exam)
+        except Broken as broken:
+            return failed(rule, broken, self._exam.exchanges)
+        return passed(rule, self._exam.exchanges)
+
+    def _needed(self, rule: Rule) -> str | None:
+        """Why a rule would say nothing: another has to hold first. What is held counts as it stands."""
+        known = [*self._report.results, *self._held]
+        missing = [one.rule.name for one in known if one.rule.name in rule.needs and one.stands_in_the_way]
+        return f"{' and '.join(missing)} has to hold first" if missing else None
+
+    def _settle(self) -> None:
+        """Read the books, and tell what was held back."""
+        held, self._held = self._held, []
+        if not held:
+            return
+        books = self._books()
+        paid = [claim for claim in self._exam.claims if claim.amount]
+        known = {line.order for line in books}
+        strange = bool(paid) and not any(claim.order in known for claim in self._exam.claims)
+        for result in held:
+            rule, why = result.rule, self._needed(result.rule)
+            if result.verdict == "pass" and why is not None:
+                result = skipped(rule, why, blocked=True)
+            elif result.verdict == "pass" and strange and rule.by_books:
+                result = skipped(rule, _STRANGE_BOOKS)
+            elif result.verdict == "pass" and not strange:
+                wrong = [found for claim in self._claims(rule) if (found := wrong_with(claim, books))]
+                if wrong:
+                    sent = "; ".join(one.sent for one in result.exchanges)
+                    result = failed(rule, Broken(sent, "; ".join(wrong)), result.exchanges)
+            self._tell(result)
+
+    def _claims(self, rule: Rule) -> list[Claim]:
+        return [claim for claim in self._exam.claims if claim.rule == rule.name]
+
+    def _books(self) -> list[Line]:
+        """The books, once they are right and stay so; else as they are when patience ends. NoBooks."""
+        deadline = time.monotonic() + self._settings.books_seconds
+        before: list[Line] | None = None
+        while True:
+            books = self._read()
+            right = not any(wrong_with(claim, books) for claim in self._exam.claims)
+            if (right and books == before) or time.monotonic() > deadline:
+                return books
+            before = books if right else None
+            time.sleep(_BOOKS_APART_SECONDS if right else _BOOKS_AGAIN_SECONDS)
+
+    def _read(self) -> list[Line]:
+        keys = self._exam.stage.keys
+        return read_books(
+            str(self._settings.books),
+            {
+                "SIMULATOR_URL": self._exam.stage.control.url,
+                "SIMULATOR_PUBLIC_KEY": keys["public_key"],
+                "SIMULATOR_SECRET_KEY": keys["secret_key"],
+                "SIMULATOR_WEBHOOK_KEY": self._exam.key,
+            },
+        )
+
+    def _tell(self, result: Result) -> None:
+        self._report.results.append(result)
+        self._heard(result)
+
+
+async def certify(settings: Settings, began: Callable[[Report], None], heard: Callable[[Result], None]) -> Report:
+    """Examine a receiver. `began` gets the report before the first request, `heard` each result as it is known.
+
+    NothingAnswers, NoStage, NoBooks.
+    """
+    loop, transport = asyncio.get_running_loop(), HttpTransport()
+
+    def post(headers: Headers, body: bytes) -> Future[Outcome]:
+        sending = transport.post(settings.url, headers, body, settings.patience_seconds, "any")
+        return asyncio.run_coroutine_threadsafe(sending, loop)
+
+    async with _stage(settings) as stage:
+        report = Report(settings.url, settings.key, stage.told, stage.keys)
+        started = time.monotonic()
+        began(report)
+        exam = Exam(settings.url, settings.key, stage, post)
+        await asyncio.to_thread(lambda: Examination(settings, exam, report, heard).run())
+        report.seconds = time.monotonic() - started
+    return report
+
+
+@asynccontextmanager
+async def _stage(settings: Settings) -> AsyncIterator[Stage]:
+    """The simulator that was named, or runs at its usual address, or is started there. NoStage."""
+    running = settings.simulator
+    if running is None and await asyncio.to_thread(is_simulator, settings.usual):
+        running = settings.usual
+    if running is not None:
+        yield await asyncio.to_thread(running_stage, origin_of(running), settings.key, settings.control_token)
+        return
+    async with own_stage(settings.usual) as stage:
+        yield stage

@@ -1,0 +1,240 @@
+"""Requests that a receiver has to accept or to refuse, by the rule that each shows.
+
+`rampsim certify` sends them; `contracts/webhook-vectors.json` has them as data, for verifiers of any language.
+"""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Callable, Iterator, Mapping
+
+from simulator.kernel.clock import MINUTE_MS
+from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
+from simulator.resources.webhooks import signed_headers
+from simulator.wire.json import JsonObject, dumps
+
+WINDOW_MS = 5 * MINUTE_MS
+"""How far X-Timestamp may lie from the receiver's clock (Limits: webhook timestamp tolerance)."""
+LARGE_BYTES = 200_000
+UNICODE = "Zoë Müller, 東京 → Kraków 🙂"
+_STRANGER = "whk_test_of_somebody_else"
+_HOUR_MS = 60 * MINUTE_MS
+
+Headers = tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One request. `genuine`: whether a receiver has to accept it; `reason`: why, in half a sentence."""
+
+    rule: str
+    what: str
+    headers: Headers
+    body: bytes
+    genuine: bool
+    reason: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What the requests are made of.
+
+    `key` is the receiver's; `other_key` that of the same account in the other environment. `now_ms` is the receiver's
+    clock. `event` gives a fresh event that is true, `forged` one that tells of a payment nobody made. `slack_ms`: how
+    far from the edge of the window its two sides are tried; 0 is the millisecond itself.
+    """
+
+    key: str
+    other_key: str
+    now_ms: Callable[[], int]
+    event: Callable[[], JsonObject]
+    forged: Callable[[], JsonObject]
+    slack_ms: int = 0
+
+    def genuine(self, rule: str, what: str, body: bytes, reason: str, *, ahead_ms: int = 0) -> Case:
+        headers = signed_headers(self.key, self.now_ms() + ahead_ms, body)
+        return Case(rule, what, headers, body, True, reason)
+
+    def forgery(
+        self, rule: str, what: str, reason: str, *, body: bytes | None = None, key: str = "", ahead_ms: int = 0,
+        signed: bytes | None = None,
+    ) -> Case:  # fmt: skip
+        """A request to refuse: a forged event, signed with `key` (the true one when empty) over the bytes `signed`."""
+        body = dumps(self.forged()) if body is None else body
+        headers = signed_headers(key or self.key, self.now_ms() + ahead_ms, body if signed is None else signed)
+        return Case(rule, what, headers, body, False, reason)
+
+
+def valid_event(material: Material) -> Iterator[Case]:
+    body = dumps(material.event())
+    yield material.genuine("valid-event", "an event, signed", body, "signed with the key over the bytes of the body")
+
+
+def unknown_signature(material: Material) -> Iterator[Case]:
+    rule = "unknown-signature"
+    yield material.forgery(rule, "a forged event, signed with a stranger's key", "another key", key=_STRANGER)
+    case = material.forgery(rule, "a forged event with the first 8 digits of its signature", "not the whole signature")
+    yield _with(case, "X-Signature", _value(case, "X-Signature")[:8])
+    case = material.forgery(rule, "a forged event with 64 zeros as its signature", "no HMAC of this body")
+    yield _with(case, "X-Signature", "0" * 64)
+
+
+def missing_signature(material: Material) -> Iterator[Case]:
+    case = material.forgery("missing-signature", "a forged event without X-Signature", "X-Signature is missing")
+    yield _with(case, "X-Signature", None)
+    case = material.forgery("missing-signature", "a forged event with an empty X-Signature", "X-Signature is empty")
+    yield _with(case, "X-Signature", "")
+
+
+def stale_timestamp(material: Material) -> Iterator[Case]:
+    what = "an event signed an hour ago, sent again by whoever has recorded it"
+    yield material.forgery("stale-timestamp", what, "an hour old", ahead_ms=-_HOUR_MS)
+
+
+def future_timestamp(material: Material) -> Iterator[Case]:
+    what = "an event with a timestamp an hour from now"
+    yield material.forgery("future-timestamp", what, "an hour ahead of the clock", ahead_ms=_HOUR_MS)
+
+
+def missing_timestamp(material: Material) -> Iterator[Case]:
+    rule, reason = "missing-timestamp", "X-Timestamp is missing"
+    yield _with(material.forgery(rule, "an event without X-Timestamp", reason), "X-Timestamp", None)
+    for text in ("", "undefined", "None", "null"):
+        # What an absent header becomes in a program that signs over it all the same.
+        case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
+        yield _with(_resigned(case, material.key, text.encode()), "X-Timestamp", None)
+
+
+def garbled_timestamp(material: Material) -> Iterator[Case]:
+    for text in ("yesterday", "NaN"):
+        reason = "X-Timestamp is no number of milliseconds, so it is not within five minutes"
+        case = material.forgery("garbled-timestamp", f'an event with "{text}" as its X-Timestamp, signed so', reason)
+        yield _with(_resigned(case, material.key, text.encode()), "X-Timestamp", text)
+
+
+def timestamp_edge(material: Material) -> Iterator[Case]:
+    rule = "timestamp-edge"
+    inside, outside = WINDOW_MS - material.slack_ms, WINDOW_MS + max(material.slack_ms, 1)
+    for sign_of, side in ((-1, "old"), (1, "ahead of the clock")):
+        what = f"an event {_seconds(inside)} {side}, within the five minutes"
+        yield material.genuine(
+            rule, what, dumps(material.event()), f"{_seconds(inside)} {side}: not more than five minutes",
+            ahead_ms=sign_of * inside,
+        )  # fmt: skip
+        what = f"an event {_seconds(outside)} {side}, more than five minutes"
+        reason = f"{_seconds(outside)} {side}: more than five minutes"
+        yield material.forgery(rule, what, reason, ahead_ms=sign_of * outside)
+
+
+def altered_body(material: Material) -> Iterator[Case]:
+    told = material.forged()
+    amount = str(told["data"]["object"]["destination_amount"])
+    other = {**told, "data": {"object": {**told["data"]["object"], "destination_amount": f"9{amount}"}}}
+    yield material.forgery(
+        "altered-body", "an event whose amount was changed on its way", "the body is not the one that was signed",
+        body=dumps(other), signed=dumps(told),
+    )  # fmt: skip
+    told = material.forged()
+    yield material.forgery(
+        "altered-body", "an event whose id was changed on its way", "the body is not the one that was signed",
+        body=dumps({**told, "id": f"{told['id']}x"}), signed=dumps(told),
+    )  # fmt: skip
+
+
+def reserialised_body(material: Material) -> Iterator[Case]:
+    rule, reason = "reserialised-body", "the same JSON in other bytes than were signed"
+    told = material.forged()
+    spaced, compact = json.dumps(told, ensure_ascii=False).encode(), dumps(told)
+    yield material.forgery(rule, "an event, blanks put in after it was signed", reason, body=spaced, signed=compact)
+    told = material.forged()
+    spaced, compact = json.dumps(told).encode(), dumps(told)
+    yield material.forgery(rule, "an event, blanks taken out after it was signed", reason, body=compact, signed=spaced)
+    body = json.dumps(material.event(), indent=2, ensure_ascii=False).encode()
+    yield material.genuine(rule, "an event written with blanks and line ends, signed so", body, "signed as it is")
+
+
+def unicode_body(material: Material) -> Iterator[Case]:
+    rule = "unicode-body"
+    body = dumps(_with_object(material.event(), sender_name=UNICODE))
+    yield material.genuine(rule, "an event with letters of many scripts, in UTF-8", body, "signed over UTF-8 bytes")
+    body = json.dumps(_with_object(material.event(), sender_name=UNICODE), separators=(",", ":")).encode()
+    yield material.genuine(rule, "the same letters written as \\u escapes", body, "signed as it is, escapes and all")
+
+
+def large_body(material: Material) -> Iterator[Case]:
+    body = dumps(_with_object(material.event(), note="x" * LARGE_BYTES))
+    yield material.genuine("large-body", f"an event of {len(body) // 1000} kB", body, "its length makes no difference")
+
+
+def other_environment_key(material: Material) -> Iterator[Case]:
+    body = dumps({**material.forged(), "livemode": material.other_key.startswith("whk_live_")})
+    yield material.forgery(
+        "other-environment-key", "an event signed with the key of the other environment",
+        "the key of the other environment", body=body, key=material.other_key,
+    )  # fmt: skip
+
+
+SIGNING: Mapping[str, Callable[[Material], Iterator[Case]]] = {
+    "valid-event": valid_event,
+    "unknown-signature": unknown_signature,
+    "missing-signature": missing_signature,
+    "stale-timestamp": stale_timestamp,
+    "future-timestamp": future_timestamp,
+    "missing-timestamp": missing_timestamp,
+    "garbled-timestamp": garbled_timestamp,
+    "timestamp-edge": timestamp_edge,
+    "other-environment-key": other_environment_key,
+    "altered-body": altered_body,
+    "reserialised-body": reserialised_body,
+    "unicode-body": unicode_body,
+    "large-body": large_body,
+}
+"""The requests of each rule that a verifier alone can keep."""
+
+
+def vectors_only(material: Material) -> Iterator[Case]:
+    """What only a verifier is asked, because the service never sends it: its verdict follows from the same clause."""
+    reason = "the signature is written in lower case"
+    case = material.forgery("unknown-signature", "a signature in upper case", reason)
+    yield _with(case, "X-Signature", _value(case, "X-Signature").upper())
+    reason = "two headers of one name, as servers join them, are no signature"
+    case = material.forgery("unknown-signature", "two signatures, joined by a comma", reason)
+    yield _with(case, "X-Signature", f"{'0' * 64}, {_value(case, 'X-Signature')}")
+    reason = "seconds are not milliseconds: decades old"
+    seconds = str(material.now_ms() // 1000)
+    case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
+    yield _with(_resigned(case, material.key, seconds.encode()), "X-Timestamp", seconds)
+    yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed too")
+    body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
+    yield material.genuine("reserialised-body", "JSON that no parser writes as it came", body, "signed as it is")
+    body = dumps(material.event()) + b"\r\n"
+    yield material.genuine("reserialised-body", "a line end after the JSON", body, "signed with its line end")
+    body = dumps(material.event())
+    what, reason = "a blank added at the end", "the body is not the one that was signed"
+    yield material.forgery("altered-body", what, reason, body=body + b" ", signed=body)
+    yield material.forgery("altered-body", "the last byte missing", reason, body=body[:-1], signed=body)
+
+
+def _with(case: Case, name: str, value: str | None) -> Case:
+    """A case with another value of one header; None leaves it out."""
+    headers = [(one, value if one == name else own) for one, own in case.headers]
+    return replace(case, headers=tuple((one, own) for one, own in headers if own is not None))
+
+
+def _value(case: Case, name: str) -> str:
+    return next(value for one, value in case.headers if one == name)
+
+
+def _resigned(case: Case, key: str, timestamp: bytes) -> Case:
+    """A case whose signature is made over this text in place of the timestamp."""
+    return _with(case, "X-Signature", hmac.digest(key.encode(), timestamp + b"." + case.body, "sha256").hex())
+
+
+def _with_object(event: JsonObject, **members: str) -> JsonObject:
+    return {**event, "data": {"object": {**event["data"]["object"], **members}}}
+
+
+def _seconds(milliseconds: int) -> str:
+    return f"{milliseconds / 1000:g} s" if milliseconds % 1000 == 0 else f"{milliseconds} ms"

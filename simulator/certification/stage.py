@@ -1,0 +1,239 @@
+"""The simulator behind an examination: the payments that its events tell of truly happen there.
+
+A receiver may read the object of an event anew, as the specification advises. So certify makes its payments in the
+world whose webhook key the receiver has: in a simulator that runs, or in one that it starts for the purpose.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import field
+from decimal import Decimal
+from urllib.error import HTTPError
+from urllib.parse import urlsplit
+from urllib.request import ProxyHandler, Request, build_opener
+
+from simulator.address import DEFAULT_HOST, DEFAULT_PORT
+from simulator.client import CallRefused, ControlClient, Unreachable, segment
+from simulator.config import Config
+from simulator.courier.courier import wall_clock_ms
+from simulator.host import create_app
+from simulator.kernel.clock import parse_timestamp
+from simulator.kernel.dataclass import dataclass
+from simulator.server.process import open_socket, serving
+from simulator.wire.json import JsonObject
+
+_ADDRESS = "0x52908400098527886E0F7030069857D2E4169EE7"
+_QUOTE = {
+    "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
+    "amount_currency": "KES", "method": "mobile_money",
+}  # fmt: skip
+_PROBE_SECONDS = 2
+_OWN = "certify"
+"""A world of this name marks the simulator that an examination has started for itself."""
+_CALL_SECONDS = 30
+
+
+class NoStage(Exception):
+    """The simulator behind the examination cannot be had; `unreachable` when none answers."""
+
+    def __init__(self, message: str, *, unreachable: bool = False) -> None:
+        super().__init__(message)
+        self.unreachable = unreachable
+
+
+@dataclass
+class Order:
+    """One onramp. `reference` is its name in the books of the receiver's application, `amount` what it delivers."""
+
+    stage: Stage
+    reference: str
+    id: str
+    amount: Decimal
+    currency: str
+
+    def pay(self) -> None:
+        self.stage.act("payment_arrives", self.id)
+
+    def complete(self) -> None:
+        self.stage.act("complete", self.id)
+
+    def refund(self) -> None:
+        """It fails after it was paid, and the payer gets the money back."""
+        self.stage.act("fail", self.id)
+        self.stage.act("refund", self.id)
+
+    def event(self, kind: str) -> JsonObject:
+        """The envelope of its event of this type."""
+        rows: list[JsonObject] = self.stage.control.get("/events", type=kind, object_id=self.id)["data"]
+        return rows[-1]
+
+
+@dataclass
+class Stage:
+    """One world of a simulator, in its sandbox.
+
+    `run` makes the references of one examination differ from those of another. `told` is what a person reads of it.
+    """
+
+    control: ControlClient
+    world: JsonObject
+    run: str
+    told: str
+    _token: str | None = None
+    _made: int = field(default=0)
+
+    @property
+    def keys(self) -> Mapping[str, str]:
+        """Base URL and keys of the sandbox."""
+        found: Mapping[str, str] = self.world["credentials"]["sandbox"]
+        return found
+
+    @property
+    def other_key(self) -> str:
+        """The webhook key of production."""
+        return str(self.world["credentials"]["production"]["webhook_key"])
+
+    def now_ms(self) -> int:
+        """What X-Timestamp says (decision W2)."""
+        if self.world["settings"]["webhook_timestamp"] == "simulated":
+            return parse_timestamp(self.control.get("/clock")["now"])
+        return wall_clock_ms()
+
+    def event_id(self) -> str:
+        """An id that no event had before."""
+        self._made += 1
+        return f"evt_{self.run}{self._made:0{20 - len(self.run)}}"
+
+    def order(self, rule: str) -> Order:
+        """An onramp that waits for its payer."""
+        reference = f"certify-{self.run}-{rule}"
+        quote = self._call("/quotes", _QUOTE)
+        payer = {"wallet_address": _ADDRESS, "payer": {"phone_number": "+254712345678"}, "reference": reference}
+        made = self._call(f"/quotes/{quote['id']}/confirm", payer)
+        return Order(self, reference, made["id"], Decimal(made["destination_amount"]), made["asset"])
+
+    def act(self, action: str, target: str) -> None:
+        self.control.post(f"/actions/{action}", {"target": target})
+
+    @contextmanager
+    def fault(self, fault: JsonObject) -> Iterator[None]:
+        """A fault of the world for the length of a block."""
+        made = self.control.post("/faults", fault)
+        try:
+            yield
+        finally:
+            self.control.call("DELETE", f"/faults/{segment(made['id'])}")
+
+    @contextmanager
+    def quiet(self, url: str) -> Iterator[None]:
+        """The world leaves the orders to certify: no scenario acts, and its own webhooks do not go to the receiver."""
+        scenarios = self.world["scenarios"]
+        endpoints = [one["id"] for one in self._call("/webhooks?size=100")["data"] if one["url"] == url]
+        self.control.put("/scenarios/active", {"names": []})
+        lost = [{"webhook": {"endpoint_id": one}, "deliver": {"drop": True}} for one in endpoints]
+        made = [self.control.post("/faults", fault)["id"] for fault in lost]
+        try:
+            yield
+        finally:
+            for fault in made:
+                self.control.call("DELETE", f"/faults/{segment(fault)}")
+            self.control.put("/scenarios/active", {"names": scenarios})
+
+    def _call(self, path: str, body: Mapping[str, object] | None = None) -> JsonObject:
+        """POST to the interface, signed in; GET without a body."""
+        if self._token is None:
+            pair = {name: self.keys[name] for name in ("public_key", "secret_key")}
+            self._token = str(_answer(f"{self.keys['base_url']}/auth/token", pair)["access_token"])
+        return _answer(f"{self.keys['base_url']}{path}", body, {"Authorization": f"Bearer {self._token}"})
+
+
+def _answer(url: str, body: Mapping[str, object] | None, headers: Mapping[str, str] | None = None) -> JsonObject:
+    sent = {"Content-Type": "application/json", **(headers or {})}
+    request = Request(url, None if body is None else json.dumps(body).encode(), sent)
+    try:
+        with build_opener(ProxyHandler({})).open(request, timeout=_CALL_SECONDS) as response:
+            answer: JsonObject = json.load(response)
+            return answer
+    except HTTPError as error:
+        with error:
+            said = error.read().decode(errors="replace")
+        raise NoStage(f"the simulator refused {request.get_method()} {url}: {error.code} {said}") from None
+    except OSError as error:
+        reason = getattr(error, "reason", error)
+        raise NoStage(f"the simulator broke off at {url} ({reason})", unreachable=True) from None
+
+
+def running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
+    """The world of a running simulator that has this webhook key, else its world `default`. NoStage."""
+    try:
+        found = ControlClient(url, token=token, timeout_seconds=_CALL_SECONDS).get("/worlds")["data"]
+    except Unreachable as error:
+        raise NoStage(str(error), unreachable=True) from None
+    except CallRefused as refusal:
+        raise NoStage(f"the simulator at {url} refused to show its worlds: {refusal}") from None
+    own = next((row for row in found if row["credentials"]["sandbox"]["webhook_key"] == webhook_key), None)
+    world = own or next((row for row in found if row["id"] == "default"), None)
+    if world is None:
+        raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
+    return _stage(url, world, token, f"{url}, which was running, world {world['id']}")
+
+
+def is_simulator(url: str) -> bool:
+    """Whether a simulator answers at this address that is not another examination's own, which ends with that."""
+    client = ControlClient(url, timeout_seconds=_PROBE_SECONDS)
+    try:
+        health = client.get("/health")
+        if not isinstance(health, dict) or health.get("status") != "ok":
+            return False
+        return all(row["id"] != _OWN for row in client.get("/worlds")["data"])
+    except CallRefused as refusal:
+        return refusal.status == 401  # of its control token
+    except (Unreachable, LookupError, TypeError):
+        return False
+
+
+@asynccontextmanager
+async def own_stage(usual: str) -> AsyncIterator[Stage]:
+    """A simulator for the length of a block: at its usual address, or at a free port where that is taken."""
+    parts = urlsplit(usual)
+    host, port = parts.hostname or DEFAULT_HOST, parts.port or DEFAULT_PORT
+    # Events of two runs must differ: a receiver remembers those it has had.
+    application = create_app(Config(clock="real", seed=wall_clock_ms(), scenarios=()))
+    try:
+        listener, taken = open_socket(host, port), False
+    except OSError:
+        listener, taken = open_socket(host, 0), True
+    async with serving(application, listener) as url:
+        world = await asyncio.to_thread(_marked, ControlClient(url))
+        why = f"because something else has port {port}" if taken else "and ends with this run"
+        yield _stage(url, world, None, f"{url}, started for this run, {why}")
+
+
+def _marked(control: ControlClient) -> JsonObject:
+    """The world `default` of a simulator that is marked as an examination's own."""
+    world: JsonObject = control.get("/worlds")["data"][0]
+    control.post("/worlds", {"id": _OWN})
+    return world
+
+
+def _stage(url: str, world: JsonObject, token: str | None, told: str) -> Stage:
+    control = ControlClient(url, str(world["id"]), token=token, timeout_seconds=_CALL_SECONDS)
+    return Stage(control, world, _base36(wall_clock_ms()), told)
+
+
+def origin_of(url: str) -> str:
+    """The origin of an address: a base URL of the interface names its simulator too."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _base36(number: int) -> str:
+    digits = ""
+    while number:
+        number, rest = divmod(number, 36)
+        digits = "0123456789abcdefghijklmnopqrstuvwxyz"[rest] + digits
+    return digits

@@ -1,0 +1,100 @@
+"""`rampsim certify`: a webhook receiver examined, rule by rule."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail, is_address, server_url
+
+_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("url")
+@click.option("--webhook-key", metavar="KEY", default="whk_test_simulator", envvar="SIMULATOR_WEBHOOK_KEY",
+              show_envvar=True, show_default=True, help="The key that the receiver verifies with.")  # fmt: skip
+@click.option("--only", metavar="RULE", multiple=True, help="Only this rule; repeatable.")
+@click.option("--skip", metavar="RULE", multiple=True, help="Not this rule; repeatable.")
+@click.option("--books", metavar="COMMAND|URL",
+              help="What the receiver's application made of it: prints, or answers, lines of JSON like "
+              '{"order": REFERENCE, "state": "completed", "amount": "37.89", "currency": "USDC"}.')  # fmt: skip
+@click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON here.")
+@click.option("--junit", metavar="FILE", type=_FILE, help="Write JUnit XML here.")
+@click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
+              help="A running simulator where the receiver reads objects anew.  [default: the one at its usual "
+              "address; one is started there when none runs]")  # fmt: skip
+@click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of that simulator.")
+def certify(
+    url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, as_json: Path | None,
+    junit: Path | None, simulator: str | None, control_token: str | None,
+) -> None:  # fmt: skip
+    """Examine the webhook receiver at URL: does it take what is genuine, refuse what is forged, and count once?
+
+    Each rule rests on a clause of the specification. The receiver gets requests exactly as the service makes them, and
+    forgeries; nothing needs to be registered. It only has to verify with --webhook-key. Where it reads the objects of
+    events anew, it finds them at the simulator that the first lines name.
+
+    With --books money is judged too. Each payment of the examination has a `reference`, which is the `order` of the
+    lines; `amount` is what the customer received, 0 unless it is completed.
+
+    Exit codes: 0 every rule holds, 1 one does not, 2 wrong usage, 3 nothing answers.
+    """
+    import asyncio
+
+    from simulator.certification.books import NoBooks
+    from simulator.certification.examining import NothingAnswers
+    from simulator.certification.running import Settings
+    from simulator.certification.running import certify as examine
+    from simulator.certification.stage import NoStage
+
+    _refuse_usage(url, simulator, only, skip, (as_json, junit))
+    usual = server_url(os.environ)
+    settings = Settings(
+        url, webhook_key, usual, simulator=simulator, control_token=control_token, only=only, skip=skip, books=books
+    )
+    try:
+        report = asyncio.run(
+            examine(
+                settings,
+                lambda begun: click.echo(begun.head() + "\n"),
+                lambda result: click.echo(result.line),
+            )
+        )
+    except NothingAnswers as error:
+        fail([f"nothing answers at {url}: {error}", "start the receiver, and name its whole address"], EXIT_UNREACHABLE)
+    except NoStage as error:
+        fail([str(error)], EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
+    except NoBooks as error:
+        fail([str(error)], EXIT_USAGE)
+    for path, content in ((as_json, report.json()), (junit, report.junit())):
+        if path is not None:
+            path.write_text(content, encoding="utf-8")
+    click.echo(report.readable(), nl=False)
+    if not report.certified:
+        raise SystemExit(EXIT_REFUSED)
+
+
+def _refuse_usage(
+    url: str, simulator: str | None, only: tuple[str, ...], skip: tuple[str, ...], files: tuple[Path | None, ...]
+) -> None:
+    from simulator.certification.rules import NAMES
+    from simulator.wire.strict import did_you_mean
+
+    if not is_address(url):
+        fail([f"{url!r} is no address of a receiver, like http://127.0.0.1:5000/webhooks"], EXIT_USAGE)
+    if simulator is not None and not is_address(simulator):
+        fail([f"--simulator: {simulator!r} is no http or https address"], EXIT_USAGE)
+    for option, names in (("--only", only), ("--skip", skip)):
+        for name in names:
+            if name not in NAMES:
+                fail(
+                    [f"{option}: there is no rule `{name}`{did_you_mean(name, NAMES)} ({', '.join(NAMES)})"], EXIT_USAGE
+                )
+    if only and not set(only) - set(skip):
+        fail(["--skip leaves out all that --only asks for"], EXIT_USAGE)
+    for wanted in files:
+        if wanted is not None and not wanted.absolute().parent.is_dir():
+            fail([f"{wanted}: there is no such directory"], EXIT_USAGE)
