@@ -1,0 +1,1 @@
+"""Applications as partners write them, and their tests with the test kit."""

@@ -1,0 +1,52 @@
+"""The shop's commands. The account is that of the environment (see `settings`).
+
+python -m tests.integrators.shop serve       # customers and the service reach it on port 8000
+python -m tests.integrators.shop reconcile   # ask the service about everything that may have been missed; also `settle`
+python -m tests.integrators.shop books       # one JSON line an order: what the books say the customer received
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from tests.integrators.shop.app import Till, create_app
+from tests.integrators.shop.careless import careless
+from tests.integrators.shop.settings import Settings
+
+
+def books(till: Till) -> int:
+    for order in till.shop.books.orders():
+        print(json.dumps(till.shop.books.shown(order)))  # noqa: T201
+    return 0
+
+
+def reconcile(till: Till) -> int:
+    """1 when something could not be asked about; the next run asks again."""
+    troubles = till.shop.reconcile()
+    for trouble in troubles:
+        print(trouble, file=sys.stderr)  # noqa: T201
+    return 1 if troubles else 0
+
+
+def serve(till: Till) -> int:
+    import uvicorn
+
+    uvicorn.run(create_app(till), port=int(os.environ.get("PORT", "8000")))
+    return 0
+
+
+COMMANDS = {"books": books, "reconcile": reconcile, "settle": reconcile, "serve": serve}
+
+
+def main(arguments: list[str]) -> int:
+    if len(arguments) != 1 or arguments[0] not in COMMANDS:
+        print(f"Say one of: {', '.join(COMMANDS)}.", file=sys.stderr)  # noqa: T201
+        return 2
+    mistakes = [name for name in os.environ.get("SHOP_MISTAKES", "").split(",") if name]
+    return COMMANDS[arguments[0]](careless(*mistakes).open(Settings.from_environment()))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
