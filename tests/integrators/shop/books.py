@@ -212,6 +212,9 @@ class Books:
         self._do("INSERT OR IGNORE INTO events (id, raw) VALUES (:id, :raw)", id=event_id, raw=raw)
         return bool(self._do("SELECT id FROM events WHERE id = :id AND NOT handled", id=event_id))
 
+    def has_event(self, event_id: str) -> bool:
+        return bool(self._do("SELECT id FROM events WHERE id = :id", id=event_id))
+
     def event_handled(self, event_id: str) -> None:
         self._do("UPDATE events SET handled = 1 WHERE id = :id", id=event_id)
 

@@ -133,8 +133,8 @@ class WrongNetworkSpelling(Shop):
 class StaleTokenLoop(Service):
     """Who is told that a token has lapsed tries again with the same."""
 
-    def _renewed(self, lapsed: str | None) -> str:
-        return lapsed or super()._renewed(lapsed)
+    def _renewed(self, lapsed: str | None, tries: int) -> str:
+        return lapsed or super()._renewed(lapsed, tries)
 
 
 class VerifierWithoutClock(Till):

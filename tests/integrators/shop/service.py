@@ -66,20 +66,20 @@ class Service:
 
     def _call(self, method: str, path: str, tries: int, **parts: Any) -> Document:
         """A call with a token. One that has lapsed is renewed once: when the new one is no good, that is final."""
-        token = self._token or self._renewed(None)
+        token = self._token or self._renewed(None, tries)
         try:
             return self._tried(method, path, tries, token, **parts)
         except Refused as refusal:
             if refusal.status != 401:
                 raise
-        return self._tried(method, path, tries, self._renewed(token), **parts)
+        return self._tried(method, path, tries, self._renewed(token, tries), **parts)
 
-    def _renewed(self, lapsed: str | None) -> str:
+    def _renewed(self, lapsed: str | None, tries: int) -> str:
         """Another token than the one that has lapsed; threads that miss it at the same time share the new one."""
         with self._signing_in:
             if self._token is None or self._token == lapsed:
                 keys = {"public_key": self._settings.public_key, "secret_key": self._settings.secret_key}
-                self._token = str(self._tried("POST", "/auth/token", TRIES, None, json=keys)["access_token"])
+                self._token = str(self._tried("POST", "/auth/token", tries, None, json=keys)["access_token"])
             return self._token
 
     def _tried(

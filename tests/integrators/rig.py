@@ -1,0 +1,94 @@
+"""A shop at work in a world of the simulator: its customers, its webhooks, its jobs, and the judge at the end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+from starlette.testclient import TestClient
+
+from simulator.testing import Receiver, World
+from tests.integrators.judge import Finding, judge
+from tests.integrators.shop.app import create_app
+from tests.integrators.shop.books import Books
+from tests.integrators.shop.careless import careless
+from tests.integrators.shop.settings import Settings
+
+PHONE = "+254722000000"
+WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
+
+
+class Rig:
+    """The careful shop, or one with mistakes. Its waits move the simulated clock; its webhooks need no socket."""
+
+    def __init__(self, world: World, webhooks: Receiver, *mistakes: str) -> None:
+        self.world = world
+        self.webhooks = webhooks
+        self.settings = Settings(
+            base_url=world.base_url,
+            public_key=world.keys.public_key,
+            secret_key=world.keys.secret_key,
+            webhook_key=world.keys.webhook_key,
+            books=":memory:",
+            sleep=lambda seconds: self._sleep(seconds),
+        )
+        self.till = careless(*mistakes).open(self.settings, world.link.transport())
+        self.shop = self.till.shop
+        self.app = create_app(self.till)
+        self.customer = TestClient(self.app, raise_server_exceptions=False)
+        webhooks.forward_to(self.app, raises=not mistakes)
+
+    def _sleep(self, seconds: float) -> None:
+        self.world.advance(seconds)
+
+    # What customers do.
+
+    def onramp(self, reference: str, amount: str = "5000", currency: str = "KES") -> httpx.Response:
+        """A customer buys USDC."""
+        return self._order(reference, "onramp", amount, currency)
+
+    def offramp(self, reference: str, amount: str = "30", currency: str = "USDC") -> httpx.Response:
+        """A customer sells USDC for mobile money."""
+        return self._order(reference, "offramp", amount, currency)
+
+    def _order(self, reference: str, kind: str, amount: str, currency: str) -> httpx.Response:
+        wanted = {**self._recipient(reference, amount, currency), "kind": kind, "wallet_address": WALLET}
+        return self.customer.post("/orders", json=wanted)
+
+    def standing_payout(self, reference: str, amount: str = "20", times: int = 1) -> httpx.Response:
+        """The shop pays somebody on the sixth of every month."""
+        when = {"day_of_month": 6, "start_date": f"{self.world.now:%Y-%m-%d}", "times": times}
+        return self.customer.post("/payouts", json={**self._recipient(reference, amount, "USDC"), **when})
+
+    def _recipient(self, reference: str, amount: str, currency: str) -> Mapping[str, Any]:
+        return {
+            "reference": reference,
+            "amount": amount,
+            "amount_currency": currency,
+            "asset": "USDC",
+            "fiat_currency": "KES",
+            "name": "Wanjiru Otieno",
+            "phone_number": PHONE,
+        }
+
+    def try_again(self, reference: str) -> httpx.Response:
+        return self.customer.post(f"/orders/{reference}/attempts")
+
+    # What is in the books.
+
+    def state(self, reference: str) -> str:
+        return self.books.order(reference).state
+
+    @property
+    def books(self) -> Books:
+        return self.shop.books
+
+    # The end.
+
+    def judged(self) -> list[Finding]:
+        """As explore does it: reconcile, four days with all that is delivered in them, reconcile, judge."""
+        self.shop.reconcile()
+        self.world.advance("4d", wait=True)
+        self.shop.reconcile()
+        return judge(self.world, self.books, self.webhooks.received)
