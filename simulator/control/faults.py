@@ -10,7 +10,7 @@ from simulator.kernel.journal import Cause, newest
 from simulator.resources import webhooks
 from simulator.server.faults import doubts
 from simulator.wire.errors import ControlError
-from simulator.wire.faults import InterfaceFault, WebhookFault, check_fault
+from simulator.wire.faults import InterfaceFault, Service, WebhookFault, check_fault
 from simulator.wire.in_force import FAULTS, FaultEntry, put_in_force
 
 
@@ -31,7 +31,10 @@ _CAUSE = Cause("action", "faults", "control")
 
 async def create(call: ControlCall) -> MadeFault:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
-    world, fault = call.world, check_fault(call.raw, call.simulator.operations)
+    world, fault = (
+        call.world,
+        check_fault(call.raw, Service(call.simulator.operations, call.world.wiring.kinds.values())),
+    )
     delay = fault.deliver.delay if isinstance(fault, WebhookFault) else None
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")

@@ -91,6 +91,7 @@ class HeadersText(Text):
     __slots__ = ()
 
 
+NOTHING = Text(b"").stay_whole()
 NO_MEMBERS = JsonText(b"{}").stay_whole()
 NO_HEADERS = HeadersText(b"[]").stay_whole()
 

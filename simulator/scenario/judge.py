@@ -16,7 +16,7 @@ from simulator.address import CONTROL_BASE
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.filling import PLACEHOLDER
-from simulator.scenario.objects import fields_of, is_path_glob, kinds_of, methods_at, operations, paths
+from simulator.scenario.objects import fields_of, is_path_glob, kinds, kinds_of, methods_at, operations, paths
 from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
@@ -25,7 +25,7 @@ from simulator.scenario.script import CREATED, REQUEST, WORLD_ACTIONS
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.faults import EFFECTS, InterfaceFault, WebhookFault, wrongs_of_fault
+from simulator.wire.faults import EFFECTS, InterfaceFault, Service, WebhookFault, wrongs_of_fault
 
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
 _TIMELINE_FIELDS = ("at", "action", "target", "environment")
@@ -347,7 +347,7 @@ class ScenarioJudge:
             read = model.model_validate(fault)
         except ValidationError:
             return
-        for one in wrongs_of_fault(read, operations()):
+        for one in wrongs_of_fault(read, Service(operations(), kinds())):
             if one.path == EFFECTS[:1]:
                 self._lacks(path, EFFECTS, one.why)
             else:

@@ -11,6 +11,7 @@ from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 from simulator.resources import ORDER
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.operation import Operation
+from simulator.wire.records import Kind
 from simulator.wire.room import Room, kinds_in_order
 from simulator.wire.shapes import OneOf
 from simulator.wire.subjects import Subject, subjects_of
@@ -24,7 +25,13 @@ def _rooms() -> tuple[Room, ...]:
 @cache
 def subjects() -> Mapping[str, tuple[Subject, ...]]:
     """What every event tells of."""
-    return subjects_of(kinds_in_order(_rooms()))
+    return subjects_of(kinds())
+
+
+@cache
+def kinds() -> tuple[Kind, ...]:
+    """Every kind of resource."""
+    return tuple(kinds_in_order(_rooms()))
 
 
 def shapes_of(event: str) -> tuple[object, ...]:

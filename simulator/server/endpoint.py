@@ -215,7 +215,8 @@ class Endpoint:
             performing = self._changed(request.world, lambda: self._performed(request, operation, call))
             outgoing = await self._or_refused(request, performing)
         if not interference.replaces:
-            return interference.disturb(outgoing)
+            with request.world.change(_BOOKKEEPING):
+                return interference.in_place_of(request.world, outgoing)
         return interference.answer(request.request_id)
 
     @staticmethod

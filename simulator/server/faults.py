@@ -10,8 +10,8 @@ from simulator.resources.auth import key_pair
 from simulator.server import idempotency
 from simulator.server.messages import WITHOUT_BODY, Outgoing
 from simulator.server.request import Request
-from simulator.wire import faults
-from simulator.wire.in_force import FAULTS, UNDER_KEYS, first_hit
+from simulator.wire import faults, surprises
+from simulator.wire.in_force import FAULTS, UNDER_KEYS, Surprise, first_hit, give_back
 from simulator.wire.json import dumps
 from simulator.wire.operation import Operation
 from simulator.wire.records import find
@@ -33,11 +33,22 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     return [f"match.public_key: the key pair {key!r} is revoked"] if pairs[0].status == "revoked" else []
 
 
+_NONE = Surprise()
+
+
+def places_of(operation: Operation) -> surprises.Places:
+    """The places of the true answer of an operation."""
+    return {} if operation.answer is None else surprises.places_of(operation.answer())
+
+
 class Interference:
     """What one fault does to one call."""
 
-    def __init__(self, fault: faults.InterfaceFault) -> None:
+    def __init__(self, fault_id: str, fault: faults.InterfaceFault, operation: Operation) -> None:
+        self._id = fault_id
         self._fault = fault
+        self._operation = operation
+        self._surprise = Surprise.of(fault)
         self.delay_seconds = min(parse_duration(fault.delay or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
@@ -54,6 +65,21 @@ class Interference:
         if respond.retry_after is not None:
             headers["Retry-After"] = str(respond.retry_after)
         return self.disturb(Outgoing(respond.status, body, headers))
+
+    def in_place_of(self, world: World, true: Outgoing) -> Outgoing:
+        """The true answer as it goes out. Inside a change: where nothing can be done to it, the hit does not count."""
+        surprising = None
+        if self._surprise is not None and 200 <= true.status < 300:
+            surprising = surprises.surprised(true.body, places_of(self._operation), self._surprise)
+        if surprising is not None:
+            true.body = surprising
+        elif self._surprise is not None and not self._acts_otherwise:
+            give_back(world, self._id)
+        return self.disturb(true)
+
+    @property
+    def _acts_otherwise(self) -> bool:
+        return bool(self.delay_seconds) or self._fault.malformed is not None or self._fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
         """The answer with a body that was cut short or is no JSON; one without a body stays as it is."""
@@ -82,6 +108,7 @@ def choose(request: Request, operation: Operation) -> Interference | None:
             and (match.path is None or fnmatchcase(path, match.path))
             and (match.public_key is None or match.public_key == request.public_key)
             and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
+            and not any(surprises.impossible((places_of(operation),), Surprise.of(fault) or _NONE))
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 
@@ -94,4 +121,4 @@ def choose(request: Request, operation: Operation) -> Interference | None:
         counted.put(place, (counted.get(place) or 0) + 1)
     if fault.key_forgotten and key is not None:
         idempotency.forget(world, key)
-    return Interference(fault)
+    return Interference(fault_id, fault, operation)

@@ -8,16 +8,19 @@ for deliveries.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
 
 from simulator.kernel.clock import MINUTE_MS, format_duration, parse_duration
+from simulator.wire import surprises
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.wire.globs import can_match, meant_path
+from simulator.wire.in_force import Surprise
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
+from simulator.wire.records import Kind
 from simulator.wire.shapes import Meanings
 from simulator.wire.strict import did_you_mean, refuse_unknown
 
@@ -56,7 +59,25 @@ class Respond(Body):
     """Seconds for the header Retry-After."""
 
 
-class InterfaceFault(Body):
+Chosen: TypeAlias = bool | Annotated[Text, Field(max_length=200)]
+"""A dotted path, or true: the simulator chooses."""
+
+
+class Surprising(Body):
+    """What nobody expects of a body, though the contract allows it. Paths are dotted: `status`, `data.0.status`.
+
+    `*` in a path stands for every item of a list.
+    """
+
+    unknown_enum: Chosen | None = None
+    """Puts a word that nobody knows where a fixed list of words is: at this path, or else at `status` or the like."""
+    extra_field: Chosen | None = None
+    """Adds a member of this name or path, with true `added_later` to every object of the body."""
+    missing_field: Chosen | None = None
+    """Leaves out the member at this path, one that may be absent or null; with true the first that is there."""
+
+
+class InterfaceFault(Surprising):
     """A fault of interface calls: the first one that matches acts, after authentication, on the call."""
 
     match: Match
@@ -84,7 +105,7 @@ class InterfaceFault(Body):
     """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
 
 
-EFFECTS = ("respond", "delay", "drop", "malformed", "key_forgotten")
+EFFECTS = ("respond", "delay", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
 """The members of which a fault of calls has at least one."""
 
 
@@ -97,7 +118,7 @@ class WebhookMatch(Body):
     """Only deliveries to this endpoint."""
 
 
-class Deliver(Body):
+class Deliver(Surprising):
     """What happens to a delivery."""
 
     copies: Annotated[int, Field(ge=1, le=100)] | None = None
@@ -125,6 +146,11 @@ class Deliver(Body):
     """Whether it is sent twice at the same time; the second attempt is not retried."""
     acknowledgement_lost: bool = False
     """Whether the receiver's 2xx is lost, so that the attempt fails and is retried."""
+    unknown_type: Chosen | None = None
+    """Gives it a type that is not in the catalogue, in place of its own: this one, or with true a new one.
+
+    What is sent is signed like that; the event itself stays as it is.
+    """
     drop: bool = False
     """Whether it is lost, without a retry."""
     corrupt_signature: bool = False
@@ -157,22 +183,29 @@ class WebhookFault(Body):
 Fault: TypeAlias = InterfaceFault | WebhookFault
 
 
-def check_fault(raw: JsonObject, operations: Iterable[Operation] | None) -> Fault:
+class Service(NamedTuple):
+    """What faults may be about: the operations of the interface, and the kinds that events tell of."""
+
+    operations: Iterable[Operation]
+    kinds: Iterable[Kind]
+
+
+def check_fault(raw: JsonObject, service: Service | None) -> Fault:
     """A fault that may be put in force; ApiError 400 with dotted `param` when it is malformed.
 
-    With `operations` also when no call of any of them can match it.
+    With `service` also when no call or event of it can match it.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
     refuse_unknown(model, raw)
     fault = parse(model, raw, code="invalid_parameter")
-    found = list(wrongs_of_fault(fault, operations))
+    found = list(wrongs_of_fault(fault, service))
     if found:
         raise refusal_of(found)
     return fault
 
 
-def wrongs_of_fault(fault: Fault, operations: Iterable[Operation] | None) -> Iterator[Wrong]:
-    """What is wrong with a fault beyond the shape of its members; with `operations` also that no call can meet it.
+def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
+    """What is wrong with a fault beyond the shape of its members; with `service` also that no call can meet it.
 
     A fault that does nothing is wrong at `respond` or `deliver`.
     """
@@ -181,6 +214,10 @@ def wrongs_of_fault(fault: Fault, operations: Iterable[Operation] | None) -> Ite
         if event is not None and event not in EVENT_TYPES:
             yield wrong("webhook.event", f"there is no event type {event!r}{did_you_mean(event, EVENT_TYPES)}")
         yield from _wrong_delivery(fault.deliver)
+        if service is not None and event in (None, *EVENT_TYPES):
+            events = EVENT_TYPES if event is None else (event,)
+            bodies = [surprises.places_of_event(tuple(service.kinds), one) for one in events]
+            yield from _wrong_surprise(fault.deliver, bodies, "deliver.")
         return
     wrong_delay = list(_wrong_delay(fault.delay, "delay", LONGEST_DELAY_MS))
     yield from wrong_delay
@@ -190,8 +227,34 @@ def wrongs_of_fault(fault: Fault, operations: Iterable[Operation] | None) -> Ite
         yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:
         yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
-    if operations is not None:
-        yield from _wrong_match(fault.match, operations)
+    if Surprise.of(fault) is not None and (fault.respond is not None or fault.drop):
+        yield wrong(
+            "respond" if fault.respond is not None else "drop", "a surprise is in the true answer, which goes then"
+        )
+    if service is not None:
+        unmet = list(_wrong_match(fault.match, service.operations))
+        yield from unmet
+        if not unmet:
+            answers = [row.answer() for row in _met(fault.match, service.operations) if row.answer is not None]
+            yield from _wrong_surprise(fault, map(surprises.places_of, answers))
+
+
+def _wrong_surprise(given: Surprising, bodies: Iterable[surprises.Places], within: str = "") -> Iterator[Wrong]:
+    surprise = Surprise.of(given)
+    if surprise is None:
+        return
+    if surprise.unknown_type in EVENT_TYPES:
+        yield wrong(f"{within}unknown_type", f"{surprise.unknown_type} is a type that there is")
+    for name, why in surprises.impossible(bodies, surprise):
+        yield wrong(within + name, why)
+
+
+def _met(match: Match, operations: Iterable[Operation]) -> Iterator[Operation]:
+    """The operations that a call which fits can mean."""
+    method = None if match.method is None else match.method.upper().replace("HEAD", "GET")
+    for row in operations:
+        if method in (None, row.method) and (match.path is None or can_match(match.path, row.path)):
+            yield row
 
 
 def _wrong_delivery(deliver: Deliver) -> Iterator[Wrong]:

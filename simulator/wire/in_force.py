@@ -46,6 +46,12 @@ class _Given(TypedDict, total=False):
     """How many calls under each Idempotency-Key it acts on, as given."""
     key_forgotten: bool
     """Whether the answer stored for the key of the call is forgotten."""
+    unknown_enum: bool | str | None
+    """Where the answer has a word that nobody knows, as given."""
+    extra_field: bool | str | None
+    """The member that the answer has besides, as given."""
+    missing_field: bool | str | None
+    """The optional member that the answer lacks, as given."""
     webhook: JsonObject
     """Which deliveries it acts on, as given."""
     deliver: JsonObject
@@ -95,6 +101,23 @@ UNDER_KEYS = TableKey("faults.keys", int)
 
 
 @dataclass(frozen=True, slots=True)
+class Surprise:
+    """What is unexpected about a body: None where nothing is, "" where the simulator chooses the place."""
+
+    unknown_enum: str | None = None
+    extra_field: str | None = None
+    missing_field: str | None = None
+    unknown_type: str | None = None
+
+    @classmethod
+    def of(cls, given: faults.Surprising) -> Surprise | None:
+        """What a fault asks for; None where it is nothing."""
+        asked = {name: getattr(given, name, None) for name in cls.__annotations__}
+        wishes = {name: "" if wish is True else wish for name, wish in asked.items() if wish}
+        return cls(**wishes) if wishes else None
+
+
+@dataclass(frozen=True, slots=True)
 class DeliveryPlan:
     """What faults make of one attempt. `delay_ms`, `reorder` and `hold` are cleared once they have been carried out.
 
@@ -116,6 +139,7 @@ class DeliveryPlan:
     before_answer: bool = False
     two_at_once: bool = False
     acknowledgement_lost: bool = False
+    surprise: Surprise | None = None
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
@@ -135,6 +159,7 @@ class DeliveryPlan:
             before_answer=deliver.before_answer,
             two_at_once=deliver.two_at_once,
             acknowledgement_lost=deliver.acknowledgement_lost,
+            surprise=Surprise.of(deliver),
         )
 
 
@@ -158,6 +183,15 @@ def end(world: World, fault_id: str) -> None:
     counted = world.store[UNDER_KEYS]
     for place in [place for place in counted.rows if place.startswith(f"{fault_id}|")]:
         counted.delete(place)
+
+
+def give_back(world: World, fault_id: str) -> None:
+    """A fault that counted a hit could do nothing after all: the hit does not count. Inside a change."""
+    row = world.store[FAULTS].get(fault_id)
+    if row is not None and row["hits"]:
+        left = row["times_left"]
+        back: FaultEntry = {**row, "hits": row["hits"] - 1, "times_left": None if left is None else left + 1}
+        world.store[FAULTS].put(fault_id, back)
 
 
 FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")

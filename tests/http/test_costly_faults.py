@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hmac
 import json
 import threading
 from collections.abc import Callable, Iterator
@@ -225,3 +226,118 @@ def test_held_events_survive_a_snapshot_and_a_document_and_go_with_the_fault(wor
 )
 def test_a_fault_that_cannot_be_names_what_is_wrong(world: Remote, fault: dict[str, Any], param: str) -> None:
     assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", param)
+
+
+def kyc_told(world: Remote, receiver: Receiver) -> dict[str, Any]:
+    """The object of the newest event `kyc.approved`, as it came."""
+    world.control("POST", "/trigger", {"event": "kyc.approved"})
+    world.control("POST", "/settle")
+    told: dict[str, Any] = receiver.came[-1]
+    return told
+
+
+@pytest.mark.parametrize(
+    ("surprise", "status", "more", "less"),
+    [
+        ({"unknown_enum": True}, "something_new", set(), set()),
+        ({"unknown_enum": "type"}, None, set(), set()),
+        ({"extra_field": True}, None, {"added_later"}, set()),
+        ({"extra_field": "loyalty_points"}, None, {"loyalty_points"}, set()),
+        ({"missing_field": "reference"}, None, set(), {"reference"}),
+        ({"unknown_enum": "status", "missing_field": True}, "something_new", set(), {"reference"}),
+    ],
+)
+def test_an_answer_has_what_nobody_expects(
+    world: Remote, surprise: dict[str, Any], status: str | None, more: set[str], less: set[str]
+) -> None:
+    put(world, match={"method": "POST", "path": "/wallet/send"}, times=1, **surprise)
+    key = {"Idempotency-Key": "a"}
+    odd, true = (world.api("POST", "/wallet/send", SEND, key) for _ in range(2))
+    assert (odd.status, true.status, true.headers["Idempotent-Replayed"]) == (201, 201, "true")
+    assert odd.body["id"] == true.body["id"]
+    assert odd.body["status"] == (status or true.body["status"])
+    assert odd.body["type"] == ("something_new" if surprise.get("unknown_enum") == "type" else "send")
+    assert {*odd.body} - {*true.body} == more
+    assert {*true.body} - {*odd.body} == less
+    journal = world.control("GET", "/requests", params={"path": "/v1/wallet/send"}).body["data"]
+    assert len(journal) == 2
+    assert (hits(world), sends(world)) == ([1], 1)
+
+
+def test_every_row_of_a_list_has_the_word_that_nobody_knows(world: Remote) -> None:
+    put(world, match={"path": "/currencies"}, unknown_enum=True, times=1)
+    put(world, match={"path": "/currencies"}, unknown_enum="data.0.status", times=1)
+    every, first, true = (world.api("GET", "/currencies").body["data"] for _ in range(3))
+    assert {row["status"] for row in every} == {"something_new"}
+    assert [row["status"] for row in first] == ["something_new", *(row["status"] for row in true[1:])]
+
+
+def test_an_answer_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote) -> None:
+    put(world, match={"path": "/wallet/*"}, unknown_enum="status", times=1)
+    refused = world.api("POST", "/wallet/send", {**SEND, "amount": "99999999"})
+    assert (refused.status, refused.code, hits(world)) == (422, "amount_too_high", [0])
+    assert world.api("GET", "/wallet/assets").status == 200
+    assert hits(world) == [0], "its rows have no status"
+    assert world.api("POST", "/wallet/send", SEND).body["status"] == "something_new"
+    assert hits(world) == [1]
+
+
+@pytest.mark.parametrize(
+    ("surprise", "param", "words"),
+    [
+        ({"unknown_enum": "id"}, "unknown_enum", "id is not such a member; possible are status, "),
+        ({"missing_field": "id"}, "missing_field", "id is not such a member; possible are failure_code, "),
+        ({"missing_field": ""}, "missing_field", ""),
+        ({"extra_field": "status"}, "extra_field", "status is there already"),
+        ({"extra_field": "nowhere.more"}, "extra_field", "there is no object 'nowhere'"),
+        ({"unknown_enum": True, "respond": DOWN}, "respond", "in the true answer"),
+        ({"unknown_enum": False}, "respond", "unknown_enum"),
+        ({"unknown_type": True}, "unknown_type", ""),
+    ],
+)
+def test_a_surprise_that_cannot_be_is_refused(world: Remote, surprise: dict[str, Any], param: str, words: str) -> None:
+    fault = {"match": {"method": "POST", "path": "/wallet/send"}, **surprise}
+    answer = world.control("POST", "/faults", fault)
+    assert answer.refusal == (400, "invalid_parameter", param)
+    assert words in answer.body["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("event", "deliver", "param"),
+    [
+        ("kyc.approved", {"unknown_enum": "kyc_status"}, "deliver.unknown_enum"),
+        ("kyc.approved", {"unknown_type": "kyc.rejected"}, "deliver.unknown_type"),
+        ("kyc.approved", {"missing_field": "data.object"}, "deliver.missing_field"),
+        ("quote.expired", {"missing_field": True}, "deliver.missing_field"),
+    ],
+)
+def test_a_surprise_that_no_event_can_have_is_refused(
+    world: Remote, event: str, deliver: dict[str, Any], param: str
+) -> None:
+    answer = world.control("POST", "/faults", {"webhook": {"event": event}, "deliver": deliver})
+    assert answer.refusal == (400, "invalid_parameter", param)
+
+
+def test_a_webhook_has_what_nobody_expects_and_is_signed_like_that(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    odd = {"unknown_type": True, "unknown_enum": True, "extra_field": True, "missing_field": "data.object.reviewed_at"}
+    put(world, webhook={"event": "kyc.approved"}, deliver=odd, times=1)
+    told, again = (kyc_told(world, receiver) for _ in range(2))
+    assert (told["type"], told["data"]["object"]["kyc_status"]) == ("kyc.something_new", "something_new")
+    assert (told["added_later"], told["data"]["object"]["added_later"]) == ("something_new", "something_new")
+    assert "reviewed_at" not in told["data"]["object"]
+    assert (again["type"], again["data"]["object"]["kyc_status"]) == ("kyc.approved", "approved")
+    events = world.control("GET", "/events", params={"type": "kyc.approved"}).body["data"]
+    assert [row["data"]["object"]["kyc_status"] for row in events if row["id"] == told["id"]] == ["approved"]
+    first = world.control("GET", "/deliveries").body["data"][0]
+    assert (json.loads(first["request_body"]), first["event_type"]) == (told, "kyc.approved")
+    key = world.world["credentials"]["sandbox"]["webhook_key"]
+    signed = f"{first['request_headers']['X-Timestamp']}.{first['request_body']}".encode()
+    assert hmac.new(key.encode(), signed, "sha256").hexdigest() == first["request_headers"]["X-Signature"]
+
+
+def test_an_event_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    put(world, webhook={}, deliver={"missing_field": "data.object.tx_hash"})
+    told = kyc_told(world, receiver)
+    assert (told["type"], hits(world)) == ("kyc.approved", [0])

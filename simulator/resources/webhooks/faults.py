@@ -9,6 +9,7 @@ from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
 from simulator.kernel.journal import EVENTS, Event
 from simulator.kernel.table import Table
+from simulator.kernel.texts import NOTHING, Text
 from simulator.kernel.world import World
 from simulator.resources.webhooks.records import (
     DELIVERIES,
@@ -23,9 +24,9 @@ from simulator.resources.webhooks.records import (
     Webhook,
     delivery_id,
 )
-from simulator.wire import faults
+from simulator.wire import faults, surprises
 from simulator.wire.conditions import having, newest_of
-from simulator.wire.in_force import FAULTS, DeliveryPlan, first_hit
+from simulator.wire.in_force import FAULTS, DeliveryPlan, Surprise, first_hit
 from simulator.wire.records import Kind
 from simulator.wire.subjects import subjects_of
 
@@ -86,6 +87,7 @@ def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFa
         match.event in (None, event.type)
         and match.endpoint_id in (None, endpoint.id)
         and (fault.deliver.hold != "terminal" or _awaits_end(world, event, endpoint))
+        and ((surprise := Surprise.of(fault.deliver)) is None or _surprised(world, event, surprise) is not None)
     )
 
 
@@ -187,6 +189,17 @@ def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttemp
     return pending, replace(pending, stage=None)
 
 
+def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:
+    """What is sent and signed: the event's own bytes, but where a fault puts something unexpected into them."""
+    surprise = plan.surprise
+    return (surprise and _surprised(world, event, surprise)) or event.raw
+
+
+def _surprised(world: World, event: Event, surprise: Surprise) -> bytes | None:
+    places = surprises.places_of_event(tuple(world.wiring.kinds.values()), event.type)
+    return surprises.surprised(event.raw, places, surprise)
+
+
 def staleness_ms(plan: DeliveryPlan) -> int:
     """How much older than its sending the timestamp of an attempt is."""
     return _STALE_MS if plan.stale_timestamp else 0
@@ -205,12 +218,13 @@ def altered(raw: bytes) -> bytes:
     return raw + b" "
 
 
-def marked(delivery: Delivery, plan: DeliveryPlan) -> Delivery:
-    """A delivery that says how it was falsified."""
+def marked(world: World, delivery: Delivery, event: Event, plan: DeliveryPlan) -> Delivery:
+    """A delivery that says how it was falsified, and what was sent in place of the event's own bytes."""
     return replace(
         delivery,
         altered=plan.alter_body,
         corrupted=plan.corrupt_signature,
         stale=plan.stale_timestamp,
         unheard=delivery.error is not None and delivery.response_status in range(200, 300),
+        sent=NOTHING if plan.surprise is None else Text(body_of(world, event, plan)),
     )

@@ -7,7 +7,7 @@ import hmac
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
-from simulator.resources.webhooks.faults import falsified, staleness_ms
+from simulator.resources.webhooks.faults import body_of, falsified, staleness_ms
 from simulator.resources.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.version import __version__
 from simulator.wire.settings import settings_of
@@ -66,11 +66,14 @@ def sending_time_ms(world: World, wall_ms: int) -> int:
 
 
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
-    """The request of an attempt, stamped and signed at this moment; every attempt sends the event's own bytes (W7)."""
+    """The request of an attempt, stamped and signed at this moment.
+
+    Every attempt sends the event's own bytes (W7), but for what a fault puts into them.
+    """
     event = world.journal.event(attempt.event_id)
     if event is None:
         raise LookupError(f"the event {attempt.event_id} is gone")
     plan = attempt.pending.plan or NO_FAULT
-    timestamp_ms, raw = sending_time_ms(world, wall_ms) - staleness_ms(plan), event.raw  # unpacked where it is old
+    timestamp_ms, raw = sending_time_ms(world, wall_ms) - staleness_ms(plan), body_of(world, event, plan)
     headers = signed_headers(webhook_key(world, event.environment), timestamp_ms, raw)
     return falsified(plan, SignedRequest(attempt.url, headers, raw))

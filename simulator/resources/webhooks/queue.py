@@ -358,9 +358,9 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         response_body=Text(outcome.response_body),
     )
     if attempt.pending.plan is not None:
-        delivery = marked(delivery, attempt.pending.plan)
+        delivery = marked(world, delivery, event, attempt.pending.plan)
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
-    for text in (delivery.request_headers, delivery.response_headers, delivery.response_body):
+    for text in (delivery.request_headers, delivery.sent, delivery.response_headers, delivery.response_body):
         world.journal.lasting.add(text)
     return delivery
 

@@ -12,7 +12,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.ids import derive, text_of
 from simulator.kernel.store import TableKey
-from simulator.kernel.texts import NO_HEADERS, HeadersText, Text
+from simulator.kernel.texts import NO_HEADERS, NOTHING, HeadersText, Text
 from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.records import Record
 
@@ -161,7 +161,8 @@ class Delivery:
     """One attempt that was made (decision W12). `sequence` is the order in which the attempts of a world went out.
 
     `altered`, `corrupted` and `stale` say what a fault made of it: the body, the signature, the timestamp.
-    `unheard`: the receiver acknowledged it, and a fault lost its answer.
+    `unheard`: the receiver acknowledged it, and a fault lost its answer. `sent`: the body, where a fault put something
+    unexpected into that of the event.
     """
 
     id: Id
@@ -186,6 +187,7 @@ class Delivery:
     corrupted: bool = False
     stale: bool = False
     unheard: bool = False
+    sent: Text = NOTHING
 
     @property
     def was_dropped(self) -> bool:

@@ -148,7 +148,7 @@ def render_delivery(world: World, delivery: Delivery) -> WebhookDelivery:
 def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelivery:
     """The record of the control interface: also the exact request and what came back (null without an answer)."""
     event = world.journal.event(delivery.event_id)
-    raw = b"" if event is None else event.raw
+    raw = delivery.sent.read() or (b"" if event is None else event.raw)
     answered = delivery.response_status is not None
     return {
         **render_delivery(world, delivery),
