@@ -42,7 +42,7 @@ def activate(context: Context, world: World, names: Iterable[str]) -> list[str]:
     wanted = list(dict.fromkeys(reversed(list(names))))[::-1]
     for name in wanted:
         if not context.catalogue.knows(world, name):
-            raise UnknownScenario(name, "names")
+            raise UnknownScenario(name, context.catalogue.names(world), "names")
     before = active(world)
     for name in before:
         if name not in wanted:

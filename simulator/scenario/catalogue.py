@@ -18,6 +18,7 @@ from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.holding import NetworkStatus
 from simulator.scenario.matching import ABSENT, Condition, conditions, texts_of
 from simulator.scenario.script import REQUEST, Rule
+from simulator.wire import strict
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, Shown, dumps
@@ -43,8 +44,8 @@ UPLOADED = TableKey("uploaded_scenarios", Uploaded)
 class UnknownScenario(ControlError, KeyError):
     """No scenario of that name ships or was uploaded to the world: 404."""
 
-    def __init__(self, name: str, param: str | None = None) -> None:
-        super().__init__(404, "not_found", f"There is no scenario {name!r}.", param)
+    def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
+        super().__init__(404, "not_found", f"There is no scenario {name!r}{strict.did_you_mean(name, known)}.", param)
 
 
 class CannotActivate(ControlError):
@@ -183,7 +184,7 @@ class Catalogue:
         try:
             row = world.store[UPLOADED].get(name) or self._library[name]
         except KeyError:
-            raise UnknownScenario(name) from None
+            raise UnknownScenario(name, self.names(world)) from None
         kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
         ready = kept.get(name)
         if ready is None or ready.row is not row:

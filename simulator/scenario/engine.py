@@ -138,7 +138,7 @@ class Engine:
         stand the steps that wait for a network, without due time (decision S22).
         """
         if not self.knows(world, name):
-            raise UnknownScenario(name)
+            raise UnknownScenario(name, self.names(world))
         timers = world.agenda.in_firing_order(timer.key for timer in steps_of(world, name))
         pending: list[JsonObject] = [
             {
