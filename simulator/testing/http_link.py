@@ -70,6 +70,8 @@ class HttpLink:
             raise Unreachable(self.url, str(error) or type(error).__name__) from None
         if response.is_success and not response.content:
             return None
+        if response.is_success and response.headers.get("Content-Type", "").startswith("application/yaml"):
+            return response.text
         try:
             answer = response.json()
         except ValueError:

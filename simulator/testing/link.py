@@ -31,6 +31,7 @@ class Link(Protocol):
         timeout_seconds: float | None = None,
     ) -> Any:
         """A control call: `path` is below /_simulator, `world` the id for its header. The parsed answer, or None.
+        Of YAML it is the text.
 
         A body of bytes is sent as it is: the YAML of a scenario. `query`: members that are None are left out.
         SimulatorError (`errors.error_of`) when it is refused, or nothing answers.

@@ -17,6 +17,7 @@ import pytest
 
 if TYPE_CHECKING:
     from simulator.testing.plugin_run import Run
+    from simulator.testing.plugin_summary import Summary, Told
     from simulator.testing.server import Server
     from simulator.testing.worlds import World
 
@@ -91,8 +92,12 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"{option.name} is {value!r}; it is one of {', '.join(option.choices)}")
     if config.getoption("simulator_url") and config.getoption("simulator") == "inprocess":
         raise pytest.UsageError(
-            "--simulator-url names a server that runs, and --simulator=inprocess starts none: give one"
+            "--simulator-url names a server that runs, and --simulator=inprocess needs none: say one of the two"
         )
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(_Reporter(config), "rampsim-reporter")
+        if config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice"):
+            _summary(config)  # which says so when no test had a world
 
 
 def chosen(config: pytest.Config, name: str) -> str:
@@ -103,6 +108,7 @@ def chosen(config: pytest.Config, name: str) -> str:
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
+SUMMARY: pytest.StashKey[Summary] = pytest.StashKey()
 RUN_ID: pytest.StashKey[str] = pytest.StashKey()
 """In the controller of pytest-xdist: the id that its workers have in common."""
 
@@ -127,16 +133,64 @@ def directory_of(run_id: str) -> Path:
     return Path(tempfile.gettempdir(), f"rampsim-{run_id}")
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_configure_node(node: Any) -> None:
-    node.config.stash[RUN_ID] = node.workerinput["testrunuid"]
+# What processes of a run tell each other
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    """The workers are gone, and so is their server a moment later: a run leaves nothing behind."""
-    directory = directory_of(config.stash.get(RUN_ID, ""))
-    if RUN_ID in config.stash and directory.exists():
-        import_module("simulator.testing.run_server").RunServer(directory).wait_for_end()
+_TOLD = "rampsim"
+
+
+def hand_on(bearer: pytest.TestReport | pytest.Session, told: Told) -> None:
+    """Let what a process has to tell go to whoever reports the run, with the report of a test or at the end."""
+    if not told:
+        return
+    if isinstance(bearer, pytest.TestReport):
+        setattr(bearer, _TOLD, told)
+    elif hasattr(bearer.config, "workeroutput"):
+        bearer.config.workeroutput[_TOLD] = told
+    else:
+        _summary(bearer.config).add(told)
+
+
+def _summary(config: pytest.Config) -> Summary:
+    if SUMMARY not in config.stash:
+        config.stash[SUMMARY] = import_module("simulator.testing.plugin_summary").Summary(config)
+    return config.stash[SUMMARY]
+
+
+class _Reporter:
+    """In the process that reports the run: the only one, or the controller of pytest-xdist."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if hasattr(report, _TOLD):
+            _summary(self._config).add(getattr(report, _TOLD))
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_configure_node(self, node: Any) -> None:
+        self._config.stash[RUN_ID] = node.workerinput["testrunuid"]
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: Any) -> None:
+        told = getattr(node, "workeroutput", {}).get(_TOLD)
+        if told:
+            _summary(self._config).add(told)
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        if SUMMARY in self._config.stash and _summary(self._config).fails and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if SUMMARY in self._config.stash:
+            _summary(self._config).write(terminalreporter)
+
+    def pytest_unconfigure(self) -> None:
+        """The workers are gone, and so is their server a moment later: a run leaves nothing behind."""
+        directory = directory_of(self._config.stash.get(RUN_ID, ""))
+        if RUN_ID in self._config.stash and directory.exists():
+            import_module("simulator.testing.run_server").RunServer(directory).wait_for_end()
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ import itertools
 import os
 import re
 import uuid
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Iterator
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -17,7 +17,10 @@ import pytest
 from simulator.testing import plugin_markers
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
-from simulator.testing.plugin import chosen, directory_of
+from simulator.testing.link import Link
+from simulator.testing.plugin import chosen, directory_of, hand_on
+from simulator.testing.plugin_report import Keeper
+from simulator.testing.plugin_summary import Notes
 from simulator.testing.run_server import RunServer
 from simulator.testing.server import Server
 from simulator.testing.worlds import World
@@ -32,12 +35,12 @@ class Run:
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
         self._run_server: RunServer | None = None
+        self._notes = Notes(config)
         worker: dict[str, Any] = getattr(config, "workerinput", {})
         self._id: str = worker.get("testrunuid") or uuid.uuid4().hex
-        self.mark = self._id[:6] + worker.get("workerid", "")
-        """Stands in the ids of the worlds of this process."""
+        self._mark = self._id[:6] + worker.get("workerid", "")
         self._count = itertools.count(1)
-        self._open: list[World] = []
+        self._open: dict[str, World] = {}
 
     # Servers
 
@@ -53,27 +56,29 @@ class Run:
         return self.server_in_process() if chosen(config, "simulator") == "inprocess" else self._server_of_the_run
 
     def server_in_process(self) -> Server:
+        """The server of this process, without any socket."""
         return self._server_in_process
 
     @cached_property
     def _server_in_process(self) -> Server:
-        return Server(import_module("simulator.testing.in_process").InProcessLink())
+        link: Link = import_module("simulator.testing.in_process").InProcessLink()
+        return _Server(link, self._begin)
 
     @cached_property
     def _server_of_the_run(self) -> Server:
         self._run_server = RunServer(directory_of(self._id))
         try:
-            return Server(HttpLink(self._run_server.join()), self._run_server.leave)
+            return _Server(HttpLink(self._run_server.join()), self._begin, self._run_server.leave)
         except SimulatorError as error:
-            raise failure(str(error)) from None
+            raise _failure(str(error)) from None
 
     def _server_at(self, url: str) -> Server:
         try:
             link = HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN"))
             link.control("GET", "/health")
         except SimulatorError as error:
-            raise failure(str(error)) from None
-        return Server(link)
+            raise _failure(str(error)) from None
+        return _Server(link, self._begin, outlives=True)
 
     # Worlds
 
@@ -81,56 +86,111 @@ class Run:
         """A world as the markers of a test say; it ends with the test."""
         body = plugin_markers.body_of(item)
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", item.name).strip("-")[:40]
-        body = {"id": f"{name}-{self.mark}-{next(self._count)}", "seed": 1, **body}
+        body = {"id": f"{name}-{self._mark}-{next(self._count)}", "seed": 1, **body}
         try:
             world = server.new_world(**body)
         except (SimulatorError, ValueError) as error:
-            raise failure(f"The world of this test cannot be made. {self._why_dead() or error}") from None
-        item.stash.setdefault(WORLDS, []).append(world)
-        self._open.append(world)
+            raise _failure(f"The world of this test cannot be made. {self._why_dead() or error}") from None
+        item.stash.setdefault(WORLDS, list[World]()).append(world)
         return world
 
     def _why_dead(self) -> str:
         """What the server of the run said last, where it has died."""
         said = None if self._run_server is None else self._run_server.last_words()
-        return "" if said is None else f"The simulator of this run has died. It said:\n{said}"
+        return "" if said is None else f"The simulator of this run has died. It said:\n{said or '(nothing)'}"
+
+    def _begin(self, world: World) -> None:
+        """A world was made, for a test or by one."""
+        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        self._open[world.id] = world
+        world.before_end.append(lambda one: self._notes.take(test, one))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_makereport(
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        worlds = item.stash.get(WORLDS, [])
-        if worlds and report.failed:
-            item.stash[FAILED] = True
-        if worlds and report.when == "teardown":
-            self._end(item, worlds)
+        if WORLDS in item.stash:
+            if report.failed and not item.stash.get(FAILED, False):
+                item.stash[FAILED] = True
+                report.sections += self._sections(item)
+            if report.when == "teardown":
+                self._end_worlds(item)
+        if report.when == "teardown":
+            hand_on(report, self._notes.tell())
         return report
 
-    def _end(self, item: pytest.Item, worlds: list[World]) -> None:
-        """What is to be done with the worlds of a test after it, its fixtures included."""
+    def _sections(self, item: pytest.Item) -> Iterator[tuple[str, str]]:
+        for name, world in _named(item):
+            yield f"rampsim: the world {world.id}", self._keeper(world, failed=True).section(name, world)
+
+    def _keeper(self, world: World, *, failed: bool) -> Keeper:
         keep = chosen(self._config, "simulator_keep")
-        kept = keep == "always" or (keep == "failed" and item.stash.get(FAILED, False))
-        for world in worlds:
-            self._open.remove(world)
-            if kept:
-                world.close()
-            else:
+        in_process = world.server is self.__dict__.get("_server_in_process")
+        return Keeper(
+            self._config,
+            keeps=keep == "always" or (failed and keep == "failed"),
+            outlives=isinstance(world.server, _Server) and world.server.outlives,
+            has_socket=not in_process,
+        )
+
+    def _end_worlds(self, item: pytest.Item) -> None:
+        """A test is over, its fixtures included: end its worlds, or keep them."""
+        failed = item.stash.get(FAILED, False)
+        for name, world in _named(item):
+            del self._open[world.id]
+            keeper = self._keeper(world, failed=failed)
+            if not keeper.keeps:
                 _delete(world)
+                continue
+            if not failed:
+                self._notes.keep(item.nodeid, keeper.look(name, world))
+            self._notes.take(item.nodeid, world)
+            world.close()
         del item.stash[WORLDS]
         item.stash[FAILED] = False
 
     # The end
 
-    def pytest_unconfigure(self) -> None:
-        for world in self._open:  # of tests that were interrupted
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """End the worlds that tests made by `simulator.new_world`, and those of tests that were interrupted."""
+        for world in self._open.values():
             _delete(world)
+        hand_on(session, self._notes.tell())
+
+    def pytest_unconfigure(self) -> None:
         for server in ("_server_in_process", "_server_of_the_run"):
             if server in self.__dict__:
                 self.__dict__[server].stop()
         if self._run_server is not None:
-            self._run_server.leave()
             self._run_server.wait_for_end()
+
+
+class _Server(Server):
+    """A server that tells of every world that is made in it. `outlives`: it goes on when the run has ended."""
+
+    def __init__(
+        self,
+        link: Link,
+        begin: Callable[[World], None],
+        stop: Callable[[], None] | None = None,
+        *,
+        outlives: bool = False,
+    ) -> None:
+        super().__init__(link, stop)
+        self._begin = begin
+        self.outlives = outlives
+
+    def new_world(self, **body: Any) -> World:
+        world = super().new_world(**body)
+        self._begin(world)
+        return world
+
+
+def _named(item: pytest.Item) -> list[tuple[str, World]]:
+    """The worlds of a test, each with a name for its files."""
+    worlds: list[World] = item.stash[WORLDS]
+    return [(f"{item.nodeid}-{n}" if n > 1 else item.nodeid, world) for n, world in enumerate(worlds, 1)]
 
 
 def _delete(world: World) -> None:
@@ -138,6 +198,6 @@ def _delete(world: World) -> None:
         world.delete()
 
 
-def failure(why: str) -> BaseException:
+def _failure(why: str) -> BaseException:
     """What fails a test, or what its fixtures need, in these words and without a traceback."""
     return pytest.fail.Exception(why, pytrace=False)

@@ -53,6 +53,8 @@ class World:
         """The world object of the control interface, as it was when the world was made or last put back."""
         self.on_advance: list[Callable[[datetime], None]] = []
         """Called with the new simulated time after every `advance`."""
+        self.before_end: list[Callable[[World], None]] = []
+        """Called before the world, or a fork of it, ends or is put back: what has happened in it is still there."""
         self._clients: list[httpx.Client] = []
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
@@ -316,10 +318,12 @@ class World:
 
     def restore(self, snapshot: Target) -> None:
         """Go back to a snapshot of this world. Clients sign in anew by themselves."""
+        self._tell_end()
         self._put_back(self.control("POST", f"/snapshots/{quote(id_of(snapshot), safe='')}/restore"))
 
     def reset(self) -> None:
         """Begin anew: same seed and keys, as the world was made. Clients sign in anew by themselves."""
+        self._tell_end()
         self._put_back(self.control("POST", "/reset"))
         if self._begun_with is not None:
             self.scenario(*self._begun_with)
@@ -330,6 +334,10 @@ class World:
             sign_in.forget()
         self._tell_advanced(info["clock"]["now"])
 
+    def _tell_end(self) -> None:
+        for tell in self.before_end:
+            tell(self)
+
     def fork(self, snapshot: Target | None = None, **body: Any) -> World:
         """A world of its own that goes on from here, or from a snapshot, with keys of its own. It ends with this one.
 
@@ -338,6 +346,7 @@ class World:
         kept = self.snapshot() if snapshot is None else snapshot
         made: WorldObject = self.link.control("POST", "/worlds", {**body, "from_snapshot": id_of(kept)})
         fork = World(self.link, made, self.server)
+        fork.before_end = self.before_end
         self._forks.append(fork)
         return fork
 
@@ -348,6 +357,7 @@ class World:
         self.close()
         if self._ended:
             return
+        self._tell_end()
         try:
             self.link.control("DELETE", f"/worlds/{quote(self.id, safe='')}")
         except SimulatorError as error:
