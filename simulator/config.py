@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import field
 from decimal import Decimal, InvalidOperation
+from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
@@ -30,7 +31,10 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True)
 class Config:
-    """A validated configuration. `now_ms` None means: the wall clock, or the usual start of a manual clock."""
+    """A validated configuration. `now_ms` None means: the wall clock, or the usual start of a manual clock.
+
+    `state`: the document of a world that stands in place of the default one.
+    """
 
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
@@ -43,6 +47,7 @@ class Config:
     allowed_hosts: tuple[str, ...] = ()
     idle_seconds: float = 60.0
     request_seconds: float = 30.0
+    state: Path | None = None
     settings: SettingSet = field(default_factory=lambda: DEFAULTS.copy())
 
 
@@ -61,6 +66,7 @@ def make_config(
     allowed_hosts: tuple[str, ...],
     idle_timeout: str,
     request_timeout: str,
+    state: str | None = None,
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones."""
     problems: list[str] = []
@@ -86,7 +92,7 @@ def make_config(
         raise ConfigError(problems)
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
-        allowed_hosts, idle_seconds, request_seconds, validated,
+        allowed_hosts, idle_seconds, request_seconds, Path(state) if state else None, validated,
     )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulato
 from simulator.config import Config, ConfigError
 from simulator.contract import serving
 from simulator.control import app as control
-from simulator.control import insight, rows
+from simulator.control import documents, insight, rows
 from simulator.courier.courier import wall_clock_ms
 from simulator.courier.transport import Transport
 from simulator.kernel.clock import format_timestamp
@@ -59,6 +59,8 @@ def create_app(config: Config | None = None, *, transport: Transport | None = No
         simulator.create_world(blueprint)
     except ControlError as error:
         raise ConfigError([f"--scenario: {error.message}"]) from None
+    if config.state is not None:
+        _restore(simulator, config.state)
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
     return application_of(
@@ -106,6 +108,16 @@ class _Home:
         else:
             application: Application = scope["app"]
             await application.interface(scope, receive, send)
+
+
+def _restore(simulator: Simulator, path: Path) -> None:
+    """Put the world that a file holds in place of the default one; ConfigError when it holds none."""
+    try:
+        simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
+    except OSError as error:
+        raise ConfigError([f"--state: {str(path)!r} cannot be read: {error.strerror or error}"]) from None
+    except ControlError as error:
+        raise ConfigError([f"--state {path}: {error.message}"]) from None
 
 
 def scenario_problems(names: tuple[str, ...]) -> list[str]:

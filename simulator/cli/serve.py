@@ -35,6 +35,12 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     "[default: autopilot and test-values; none: nothing happens but by timers and calls]",
     multiple=True,
 )
+@_option(
+    "--state",
+    "File with the world to begin with, in place of the default one: what GET /_simulator/state gives, and what "
+    "pytest keeps of a test.",
+    metavar="FILE",
+)
 @_option("--control-token", "Token that the control interface asks for.")
 @_option(
     "--allowed-host",
@@ -62,8 +68,8 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str,
-    end_with_stdin: bool, **settings: Any,
+    state: str | None, control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str,
+    request_timeout: str, end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
 
@@ -81,7 +87,7 @@ def serve(
                 host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
                 scenarios=names if scenario else None, control_token=control_token, settings=settings,
                 is_loopback=is_loopback(host), allowed_hosts=allowed_host,
-                idle_timeout=idle_timeout, request_timeout=request_timeout,
+                idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
             )  # fmt: skip
         except ConfigError as error:
             fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)

@@ -86,7 +86,7 @@ class Run:
         """A world as the markers of a test say; it ends with the test."""
         body = plugin_markers.body_of(item)
         name = re.sub(r"[^A-Za-z0-9._-]+", "-", item.name).strip("-")[:40]
-        body = {"id": f"{name}-{self._mark}-{next(self._count)}", "seed": 1, **body}
+        body = {"id": f"{name}-{self._mark}-{next(self._count)}", **body}
         try:
             world = server.new_world(**body)
         except (SimulatorError, ValueError) as error:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from click.testing import CliRunner, Result
 
@@ -110,6 +111,31 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "journal_bytes": 100_000,
         "timers_per_instant": 60,
     }
+
+
+@pytest.mark.slow
+def test_it_begins_with_a_world_from_a_file(tmp_path: Path) -> None:
+    """It stands in place of the default one, with its own keys, time and resources."""
+    with process("--port", "0", "--clock", "manual", "--seed", "7", "--now", "2026-04-01T00:00:00Z") as (_, lines):
+        origin = lines[-1].removeprefix("Ready on ")
+        made = httpx.post(f"{origin}/_simulator/worlds", json={"id": "kept", "clock": {"now": "2026-05-01T00:00:00Z"}})
+        document = httpx.get(f"{origin}/_simulator/state", headers={"X-Simulator-World": "kept"}).content
+    (tmp_path / "kept.json").write_bytes(document)
+    with process("--port", "0", "--state", str(tmp_path / "kept.json")) as (_, lines):
+        world = world_of(lines)
+    assert (world["id"], world["seed"], world["clock"]["now"]) == (
+        "default", made.json()["seed"], "2026-05-01T00:00:00.000Z"
+    )  # fmt: skip
+    assert world["credentials"]["sandbox"]["secret_key"] == made.json()["credentials"]["sandbox"]["secret_key"]
+
+
+def test_a_file_that_holds_no_world_is_said(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("no world")
+    for path, why in (("nowhere", "cannot be read: No such file or directory"), ("text", "not valid JSON")):
+        result = serve("--state", str(tmp_path / path))
+        assert result.exit_code == 2
+        assert result.stderr.startswith("rampsim: --state")
+        assert why in result.stderr
 
 
 @pytest.mark.parametrize("token", [None, "", "   "])
