@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from simulator.testing.worlds import scenario_file
+from simulator.testing.given import scenario_file
 
 
 def body_of(item: pytest.Item) -> dict[str, Any]:

@@ -15,9 +15,10 @@ from typing import IO, TYPE_CHECKING, Any
 
 from simulator.address import CONTROL_BASE
 from simulator.testing.errors import SimulatorError
+from simulator.testing.given import scenario_file, timestamp
 from simulator.testing.http_link import HttpLink
 from simulator.testing.link import Link
-from simulator.testing.worlds import World, scenario_file, timestamp
+from simulator.testing.worlds import World
 
 if TYPE_CHECKING:
     from simulator.control.worlds import WorldObject

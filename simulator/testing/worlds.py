@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
 from importlib import import_module
@@ -18,6 +18,7 @@ from simulator.testing.books import Ledger, available, ledger_of
 from simulator.testing.clients import Keys, SignIn, make_async_client, make_client
 from simulator.testing.errors import NotReached, SimulatorError
 from simulator.testing.faults import Fault, make_fault
+from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.link import Link
 
 if TYPE_CHECKING:
@@ -33,9 +34,6 @@ if TYPE_CHECKING:
     from simulator.insight.shapes import Finding
     from simulator.resources.webhooks import shapes as webhooks
     from simulator.testing.server import Server
-
-Target = str | Mapping[str, Any]
-"""A resource: its id, or the resource itself as any answer shows it."""
 
 
 class World:
@@ -168,13 +166,13 @@ class World:
         (ten years); NotReached when it never comes. `wait`: for receivers that are slow to answer.
         Gives the receipt: `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
-        goal = None if until is None else _ids_in(until)
+        goal = None if until is None else ids_in(until)
         body = {
-            "by": None if by is None else _span(by),
+            "by": None if by is None else span_of(by),
             "to": None if to is None else timestamp(to),
             "to_next_timer": to_next_timer or None,
             "until": goal,
-            "horizon": None if horizon is None else _span(horizon),
+            "horizon": None if horizon is None else span_of(horizon),
         }
         asked = {name: value for name, value in body.items() if value is not None}
         try:
@@ -390,39 +388,3 @@ class World:
 
     def _list(self, path: str, query: Mapping[str, Any]) -> Any:
         return self.control("GET", path, query=query)["data"]
-
-
-def id_of(target: Target) -> str:
-    """The id of a resource that is named by it or given whole; ValueError when it has none."""
-    if isinstance(target, str):
-        return target
-    found = target.get("id")
-    if not isinstance(found, str):
-        raise ValueError(f"this has no `id`, so it is no resource: {dict(target)!r}")
-    return found
-
-
-def _ids_in(until: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        name: id_of(value) if name in ("resource", "object_id") and value is not None else value
-        for name, value in until.items()
-    }
-
-
-def timestamp(moment: str | datetime) -> str:
-    """A moment as the control interface takes it; ValueError for a datetime that does not say its time zone."""
-    if isinstance(moment, str):
-        return moment
-    if moment.tzinfo is None:
-        raise ValueError(f"{moment!r} has no time zone: say datetime(..., tzinfo=UTC)")
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _span(span: str | float | timedelta) -> str | float:
-    return f"{span // timedelta(milliseconds=1)}ms" if isinstance(span, timedelta) else span
-
-
-def scenario_file(given: str | Path) -> Path | None:
-    """The path of a scenario's file, None for the name of a scenario."""
-    is_path = isinstance(given, Path) or given.endswith((".yaml", ".yml", ".json")) or "/" in given
-    return Path(given) if is_path else None

@@ -1,0 +1,49 @@
+"""What tests give to a world, as the control interface takes it: resources, moments, lengths of time, files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+Target = str | Mapping[str, Any]
+"""A resource: its id, or the resource itself as any answer shows it."""
+
+
+def id_of(target: Target) -> str:
+    """The id of a resource that is named by it or given whole; ValueError when it has none."""
+    if isinstance(target, str):
+        return target
+    found = target.get("id")
+    if not isinstance(found, str):
+        raise ValueError(f"this has no `id`, so it is no resource: {dict(target)!r}")
+    return found
+
+
+def ids_in(until: Mapping[str, Any]) -> dict[str, Any]:
+    """What an advance waits for, with resources by their ids."""
+    return {
+        name: id_of(value) if name in ("resource", "object_id") and value is not None else value
+        for name, value in until.items()
+    }
+
+
+def timestamp(moment: str | datetime) -> str:
+    """A moment as the control interface takes it; ValueError for a datetime that does not say its time zone."""
+    if isinstance(moment, str):
+        return moment
+    if moment.tzinfo is None:
+        raise ValueError(f"{moment!r} has no time zone: say datetime(..., tzinfo=UTC)")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def span_of(span: str | float | timedelta) -> str | float:
+    """A length of time as the control interface takes it."""
+    return f"{span // timedelta(milliseconds=1)}ms" if isinstance(span, timedelta) else span
+
+
+def scenario_file(given: str | Path) -> Path | None:
+    """The path of a scenario's file, None for the name of a scenario."""
+    is_path = isinstance(given, Path) or given.endswith((".yaml", ".yml", ".json")) or "/" in given
+    return Path(given) if is_path else None
