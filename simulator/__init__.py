@@ -28,14 +28,13 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    """A public name from its module, imported when it is first asked for: the command line starts without all this."""
+    """A public name from its module, imported when it is first asked for: the command line starts without all this.
+
+    `dir()` does not tell of them: freezegun asks every module for all that stands there, and would import everything.
+    """
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
     value = globals()[name] = getattr(import_module(_HOMES[name]), name)
     return value
-
-
-def __dir__() -> list[str]:
-    return [*__all__]

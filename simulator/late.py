@@ -73,3 +73,12 @@ class _LateFinder:
 def import_late(package: str, *, at_once: tuple[str, ...] = ()) -> None:
     """From now on every module below this package runs when it is first used, but for those in packages `at_once`."""
     sys.meta_path.insert(0, _LateFinder(package, at_once))
+
+
+def run_all() -> None:
+    """Run what was imported so far and has not run yet, and what that imports."""
+    while late := [module for module in tuple(sys.modules.values()) if type(module) is _LateModule]:
+        for module in late:
+            loader = module.__loader__
+            assert isinstance(loader, _LateLoader)
+            loader.run(module)

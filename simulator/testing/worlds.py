@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from simulator.control.worlds import WorldObject
     from simulator.insight.shapes import Finding
     from simulator.resources.webhooks import shapes as webhooks
+    from simulator.testing.freezing import Library
     from simulator.testing.server import Server
 
 
@@ -190,9 +191,14 @@ class World:
             for hear in list(self.on_advance):
                 hear(datetime.fromisoformat(now))
 
-    def freeze(self) -> contextlib.AbstractContextManager[Any]:
-        """Hold the test's own time at `now` for the block; `advance` moves both, X-Timestamp is simulated."""
-        frozen: contextlib.AbstractContextManager[Any] = import_module("simulator.testing.freezing").freeze(self)
+    def freeze(self, using: Library | None = None) -> contextlib.AbstractContextManager[World]:
+        """Hold the test's own time at `now` for the block; `advance` moves both, X-Timestamp is simulated.
+
+        `using`: "freezegun" or "time-machine"; see `freezing.freeze`.
+        """
+        frozen: contextlib.AbstractContextManager[World] = import_module("simulator.testing.freezing").freeze(
+            self, using
+        )
         return frozen
 
     # The world outside
@@ -214,6 +220,8 @@ class World:
         """Walk to an event, on a resource or on one that is found or made; gives the event and the steps to it."""
         body = {"event": event} if target is None else {"event": event, "target": id_of(target)}
         answer: TriggerAnswer = self.control("POST", "/trigger", body, environment=environment)
+        if self.on_advance:
+            self._tell_advanced(self.control("GET", "/clock")["now"])
         return answer
 
     def scenario(self, *names_or_paths: str | Path | Mapping[str, Any]) -> None:

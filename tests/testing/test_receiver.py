@@ -37,6 +37,7 @@ def test_keeps_what_comes_with_headers_bytes_and_verdict(a_world: World, webhook
     a_world.trigger(DONE)
 
     delivery = webhooks.wait_for(DONE)
+    a_world.settle()
 
     assert delivery.event == a_world.event(DONE)
     assert delivery == delivery.event

@@ -1,0 +1,81 @@
+"""A test's own time, held at the simulated time of a world."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import datetime
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Literal
+
+from simulator.testing.errors import SimulatorError, missing
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+Library = Literal["freezegun", "time-machine"]
+Move = Callable[[datetime], None]
+
+_KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver")
+"""Modules that go on by real time where they have `from time import monotonic` or `perf_counter`: they wait by it."""
+
+
+@contextmanager
+def freeze(world: World, using: Library | None = None) -> Iterator[World]:
+    """Hold the time of this process at the simulated time; what moves the world's clock moves both.
+
+    `using`: freezegun, or time-machine; without it the first of them that is installed. For the block webhooks are
+    stamped with simulated time (setting `webhook_timestamp`), so that a verifier that asks `time.time()` accepts them.
+    The clock of the world has to be manual: SimulatorError when it runs by itself. ImportError without a library.
+    Real time goes on for what waits: event loops of asyncio and trio, time limits of httpx, `Receiver.wait_for`.
+    """
+    clock = world.control("GET", "/clock")
+    if clock["mode"] != "manual":
+        raise SimulatorError(
+            f"A world that is frozen needs a manual clock; that of {world.id} is {clock['mode']} and runs by itself. "
+            'Make the world with clock={"mode": "manual"}.'
+        )
+    hold = _holder(using)
+    before = world.control("GET", "/settings")["webhook_timestamp"]
+    world.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
+    try:
+        with hold(datetime.fromisoformat(clock["now"])) as move:
+            world.on_advance.append(move)
+            try:
+                yield world
+            finally:
+                world.on_advance.remove(move)
+    finally:
+        world.control("PATCH", "/settings", {"webhook_timestamp": before})
+
+
+def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManager[Move]]:
+    """What holds the time at a moment and gives the function that moves it."""
+    holders = {"freezegun": _freezegun, "time-machine": _time_machine}
+    if using is not None and using not in holders:
+        raise ValueError(f"freeze: using is 'freezegun' or 'time-machine', not {using!r}")
+    for name in (using,) if using else holders:
+        if find_spec(name.replace("-", "_")) is not None:
+            return holders[name]
+    raise missing(using or "freezegun", "world.freeze()")
+
+
+@contextmanager
+def _freezegun(now: datetime) -> Iterator[Move]:
+    import freezegun
+    from freezegun import api
+
+    frozen = freezegun.freeze_time(now, ignore=list(_KEEP_REAL), real_asyncio=True)
+    with frozen as factory:
+        # freezegun means by `ignore` two things: which modules keep what they have imported, and who is called from
+        # which modules gets real time. The second would reach tests that trio runs, and applications called from here.
+        api.ignore_lists[-1] = tuple(name for name in api.ignore_lists[-1] if name not in _KEEP_REAL)
+        yield factory.move_to
+
+
+@contextmanager
+def _time_machine(now: datetime) -> Iterator[Move]:
+    import time_machine
+
+    with time_machine.travel(now, tick=False) as traveller:
+        yield lambda moment: traveller.move_to(moment, tick=False)

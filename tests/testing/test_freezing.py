@@ -1,0 +1,203 @@
+"""The time of a test and the simulated time as one."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+
+import anyio
+import httpx
+import pytest
+
+from simulator.resources.webhooks import sign
+from simulator.testing import Delivery, Receiver, SimulatorError, World, receiver, world
+
+EVENT = "beneficiary.created"
+START = datetime(2026, 1, 5, 8, tzinfo=UTC)
+
+
+@pytest.fixture(params=["over HTTP", "in process"])
+def a_world(request: pytest.FixtureRequest) -> Iterator[World]:
+    with world(in_process=request.param == "in process", seed=7) as made:
+        yield made
+
+
+@pytest.fixture(params=["freezegun", "time-machine"])
+def using(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
+
+
+def verifies(key: str, delivery: Delivery) -> bool:
+    """What an integrator's verifier does: five minutes by its own clock."""
+    stamp = int(delivery.headers["X-Timestamp"])
+    is_fresh = abs(time.time() * 1000 - stamp) <= 300_000
+    return is_fresh and delivery.headers["X-Signature"] == sign(key, stamp, delivery.body)
+
+
+def test_time_stands_at_the_simulated_time_and_goes_with_it(a_world: World, using: str) -> None:
+    with a_world.freeze(using=using):
+        assert datetime.now(UTC) == START == a_world.now
+        a_world.advance("31m")
+        assert datetime.now(UTC) == START + timedelta(minutes=31) == a_world.now
+        assert time.time() == datetime.now(UTC).timestamp()
+
+    assert abs(datetime.now(UTC) - START) > timedelta(days=30)
+
+
+def test_a_verifier_that_asks_for_the_time_accepts_what_comes(a_world: World, using: str) -> None:
+    with receiver(a_world) as webhooks, a_world.freeze(using=using):
+        verdicts = []
+
+        def verify(delivery: Delivery) -> int:
+            verdicts.append(verifies(a_world.keys.webhook_key, delivery))
+            return 200
+
+        webhooks.respond_with(verify)
+        a_world.act("emit", type=EVENT)
+        webhooks.wait_for(EVENT)
+        a_world.advance("3d")
+        a_world.act("emit", type=EVENT)
+        a_world.settle()
+
+        assert verdicts == [True, True]
+        assert [delivery.genuine for delivery in webhooks.received] == [True, True]
+        assert webhooks.received[1].headers["X-Timestamp"] == f"{round(a_world.now.timestamp() * 1000)}"
+
+
+@pytest.mark.parametrize("kind", ["wsgi", "asgi"])
+def test_an_application_has_the_frozen_time(a_world: World, using: str, kind: str) -> None:
+    seen: list[float] = []
+
+    def wsgi(environ, start_response):  # type: ignore[no-untyped-def]
+        seen.append(time.time())
+        start_response("200 OK", [])
+        return []
+
+    async def asgi(scope, receive, send):  # type: ignore[no-untyped-def]
+        assert scope["type"] == "http"
+        seen.append(time.time())
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body"})
+
+    with receiver(a_world) as webhooks, a_world.freeze(using=using):
+        webhooks.forward_to(wsgi if kind == "wsgi" else asgi)
+        a_world.act("emit", type=EVENT)
+        webhooks.wait_for(EVENT)
+
+    assert seen == [START.timestamp()]
+
+
+def test_the_setting_is_afterwards_what_it_was(a_world: World, using: str) -> None:
+    with a_world.freeze(using=using):
+        assert a_world.control("GET", "/settings")["webhook_timestamp"] == "simulated"
+    assert a_world.control("GET", "/settings")["webhook_timestamp"] == "wall"
+
+    with pytest.raises(ZeroDivisionError), a_world.freeze(using=using):
+        raise ZeroDivisionError
+    assert a_world.control("GET", "/settings")["webhook_timestamp"] == "wall"
+    assert a_world.on_advance == []
+
+
+def test_whatever_moves_the_clock_moves_the_time(a_world: World, using: str) -> None:
+    with a_world.freeze(using=using):
+        snapshot = a_world.snapshot()
+        a_world.trigger("quote.expired")
+        assert datetime.now(UTC) == a_world.now > START
+        a_world.restore(snapshot)
+        assert datetime.now(UTC) == START
+
+
+def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: str) -> None:
+    with receiver(a_world) as webhooks, a_world.freeze(using=using):
+        webhooks.respond(200, times=1, delay=0.01)
+        a_world.act("emit", type=EVENT)
+        a_world.settle()
+        with pytest.raises(AssertionError, match=r"No deposit\.confirmed came"):
+            webhooks.wait_for("deposit.confirmed", timeout=0.01)
+        a_world.fault("GET /profile", delay="10ms", times=1)
+        assert a_world.client.get("/profile").status_code == 200
+        a_world.fault("GET /profile", delay="20s", times=1)
+        with pytest.raises(httpx.ReadTimeout):
+            a_world.client.get("/profile", timeout=0.05)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+def test_async_tests_go_on(a_world: World, using: str, backend: str) -> None:
+    async def shop() -> None:
+        with a_world.freeze(using=using):
+            await anyio.sleep(0.001)
+            assert time.time() == START.timestamp()
+            async with a_world.async_client as client:
+                assert (await client.get("/profile")).status_code == 200
+            with anyio.move_on_after(0.001) as scope:
+                await anyio.sleep(3600)
+            assert scope.cancelled_caught
+
+    anyio.run(shop, backend=backend)
+
+
+def test_a_loop_of_asyncio_that_runs_already_goes_on(a_world: World) -> None:
+    async def shop() -> None:
+        with a_world.freeze():
+            await asyncio.wait_for(asyncio.sleep(0.001), 60)
+            assert time.monotonic() == time.monotonic()
+
+    asyncio.run(shop())
+
+
+def test_a_clock_that_runs_cannot_be_held() -> None:
+    with world(in_process=True, clock={"mode": "real"}) as running:
+        with pytest.raises(SimulatorError, match=r"needs a manual clock; that of .* is real"), running.freeze():
+            pass
+        assert running.control("GET", "/settings")["webhook_timestamp"] == "wall"
+
+
+def test_a_wrong_library_is_named(a_world: World) -> None:
+    with (
+        pytest.raises(ValueError, match="'freezegun' or 'time-machine', not 'freezer'"),
+        a_world.freeze(using="freezer"),
+    ):
+        pass
+
+
+def test_freezing_imports_nothing_of_the_simulator() -> None:
+    program = (
+        "import sys, freezegun, simulator, simulator.testing\n"
+        "before = set(sys.modules)\n"
+        "with freezegun.freeze_time('2026-01-05'): pass\n"
+        "print(*sorted(name for name in set(sys.modules) - before if name.startswith('simulator')))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == []
+
+
+def test_a_world_in_process_works_where_time_is_frozen_before_it_begins() -> None:
+    program = (
+        "import freezegun\n"
+        "with freezegun.freeze_time('2026-03-01 12:00'):\n"
+        "    from simulator.testing import world, receiver\n"
+        "    with world(in_process=True) as w, receiver(w) as webhooks:\n"
+        "        w.trigger('recurring_payment.activated')\n"
+        "        print(webhooks.wait_for('recurring_payment.activated').genuine)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+
+    assert (done.stdout, done.returncode) == ("True\n", 0), done.stderr
+
+
+def test_receivers_live_on_when_time_is_let_go(a_world: World) -> None:
+    webhooks = Receiver(a_world)
+    with a_world.freeze():
+        a_world.act("emit", type=EVENT)
+        a_world.settle()
+    a_world.act("emit", type=EVENT)
+    a_world.settle()
+    webhooks.close()
+
+    assert [delivery.genuine for delivery in webhooks.received] == [True, True]
