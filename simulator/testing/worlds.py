@@ -7,13 +7,12 @@ from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
-from simulator.testing import timeline, words
+from simulator.testing import freezing, timeline, words
 from simulator.testing.books import Ledger, available, ledger_of
 from simulator.testing.clients import Keys, SignIn, make_async_client, make_client
 from simulator.testing.errors import NotReached, SimulatorError
@@ -192,14 +191,8 @@ class World:
                 hear(datetime.fromisoformat(now))
 
     def freeze(self, using: Library | None = None) -> contextlib.AbstractContextManager[World]:
-        """Hold the test's own time at `now` for the block; `advance` moves both, X-Timestamp is simulated.
-
-        `using`: "freezegun" or "time-machine"; see `freezing.freeze`.
-        """
-        frozen: contextlib.AbstractContextManager[World] = import_module("simulator.testing.freezing").freeze(
-            self, using
-        )
-        return frozen
+        """Hold the test's own time at `now` for the block; `advance` moves both. See `freezing.freeze`."""
+        return freezing.freeze(self, using)
 
     # The world outside
 
