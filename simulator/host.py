@@ -18,7 +18,7 @@ from simulator.contract import serving
 from simulator.control import app as control
 from simulator.control import documents, insight, rows
 from simulator.courier.courier import wall_clock_ms
-from simulator.courier.transport import Transport
+from simulator.courier import transport as transports
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
@@ -33,7 +33,7 @@ from simulator.wire.errors import ControlError
 from simulator.wire.masking import Masker
 
 
-def create_app(config: Config | None = None, *, transport: Transport | None = None) -> Application:
+def create_app(config: Config | None = None, *, transport: transports.Transport | None = None) -> Application:
     """The server as a Starlette application, with its world `default`; without a configuration that of the defaults.
 
     Any ASGI server can run it, another application can mount it under a prefix, and `starlette.testclient.TestClient`

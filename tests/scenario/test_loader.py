@@ -442,7 +442,8 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
-            "faults[0]: a fault has at least one of respond, delay, drop, malformed, key_forgotten",
+            "faults[0]: a fault has at least one of respond, delay, drop, malformed, key_forgotten, "
+            "unknown_enum, extra_field, missing_field",
         ),
         (
             "name: x\nfaults: [{webhook: {}, deliver: {slow: 61s}}]",
