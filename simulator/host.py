@@ -17,8 +17,8 @@ from simulator.config import Config, ConfigError
 from simulator.contract import serving
 from simulator.control import app as control
 from simulator.control import documents, insight, rows
-from simulator.courier.courier import wall_clock_ms
 from simulator.courier import transport as transports
+from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
