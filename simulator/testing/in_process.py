@@ -86,6 +86,8 @@ class InProcessLink:
             content,
         )
         reply = self._wait(call, timeout_seconds)
+        if dict(reply.headers).get("content-type", "").startswith("application/yaml"):
+            return reply.body.decode()
         answer = json.loads(reply.body) if reply.body else None
         if not 200 <= reply.status < 300:
             raise error_of(reply.status, answer)

@@ -18,6 +18,7 @@ import pytest
 if TYPE_CHECKING:
     from simulator.testing.plugin_run import Run
     from simulator.testing.plugin_summary import Summary, Told
+    from simulator.testing.receivers import Receiver
     from simulator.testing.server import Server
     from simulator.testing.worlds import World
 
@@ -217,7 +218,7 @@ def world_in_process(request: pytest.FixtureRequest) -> World:
 
 
 @pytest.fixture
-def webhooks(world: World) -> Iterator[Any]:
+def webhooks(world: World) -> Iterator[Receiver]:
     """A receiver of the webhooks of `world`, in the process of the test. It registers itself when it is first used."""
     with import_module("simulator.testing").receiver(world) as receiver:
         yield receiver

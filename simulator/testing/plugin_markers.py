@@ -39,9 +39,9 @@ def _found(given: str | Path, item: pytest.Item, marker: pytest.Mark) -> str | P
     path = scenario_file(given)
     if path is None:
         return given
-    places = [item.path.parent, item.config.rootpath]
+    places = list(dict.fromkeys([item.path.parent, item.config.rootpath]))
     found = next((place / path for place in places if (place / path).is_file()), None)
-    return found or _wrong(marker, f"names the file {path}, which is neither in {places[0]} nor in {places[1]}")
+    return found or _wrong(marker, f"names the file {path}, which is not in {' or '.join(map(str, places))}")
 
 
 def _wrong(marker: pytest.Mark, why: str) -> NoReturn:

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 DIRECTORY = ".rampsim"
 _LONGEST_NAME = 100
+_USUAL_SEED = 1
+"""That of `rampsim scenario run`."""
 
 
 class Keeper(NamedTuple):
@@ -51,7 +53,8 @@ class Keeper(NamedTuple):
     def _scenario(self, test: str, world: World) -> str:
         name = _name(test)
         text = world.control("GET", "/recording", query={"name": name})
-        return f"rampsim scenario run {self._written(f'{name}.yaml', text)}"
+        seed = f"--seed {world.seed} " if world.seed != _USUAL_SEED else ""
+        return f"rampsim scenario run {seed}{self._written(f'{name}.yaml', text)}"
 
     def _document(self, test: str, world: World) -> str:
         text = json.dumps(world.control("GET", "/state"))

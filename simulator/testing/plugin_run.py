@@ -122,7 +122,7 @@ class Run:
 
     def _sections(self, item: pytest.Item) -> Iterator[tuple[str, str]]:
         for name, world in _named(item):
-            yield f"rampsim: the world {world.id}", self._keeper(world, failed=True).section(name, world)
+            yield "rampsim: what happened in the simulator", self._keeper(world, failed=True).section(name, world)
 
     def _keeper(self, world: World, *, failed: bool) -> Keeper:
         keep = chosen(self._config, "simulator_keep")
