@@ -10,7 +10,7 @@ import asyncio
 import json
 from asyncio import wrap_future
 from collections.abc import Callable, Iterator, Mapping, MutableMapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from itertools import count
 from time import perf_counter
 from typing import Any
@@ -29,7 +29,7 @@ from simulator.late import run_all
 from simulator.resources.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.server.app import Application
 from simulator.server.messages import CUT, OPENED_AT
-from simulator.testing.errors import error_of, missing
+from simulator.testing.errors import SimulatorError, error_of, missing
 from simulator.testing.link import content_of
 from simulator.testing.loop_thread import LoopThread, is_handling
 from simulator.testing.loopback import Answer, Request
@@ -85,7 +85,12 @@ class InProcessLink:
             + [(name.lower().encode(), value.encode()) for name, value in {**sent, **(headers or {})}.items()],
             content,
         )
-        reply = self._wait(call, timeout_seconds)
+        try:
+            reply = self._wait(call, timeout_seconds)
+        except _Closed:
+            raise SimulatorError("The simulator in this process has been closed.") from None
+        except TimeoutError:
+            raise SimulatorError(f"{method} {path} was not answered within {timeout_seconds:g} seconds.") from None
         if dict(reply.headers).get("content-type", "").startswith("application/yaml"):
             return reply.body.decode()
         answer = json.loads(reply.body) if reply.body else None
@@ -123,20 +128,31 @@ class InProcessLink:
         timeout = request.extensions.get("timeout", {}).get("read")
         try:
             reply = self._wait(call, timeout)
+        except _Closed:
+            raise httpx.ConnectError("the simulator in this process has been closed", request=request) from None
         except TimeoutError:
             raise httpx.ReadTimeout("timed out", request=request) from None
         if reply.cut:
             raise httpx.RemoteProtocolError("Server disconnected without sending a response.", request=request)
-        return httpx.Response(reply.status, headers=reply.headers, content=reply.body, request=request)
+        return httpx.Response(
+            reply.status,
+            headers=reply.headers,
+            stream=httpx.ByteStream(reply.body),
+            extensions={"http_version": b"HTTP/1.1"},
+        )
 
     async def _start(self) -> None:
         self._app.runtime.start()
 
     def _wait(self, call: _Call, timeout_seconds: float | None) -> Answer:
+        if not self._thread.is_alive:
+            raise _Closed
         future = self._thread.submit(call.reply(self._app, calls_back=is_handling.get()))
         try:
             return future.result(timeout_seconds)
-        except TimeoutError:
+        except CancelledError:
+            raise _Closed from None
+        except BaseException:
             self._thread.loop.call_soon_threadsafe(call.leave)
             raise
 
@@ -146,6 +162,10 @@ class InProcessLink:
         if world is None:
             return set()
         return {row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()}
+
+
+class _Closed(Exception):
+    """The server of a link has ended."""
 
 
 class _Call:
@@ -255,8 +275,11 @@ class _Receivers:
         try:
             handler = self._handler(host, dict(headers).get("X-Signature", ""))
             reply = wrap_future(handler(Request("POST", target.raw_path_qs, sent, body)))
-            answer = await asyncio.wait_for(reply, timeout_seconds)
-            if answer.cut:
+            # Whoever loses patience, as over HTTP, leaves the receiver alone with what it does.
+            await asyncio.wait({reply}, timeout=timeout_seconds)
+            if not reply.done():
+                raise TimeoutError
+            if reply.cancelled() or (answer := reply.result()).cut:
                 raise ConnectionClosed
         except Exception as error:
             why = transports.describe(error, host, timeout_seconds)

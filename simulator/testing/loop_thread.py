@@ -11,6 +11,7 @@ import time
 import weakref
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import ContextVar, copy_context
 from functools import partial
 from threading import Thread, get_ident
@@ -118,7 +119,7 @@ def _call(loop: asyncio.AbstractEventLoop, call: Callable[[], T], done: asyncio.
         outcome: Callable[[], T] = partial(_given, _deep(call))
     except BaseException as error:
         outcome = partial(_raised, error)
-    if not loop.is_closed():
+    with suppress(RuntimeError):  # nobody waits any more: the loop is closed
         loop.call_soon_threadsafe(_tell, done, outcome)
 
 

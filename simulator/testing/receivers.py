@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import time
@@ -261,6 +262,9 @@ class Receiver:
             delivery.error = error
             answer = Answer(500)
         except BaseException as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():  # the receiver is closed meanwhile
+                raise
             delivery.error = error
             answer = Answer(0, cut=True)
         self._finish(delivery, None if answer.cut else answer)

@@ -116,6 +116,7 @@ def test_tells_what_is_not_genuine(a_world: World, webhooks: Receiver, wrong: di
 
 def test_says_what_came_instead(a_world: World, webhooks: Receiver) -> None:
     a_world.trigger("transaction.awaiting_payment")
+    a_world.settle()
 
     with pytest.raises(AssertionError) as failure:
         webhooks.wait_for(DONE, timeout=0.01)
