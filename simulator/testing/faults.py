@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -69,13 +70,15 @@ def make_fault(world: World, match: str | Mapping[str, Any] | None, members: Map
     return Fault(world, world.control("POST", "/faults", body))
 
 
+_CALLS = re.compile(r"(?P<method>[A-Za-z]+)?(?:(?:^|\s+)(?P<path>[/*]\S*))?")
+
+
 def _calls(match: str | Mapping[str, Any]) -> Mapping[str, Any]:
     """`"POST /quotes"`, `"POST"` or `"/quotes"` as the object that it stands for."""
     if not isinstance(match, str):
         return match
-    parts = match.split()
-    path = next((part for part in parts if part.startswith(("/", "*"))), None)
-    methods = [part for part in parts if part != path]
-    if not parts or len(methods) > 1:
+    found = _CALLS.fullmatch(match.strip())
+    named = {} if found is None else {name: text for name, text in found.groupdict().items() if text}
+    if not named:
         raise ValueError(f'{match!r} names no calls; write it like "POST /quotes", "/quotes/*" or "POST"')
-    return {**({"method": methods[0].upper()} if methods else {}), **({} if path is None else {"path": path})}
+    return {**named, "method": named["method"].upper()} if "method" in named else named

@@ -1,4 +1,4 @@
-"""Worlds of the test kit over HTTP, in the server that the tests share."""
+"""Worlds of the test kit, over HTTP in the server that the tests share, and in process."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from simulator.testing import Server, World
 from simulator.testing.http_link import HttpLink
+from simulator.testing.in_process import InProcessLink
 
 
 @pytest.fixture(scope="session")
@@ -16,9 +17,17 @@ def http_server(origin: str) -> Iterator[Server]:
         yield server
 
 
-@pytest.fixture
-def kit_server(http_server: Server) -> Server:
-    return http_server
+@pytest.fixture(scope="session")
+def server_in_process() -> Iterator[Server]:
+    with Server(InProcessLink()) as server:
+        yield server
+
+
+@pytest.fixture(params=["http_server", "server_in_process"])
+def kit_server(request: pytest.FixtureRequest) -> Server:
+    """What holds of one holds of the other."""
+    server: Server = request.getfixturevalue(request.param)
+    return server
 
 
 @pytest.fixture

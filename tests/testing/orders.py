@@ -14,11 +14,3 @@ def onramp(world: World) -> dict[str, Any]:
     body = {"wallet_address": CELO, "payer": {"phone_number": "+254712345678"}}
     ramp: dict[str, Any] = world.client.post(f"/quotes/{quote['id']}/confirm", json=body).raise_for_status().json()
     return ramp
-
-
-def inbox(world: World, name: str, *statuses: int) -> str:
-    """A webhook endpoint for everything, at an inbox of the server that answers with these statuses; its URL."""
-    world.link.control("PUT", f"/inbox/{name}", {"respond": [200, *statuses]})
-    url = f"{world.url}/_simulator/inbox/{name}"
-    world.client.post("/webhooks", json={"url": url, "events": ["*"]}).raise_for_status()
-    return url
