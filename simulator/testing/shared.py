@@ -42,20 +42,21 @@ def server_for(server: Server | str | None = None, *, in_process: bool = False) 
 
 @cache
 def _running(url: str) -> Server:
-    return Server(HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN")))
+    return _ended_at_exit(Server(HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN"))))
 
 
 @cache
 def _started(pid: int) -> Server:
     """One for each process: a fork of this one must not end it."""
     process = start_process()
-    server = Server(HttpLink(process.url), process.close)
-    atexit.register(server.stop)
-    return server
+    return _ended_at_exit(Server(HttpLink(process.url), process.close))
 
 
 @cache
 def _in_process(pid: int) -> Server:
-    server = Server(import_module("simulator.testing.in_process").InProcessLink())
+    return _ended_at_exit(Server(import_module("simulator.testing.in_process").InProcessLink()))
+
+
+def _ended_at_exit(server: Server) -> Server:
     atexit.register(server.stop)
     return server
