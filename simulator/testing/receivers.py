@@ -12,16 +12,19 @@ from datetime import datetime
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
-import httpx
-
 from simulator.kernel.clock import parse_duration
 from simulator.testing.answerers import Answerer, Fixed, Function, Reply, answerer_of
-from simulator.testing.errors import SimulatorError
+from simulator.testing.errors import SimulatorError, missing
 from simulator.testing.loop_thread import LoopThread, in_thread, is_handling
 from simulator.testing.loopback import Answer, Listener, Request
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
+
+try:
+    import httpx
+except ImportError as error:
+    raise missing("httpx", "The test kit") from error
 
 TOLERANCE_MS = 300_000
 """How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
