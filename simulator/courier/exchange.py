@@ -123,7 +123,7 @@ class Exchange(asyncio.Protocol):
         if len(name) + len(value) > MAX_HEADER_BYTES or len(self._gathered) >= MAX_HEADERS or b"\0" in value:
             raise NoHttp
         is_short = len(name) + len(value) <= _SHORT_HEADER
-        self._gathered.append(_known_header(name, value) if is_short else _header(name, value))
+        self._gathered.append(_known_header(name, value) if is_short else recorded_header(name, value))
 
     def on_headers_complete(self) -> None:
         assert self._parser is not None
@@ -143,12 +143,12 @@ class Exchange(asyncio.Protocol):
         self._complete = self.status is not None
 
 
-def _header(name: bytes, value: bytes) -> tuple[str, str]:
+def recorded_header(name: bytes, value: bytes) -> tuple[str, str]:
     """A header as it is recorded."""
     return _SPELLED.get(name.lower()) or _text(name), _text(value.rstrip(b" \t"))
 
 
-_known_header = lru_cache(maxsize=4096)(_header)
+_known_header = lru_cache(maxsize=4096)(recorded_header)
 """Receivers send the same headers all the time, so deliveries share them; 2 MB at most, as only short ones are kept."""
 
 

@@ -22,7 +22,7 @@ from yarl import URL
 from simulator.address import CONTROL_BASE
 from simulator.config import Config
 from simulator.courier import transport as transports
-from simulator.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers
+from simulator.courier.exchange import MAX_BODY_BYTES, ConnectionClosed, Headers, recorded_header
 from simulator.host import create_app
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.late import run_all
@@ -284,7 +284,8 @@ class _Receivers:
         except Exception as error:
             why = transports.describe(error, host, timeout_seconds)
             return Outcome(None, why, _since(started), sent)
-        return Outcome(answer.status, None, _since(started), sent, answer.headers, answer.body[:MAX_BODY_BYTES])
+        received = tuple(recorded_header(name.encode(), value.encode()) for name, value in answer.headers)
+        return Outcome(answer.status, None, _since(started), sent, received, answer.body[:MAX_BODY_BYTES])
 
     def _handler(self, host: str, signature: str) -> Handler:
         """Who receives a request that a world has signed. That of a fork may be the receiver of its origin."""
