@@ -49,11 +49,11 @@ def _judge_order(world: World, books: Books, reference: str, made: list[dict[str
     told = f"the books say {booked} and {order.state if order else 'know no such order'}, the service has " + (
         ", ".join(f"{one['destination_amount']} {one['status']}" for one in made) or "nothing"
     )
-    if len(completed) > 1 or booked > delivered:
+    if len(completed) > 1 or (delivered and booked >= 2 * delivered):
         yield Finding("doubled", reference, told)
     elif booked < delivered:
         yield Finding("lost", reference, told)
-    elif order and made and order.state not in {transaction["status"] for transaction in made}:
+    elif booked > delivered or (order and made and order.state not in {transaction["status"] for transaction in made}):
         yield Finding("disagrees", reference, told)
     else:
         yield from _judge_ledger(world, reference, made, money.paid if money else ZERO, money.fee if money else ZERO)
@@ -85,7 +85,7 @@ def _judge_deliveries(world: World, books: Books, deliveries: Iterable[Delivery]
             findings.append(Finding("forged-accepted", None, f"a {delivery['type']} that is not genuine was accepted"))
         elif accepted and not books.has_event(delivery["id"]):
             findings.append(Finding("not-kept", None, f"{delivery['type']} {delivery['id']} is acknowledged and gone"))
-    for endpoint in world.client.get("/webhooks").json()["data"]:
-        if endpoint["status"] == "disabled":
+    for resource in world.control("GET", "/resources")["data"]:
+        if resource["kind"] == "webhook" and resource["status"] == "disabled":
             findings.append(Finding("switched-off", None, "the endpoint has failed for three days and is disabled"))
     return findings

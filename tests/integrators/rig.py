@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import httpx
 from starlette.testclient import TestClient
 
 from simulator.testing import Receiver, World
+from tests.integrators.faults import FaultClass
 from tests.integrators.judge import Finding, judge
 from tests.integrators.shop.app import create_app
 from tests.integrators.shop.books import Books
@@ -74,6 +76,34 @@ class Rig:
 
     def try_again(self, reference: str) -> httpx.Response:
         return self.customer.post(f"/orders/{reference}/attempts")
+
+    def renew_keys(self, key_pair: Mapping[str, Any] | None = None) -> None:
+        """The owner gives the shop the webhook key as it is now, and another key pair where the old one is no good."""
+        keys = self.world.control("GET", f"/worlds/{self.world.id}")["credentials"]["sandbox"]
+        new = {name: (key_pair or {}).get(name, keys[name]) for name in ("public_key", "secret_key")}
+        settings = replace(self.settings, webhook_key=keys["webhook_key"], **new)
+        self.till.settings = self.shop.service.settings = settings
+
+    # What happens to it.
+
+    def live_through(self, fault: FaultClass, *customers: Callable[[], object], span: str = "2d") -> list[Finding]:
+        """Let customers come while something is wrong, and for a while more; then it is put right, and judged."""
+        world = self.world
+        world.scenario("autopilot", *([fault.scenario] if fault.scenario else []))
+        in_force = [world.fault(**members) for members in fault.faults]
+        if fault.before:
+            fault.before(world)
+        for customer in customers:
+            customer()
+        if fault.meanwhile:
+            fault.meanwhile(world)
+        world.advance(span, wait=True)
+        for one in in_force:
+            assert one.hits, f"the fault {one} met nothing"
+            one.remove()
+        mended = fault.mend(world) if fault.mend else None
+        self.renew_keys(mended["resource"] if mended and mended["action"] == "create_key" else None)
+        return self.judged()
 
     # What is in the books.
 

@@ -34,7 +34,7 @@ class Service:
     """One account at the service. May be used by several threads."""
 
     def __init__(self, settings: Settings, transport: httpx.BaseTransport | None = None) -> None:
-        self._settings = settings
+        self.settings = settings
         self._http = httpx.Client(
             base_url=settings.base_url, timeout=SECONDS_TO_ANSWER, transport=transport, trust_env=False
         )
@@ -78,7 +78,7 @@ class Service:
         """Another token than the one that has lapsed; threads that miss it at the same time share the new one."""
         with self._signing_in:
             if self._token is None or self._token == lapsed:
-                keys = {"public_key": self._settings.public_key, "secret_key": self._settings.secret_key}
+                keys = {"public_key": self.settings.public_key, "secret_key": self.settings.secret_key}
                 self._token = str(self._tried("POST", "/auth/token", tries, None, json=keys)["access_token"])
             return self._token
 
@@ -112,5 +112,5 @@ class Service:
                 trouble = str(refusal)
                 pause = float(answer.headers.get("Retry-After", pause))
             if number + 1 < tries:
-                self._settings.sleep(pause)
+                self.settings.sleep(pause)
         raise Unknown(f"{method} {path} has no answer after {tries} tries; the last: {trouble}")

@@ -1,0 +1,134 @@
+"""What can go wrong with money, class by class: each a few faults, a scenario, or something the outside world does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from simulator.testing import World
+
+if TYPE_CHECKING:
+    from simulator.control.actions import ActionAnswer
+
+POSTS: Mapping[str, Any] = {"match": {"method": "POST"}}
+GETS: Mapping[str, Any] = {"match": {"method": "GET"}}
+CALLS: Mapping[str, Any] = {"match": {}}
+
+
+@dataclass(frozen=True)
+class FaultClass:
+    """What it takes to make one thing go wrong, and what makes it good again where an integrator cannot."""
+
+    faults: tuple[Mapping[str, Any], ...] = ()
+    """Put in force before the customer comes, as `POST /_simulator/faults` takes them."""
+    scenario: str | Mapping[str, Any] | None = None
+    """The weather, above the autopilot."""
+    before: Callable[[World], ActionAnswer] | None = None
+    """Done before the customer comes."""
+    meanwhile: Callable[[World], ActionAnswer] | None = None
+    """Done when the orders are placed and nothing has moved yet."""
+    mend: Callable[[World], ActionAnswer] | None = None
+    """Puts right what nobody but the service can."""
+
+
+def refused(status: int, code: str, **more: Any) -> FaultClass:
+    """Every POST is refused once, and goes through when it is tried again; so are two GETs."""
+    respond = {"status": status, "code": code, **more}
+    return FaultClass(({**POSTS, "first_per_key": 1, "respond": respond}, {**GETS, "respond": respond, "times": 2}))
+
+
+def events(**deliver: Any) -> FaultClass:
+    """All deliveries of events about transactions and recurring payments."""
+    return FaultClass(({"webhook": {}, "deliver": deliver},))
+
+
+def set_balance(amount: str) -> Callable[[World], ActionAnswer]:
+    return lambda world: world.act("set_balance", symbol="USDC", network="CELO", amount=amount)
+
+
+def rule(event: str, *steps: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What happens after an event, as scenario files say it."""
+    return {"on": event, "do": list(steps)}
+
+
+LOST_ANSWER: Mapping[str, Any] = {**POSTS, "first_per_key": 1, "after_commit": True, "drop": True}
+"""Every POST is done, and its first answer is lost."""
+UNAVAILABLE = {"status": 503, "code": "service_unavailable"}
+COMES_BACK = {
+    "name": "everything-comes-back",
+    "description": "Whatever was completed is taken back a day later.",
+    "rules": [rule("transaction.completed", {"after": "1d", "action": "refund"})],
+}
+
+CLASSES: Mapping[str, FaultClass] = {
+    # Calls.
+    "refused-429": refused(429, "rate_limited", retry_after=7),
+    "refused-500": refused(500, "internal_error"),
+    "refused-503": refused(503, "service_unavailable"),
+    "answer-lost-after-commit": FaultClass((LOST_ANSWER,)),
+    "answer-lost-before-work": FaultClass(({**POSTS, "first_per_key": 1, "drop": True},)),
+    "answer-late": FaultClass(({**CALLS, "delay": "20ms", "times": 5},)),
+    "answer-garbled": FaultClass(
+        ({**POSTS, "first_per_key": 1, "malformed": "truncate"}, {**GETS, "malformed": "garbage", "times": 2})
+    ),
+    "answer-unknown-enum": FaultClass(({**CALLS, "unknown_enum": True},)),
+    "answer-extra-field": FaultClass(({**CALLS, "extra_field": True},)),
+    "first-n-fail-per-key": FaultClass(({**POSTS, "first_per_key": 3, "respond": UNAVAILABLE},)),
+    "key-forgotten": FaultClass((LOST_ANSWER, {**POSTS, "key_forgotten": True})),
+    # Deliveries.
+    "webhook-doubled": events(copies=3),
+    "webhook-late": events(delay="6h"),
+    "webhook-after-final": events(hold="terminal"),
+    "webhook-reordered": events(reorder=True),
+    "webhook-lost": events(drop=True),
+    "webhook-acknowledgement-lost": events(acknowledgement_lost=True),
+    "webhook-two-at-once": events(two_at_once=True),
+    "webhook-before-answer": events(before_answer=True),
+    "webhook-forged": events(corrupt_signature=True),
+    "webhook-stale": events(stale_timestamp=True),
+    "webhook-unknown-type": events(unknown_type=True),
+    "webhook-unknown-enum": events(unknown_enum=True),
+    # The world outside.
+    "payment-declined": FaultClass(scenario="payment-declined"),
+    "payment-late": FaultClass(scenario="payment-late"),
+    "payment-short": FaultClass(scenario="onramp-paid-short"),
+    "payment-twice": FaultClass(scenario="payment-twice"),
+    "deposit-short": FaultClass(scenario="deposit-too-small"),
+    "deposit-over": FaultClass(scenario="offramp-overpaid"),
+    "deposit-wrong-memo": FaultClass(scenario="offramp-wrong-asset"),
+    "deposit-late": FaultClass(scenario="offramp-deposit-late"),
+    "payout-fails": FaultClass(scenario="payout-fails-and-refunds"),
+    "completed-then-refunded": FaultClass(scenario=COMES_BACK),
+    "refund-late": FaultClass(scenario="refund-late"),
+    "stuck-in-processing": FaultClass(scenario="stuck-in-processing"),
+    "quote-expires": FaultClass(
+        (
+            {
+                "match": {"method": "POST", "path": "/quotes/*/confirm"},
+                "respond": {"status": 422, "code": "quote_expired"},
+                "times": 1,
+            },
+        )
+    ),
+    "network-down": FaultClass(
+        before=lambda world: world.act("set_network", network="celo", status="down"),
+        mend=lambda world: world.act("set_network", network="celo", status="operational"),
+    ),
+    "rate-moves": FaultClass(scenario="rates-drift", meanwhile=lambda world: world.act("move_rates", percent=-9)),
+    "balance-drained": FaultClass(meanwhile=set_balance("0"), mend=set_balance("1000")),
+    "limit-reached": FaultClass(
+        before=lambda world: world.act("set_limits", daily="1"),
+        mend=lambda world: world.act("set_limits", daily="1000000"),
+    ),
+    "kyc-withdrawn": FaultClass(
+        meanwhile=lambda world: world.act("set_kyc", status="rejected"),
+        mend=lambda world: world.act("set_kyc", status="approved"),
+    ),
+    "key-revoked": FaultClass(
+        meanwhile=lambda world: world.act("revoke_key", public_key=world.keys.public_key),
+        mend=lambda world: world.act("create_key"),
+    ),
+    "runs-fail": FaultClass(meanwhile=set_balance("0")),
+}
+"""By the names that fault exploration gives them."""

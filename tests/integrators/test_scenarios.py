@@ -1,0 +1,33 @@
+"""The careful shop against every scenario that ships and does something by itself: no money is lost or doubled."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.integrators.rig import Rig
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+ACTING = ("rules", "timeline", "faults", "world")
+
+
+def acts(path: Path) -> bool:
+    """Whether a scenario does something beside its own drive."""
+    document = yaml.safe_load(path.read_text())
+    return any(document.get(name) for name in ACTING)
+
+
+@pytest.mark.parametrize("name", [path.stem for path in sorted(SCENARIOS.glob("*.yaml")) if acts(path)])
+def test_nothing_is_lost_or_doubled_in(name: str, shop: Rig) -> None:
+    """The autopilot does what the scenario leaves open. Orders come before and in the middle of what happens."""
+    shop.world.scenario("autopilot", name)
+    for reference, minutes in (("first", "11m"), ("second", "4h"), ("third", "31h")):
+        shop.onramp(f"{reference}-in")
+        shop.offramp(f"{reference}-out")
+        shop.standing_payout(f"{reference}-rent")
+        shop.world.advance(minutes, wait=True)
+        shop.renew_keys()
+    shop.world.control("DELETE", "/faults")
+    assert shop.judged() == []
