@@ -141,7 +141,7 @@ def test_a_receiver_that_moves_the_clock_before_it_answers_is_told(a_world: Worl
         a_world.act("emit", type=EVENT)
         a_world.settle()
 
-    assert codes == ["receiver_waiting"]
+    assert codes == ["clock_busy"]
 
 
 def test_more_than_one_receiver_of_a_world(a_world: World) -> None:
@@ -203,8 +203,9 @@ def test_a_server_of_its_own_ends_whole() -> None:
 def test_a_process_ends_though_nothing_was_closed() -> None:
     program = (
         "import threading\n"
-        "from simulator.testing import Receiver, world\n"
-        "made = world(in_process=True).__enter__()\n"
+        "from simulator.testing import Receiver\n"
+        "from simulator.testing.shared import server_for\n"
+        "made = server_for(in_process=True).new_world()\n"
         "webhooks = Receiver(made)\n"
         "webhooks.respond_with(lambda delivery: threading.Event().wait())\n"
         "made.act('emit', type='beneficiary.created')\n"
