@@ -21,6 +21,8 @@ from contracts.generator import (
     openapi,
     reference_data,
     scenario_schema,
+    vectors,
+    webhooks_page,
 )
 from contracts.generator.evidence import TOUR, Evidence, collect
 from contracts.generator.examples import Examples
@@ -49,6 +51,8 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [openapi.specified.yaml](openapi.specified.yaml) | what of it the specification promises, without anything assumed |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
 | [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
+| [webhooks.md](webhooks.md) | how to receive webhooks: verifiers in six languages, and `rampsim certify` |
+| [webhook-vectors.json](webhook-vectors.json) | signed and forged requests as data, each with its verdict |
 | [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
 | [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
 | [CHANGELOG.md](CHANGELOG.md) | the versions of the contract, and what changed |
@@ -124,6 +128,8 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
         "scenarios.json": scenario_lines(),
         "assumptions.md": assumptions.page().encode(),
+        "webhook-vectors.json": pretty(vectors.document()),
+        "webhooks.md": webhooks_page.page().encode(),
         "flows.arazzo.yaml": (_HEAD + yaml_text(arazzo.document(library))).encode(),
         f"collection/{TOUR}.postman_collection.json": pretty(collection.document(flow_of(library[TOUR]))),
     }

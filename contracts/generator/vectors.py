@@ -1,0 +1,70 @@
+"""`contracts/webhook-vectors.json`: requests of webhooks as data, each with the verdict that a verifier has to give."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from itertools import count
+
+from simulator.certification.signing import SIGNING, Case, Material, vectors_only
+from simulator.kernel.clock import parse_timestamp
+from simulator.wire.json import JsonObject
+
+KEY = "whk_test_simulator"
+_OTHER_KEY = "whk_live_simulator"
+_NOW = "2026-01-05T08:00:00.000Z"
+_HEADERS = ("Content-Type", "X-Timestamp", "X-Signature")
+_ONRAMP = {
+    "id": "txn_sdc0hwa5vkk922a0bb95",
+    "type": "onramp",
+    "status": "awaiting_payment",
+    "quote_id": "qt_yt70p4b8kwvmfrh14ncp",
+    "order_id": "ORD-00000001",
+    "network": "celo",
+    "asset": "USDC",
+    "fiat_currency": "KES",
+    "rate": "130.593",
+    "source_amount": "5000.00",
+    "destination_amount": "37.892536",
+    "fee": {"total": "51.50", "currency": "KES", "processing_fee": "50.00", "network_fee": "1.50"},
+    "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7",
+    "tx_hash": None,
+    "reference": "invoice-17",
+    "created_at": _NOW,
+    "updated_at": _NOW,
+}
+
+
+def document() -> JsonObject:
+    """`now_ms` is the clock of the receiver when each of the requests comes."""
+    now_ms = parse_timestamp(_NOW)
+    numbers = count(1)
+    material = Material(
+        KEY,
+        _OTHER_KEY,
+        lambda: now_ms,
+        _events(numbers, "transaction.awaiting_payment", _ONRAMP),
+        _events(numbers, "transaction.completed", {**_ONRAMP, "status": "completed"}),
+    )
+    cases = [case for make in (*SIGNING.values(), vectors_only) for case in make(material)]
+    return {"key": KEY, "now_ms": now_ms, "vectors": [_vector(case) for case in cases]}
+
+
+def _events(numbers: Iterator[int], kind: str, thing: JsonObject) -> Callable[[], JsonObject]:
+    def event() -> JsonObject:
+        name = f"evt_{next(numbers):020}"
+        return {"id": name, "type": kind, "created_at": _NOW, "livemode": False, "data": {"object": thing}}
+
+    return event
+
+
+def _vector(case: Case) -> JsonObject:
+    return {
+        "rule": case.rule,
+        "what": case.what,
+        # Of the other headers some change with the version of the simulator.
+        "headers": {name: value for name, value in case.headers if name in _HEADERS},
+        "body_base64": b64encode(case.body).decode(),
+        "genuine": case.genuine,
+        "reason": case.reason,
+    }

@@ -1,0 +1,1 @@
+"""`rampsim certify`: the reference receiver, wrong ones, the vectors, the command."""
