@@ -20,6 +20,9 @@ Post: TypeAlias = Callable[[Headers, bytes], "Future[Outcome]"]
 
 _UNREACHABLE = ("connection refused", "could not be resolved", "could not be reached", "could not be made")
 _SHOWN = 200
+QUICK_SECONDS = 5.0
+"""How long an answer may take, of the ten seconds of the service: who needs more while nothing else goes on will need
+all of them under load."""
 SLACK_MS = 10_000
 """How far from the edge of the five minutes its sides are tried: for the way there, and for two clocks that differ."""
 
@@ -75,12 +78,14 @@ class Claim:
 
 @dataclass
 class Exam:
-    """One receiver under examination, at `url`; `key` is the webhook key that it has."""
+    """One receiver under examination, at `url`; `key` is the webhook key that it has, `quick_seconds` how long
+    its answers may take."""
 
     url: str
     key: str
     stage: Stage
     post: Post
+    quick_seconds: float
     answered: bool = False
     exchanges: list[Exchange] = field(default_factory=list)
     """Those of the rule that is examined just now."""
@@ -95,8 +100,10 @@ class Exam:
 
     @cached_property
     def waiting(self) -> Order:
-        """A payment that true events tell of."""
-        return self.stage.order("waiting")
+        """A payment that true events tell of, and whose first event the receiver has had."""
+        order = self.stage.order("waiting")
+        self.send("transaction.created", order.event("transaction.created"))
+        return order
 
     @cached_property
     def unpaid(self) -> Order:

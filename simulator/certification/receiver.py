@@ -128,13 +128,21 @@ class Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length") or 0)
         if length > MOST_BYTES:
-            return self.answer(413)
-        body = self.rfile.read(length)
-        timestamp, signature = self.headers.get("X-Timestamp") or "", self.headers.get("X-Signature") or ""
-        if not is_genuine(self.key, timestamp, signature, body, int(time.time() * 1000)):
-            return self.answer(401)
+            self.close_connection = True
+            self.answer(413)
+        else:
+            self.answer(self.receive(self.rfile.read(length)))
+
+    def receive(self, body: bytes) -> int:
+        """Verify, store, and answer; the rest is done afterwards. The status of the answer."""
+        if not self.verify(body):
+            return 401
         self.shop.store(json.loads(body)["id"], body)
-        return self.answer(200)
+        return 200
+
+    def verify(self, body: bytes) -> bool:
+        timestamp, signature = (self.headers.get(name) or "" for name in ("X-Timestamp", "X-Signature"))
+        return is_genuine(self.key, timestamp, signature, body, int(time.time() * 1000))
 
     def do_GET(self) -> None:
         self.answer(200, self.shop.books().encode())
@@ -149,14 +157,10 @@ class Handler(BaseHTTPRequestHandler):
         """Say nothing of each request."""
 
 
-def server_of(
-    key: str, service: Service, *, port: int = 0, file: str = ":memory:", kind: type[Handler] = Handler
-) -> ThreadingHTTPServer:
+def server_of(key: str, shop: Shop, *, port: int = 0, handler: type[Handler] = Handler) -> ThreadingHTTPServer:
     """A receiver on loopback that is ready to serve; its worker runs already. Port 0 picks a free one."""
-    shop = Shop(file, service)
     threading.Thread(target=shop.work, daemon=True).start()
-    handler = type("Receiver", (kind,), {"shop": shop, "key": key})
-    return ThreadingHTTPServer(("127.0.0.1", port), handler)
+    return ThreadingHTTPServer(("127.0.0.1", port), type("Receiver", (handler,), {"shop": shop, "key": key}))
 
 
 def main() -> None:
@@ -168,8 +172,8 @@ def main() -> None:
     parser.add_argument("--secret-key", default="sk_test_simulator")
     parser.add_argument("--file", default=":memory:", help="the SQLite file that keeps inbox and books")
     given = parser.parse_args()
-    service = Service(given.base_url, given.public_key, given.secret_key)
-    with server_of(given.key, service, port=given.port, file=given.file) as server:
+    shop = Shop(given.file, Service(given.base_url, given.public_key, given.secret_key))
+    with server_of(given.key, shop, port=given.port) as server:
         origin = f"http://127.0.0.1:{server.server_port}"
         print(f"Receiving on {origin}/webhooks, books at {origin}/books", flush=True)  # noqa: T201
         server.serve_forever()

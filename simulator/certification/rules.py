@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from simulator.certification import playing
-from simulator.certification.examining import Exam
+from simulator.certification.examining import QUICK_SECONDS, Exam
 from simulator.certification.signing import LARGE_BYTES, SIGNING
 from simulator.kernel.dataclass import dataclass
 
@@ -51,9 +51,9 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "quick-acknowledgement",
-        f"It answers within {playing.QUICK_SECONDS:g} s",
+        f"It answers within {QUICK_SECONDS:g} s",
         f"{_RULES}, 1; Limits: webhook acknowledgement",
-        f"an answer within {playing.QUICK_SECONDS:g} s: the service waits 10, and a receiver that needs half of them "
+        f"an answer within {QUICK_SECONDS:g} s: the service waits 10, and a receiver that needs half of them "
         "while nothing else is going on will miss them under load",
         "Store the event, answer, and work on it afterwards: `inbox.add(event)`, then `return 200`, and a worker does "
         "the rest.",
@@ -231,7 +231,7 @@ RULES: tuple[Rule, ...] = (
     ),
     Rule(
         "calls-back-before-answering", "Its answer does not wait for a call to the interface",
-        f"{_RULES}, 1; Limits: webhook acknowledgement", f"2xx within {playing.QUICK_SECONDS:g} s",
+        f"{_RULES}, 1; Limits: webhook acknowledgement", f"2xx within {QUICK_SECONDS:g} s",
         "Store the event, answer 200, and read the object anew afterwards: while the interface is slow, all your "
         "acknowledgements would be too late, and every event would come again.",
         playing.calls_back_before_answering, ("valid-event",),

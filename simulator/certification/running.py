@@ -9,7 +9,7 @@ from concurrent.futures import Future
 from contextlib import asynccontextmanager
 
 from simulator.certification.books import Line, read_books, wrong_with
-from simulator.certification.examining import Broken, Claim, Exam
+from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
 from simulator.certification.report import Report, Result, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
@@ -18,7 +18,7 @@ from simulator.courier.transport import HttpTransport
 from simulator.kernel.dataclass import dataclass
 from simulator.resources.webhooks import Outcome
 
-_BOOKS_APART_SECONDS = 0.3
+_BOOKS_APART_SECONDS = 0.2
 """The books are right when two readings so far apart say the same: work in the background has ended by then."""
 _BOOKS_AGAIN_SECONDS = 0.1
 _NO_BOOKS = "it is judged by the books of your application: name them with --books"
@@ -34,7 +34,7 @@ class Settings:
 
     `simulator`: a running one that was named; without it the one at `usual`, or one that is started there.
     `only` and `skip` are names of rules. `patience_seconds`: how long an answer is waited for, as the service does;
-    `books_seconds`: how long the books may take to come right.
+    `quick_seconds`: how long it may take; `books_seconds`: how long the books may take to come right.
     """
 
     url: str
@@ -46,6 +46,7 @@ class Settings:
     skip: Sequence[str] = ()
     books: str | None = None
     patience_seconds: float = 10.0
+    quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
 
 
@@ -163,7 +164,7 @@ async def certify(settings: Settings, began: Callable[[Report], None], heard: Ca
         report = Report(settings.url, settings.key, stage.told, stage.keys)
         started = time.monotonic()
         began(report)
-        exam = Exam(settings.url, settings.key, stage, post)
+        exam = Exam(settings.url, settings.key, stage, post, settings.quick_seconds)
         await asyncio.to_thread(lambda: Examination(settings, exam, report, heard).run())
         report.seconds = time.monotonic() - started
     return report

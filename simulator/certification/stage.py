@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import ExitStack, asynccontextmanager, contextmanager
 from dataclasses import field
 from decimal import Decimal
 from urllib.error import HTTPError
@@ -120,13 +121,22 @@ class Stage:
         self.control.post(f"/actions/{action}", {"target": target})
 
     @contextmanager
-    def fault(self, fault: JsonObject) -> Iterator[None]:
-        """A fault of the world for the length of a block."""
-        made = self.control.post("/faults", fault)
+    def fault(self, fault: JsonObject) -> Iterator[str]:
+        """A fault of the world for the length of a block; gives its id."""
+        made = str(self.control.post("/faults", fault)["id"])
         try:
-            yield
+            yield made
         finally:
-            self.control.call("DELETE", f"/faults/{segment(made['id'])}")
+            self.control.call("DELETE", f"/faults/{segment(made)}")
+
+    def await_hit(self, fault: str, seconds: float) -> None:
+        """Wait until a fault has met a call, but no longer than this."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            rows = self.control.get("/faults")["data"]
+            if any(row["id"] == fault and row["hits"] for row in rows):
+                return
+            time.sleep(0.02)
 
     @contextmanager
     def quiet(self, url: str) -> Iterator[None]:
@@ -134,14 +144,12 @@ class Stage:
         scenarios = self.world["scenarios"]
         endpoints = [one["id"] for one in self._call("/webhooks?size=100")["data"] if one["url"] == url]
         self.control.put("/scenarios/active", {"names": []})
-        lost = [{"webhook": {"endpoint_id": one}, "deliver": {"drop": True}} for one in endpoints]
-        made = [self.control.post("/faults", fault)["id"] for fault in lost]
-        try:
+        with ExitStack() as stack:
+            for endpoint in endpoints:
+                lost = {"webhook": {"endpoint_id": endpoint}, "deliver": {"drop": True}}
+                stack.enter_context(self.fault(lost))
+            stack.callback(lambda: self.control.put("/scenarios/active", {"names": scenarios}))
             yield
-        finally:
-            for fault in made:
-                self.control.call("DELETE", f"/faults/{segment(fault)}")
-            self.control.put("/scenarios/active", {"names": scenarios})
 
     def _call(self, path: str, body: Mapping[str, object] | None = None) -> JsonObject:
         """POST to the interface, signed in; GET without a body."""

@@ -1,0 +1,72 @@
+"""Receivers that run, each with a world of its own behind it, and their examination."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from simulator.certification.receiver import Handler, Service, Shop, server_of
+from simulator.certification.report import Report
+from simulator.certification.running import Settings, certify
+from tests.remote import Remote
+
+
+@dataclass
+class Receiver:
+    """A receiver that runs, and the world whose webhook key it has."""
+
+    origin: str
+    shop: Shop
+    world: Remote
+
+    @property
+    def url(self) -> str:
+        return f"{self.origin}/webhooks"
+
+    @property
+    def key(self) -> str:
+        key: str = self.world.world["credentials"]["sandbox"]["webhook_key"]
+        return key
+
+    def examined(self, **more: Any) -> Report:
+        """The report of an examination with the books, unless it says otherwise."""
+        given = {"simulator": self.world.origin, "books": f"{self.origin}/books", "books_seconds": 0.4, **more}
+        settings = Settings(self.url, self.key, "http://127.0.0.1:1", **given)
+        return asyncio.run(certify(settings, lambda begun: None, lambda result: None))
+
+
+Start = Callable[..., Receiver]
+
+
+@pytest.fixture
+def start(world: Remote) -> Iterator[Start]:
+    """Starts a receiver, the reference receiver unless told otherwise."""
+    with ExitStack() as stack:
+
+        def run(handler: type[Handler] = Handler, kind: type[Shop] = Shop) -> Receiver:
+            keys = world.world["credentials"]["sandbox"]
+            shop = kind(":memory:", Service(world.base(), keys["public_key"], keys["secret_key"]))
+            shop.other_key = world.world["credentials"]["production"]["webhook_key"]  # type: ignore[attr-defined]
+            return Receiver(stack.enter_context(_served(keys["webhook_key"], shop, handler)), shop, world)
+
+        yield run
+
+
+@contextmanager
+def _served(key: str, shop: Shop, handler: type[Handler]) -> Iterator[str]:
+    server = server_of(key, shop, handler=handler)
+    server.daemon_threads = True
+    thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
