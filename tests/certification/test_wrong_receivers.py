@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from simulator.certification.rules import NAMES
+from simulator.certification.rules import NAMES, RULES
 from tests.certification.conftest import Start
 from tests.certification.wrong import WRONG, Wrong
+
+pytestmark = pytest.mark.slow
+BOOKED = [rule.name for rule in RULES if rule.booked]
 
 
 def test_the_reference_receiver_is_certified(start: Start) -> None:
@@ -20,7 +23,8 @@ def test_the_reference_receiver_is_certified(start: Start) -> None:
 def test_a_wrong_receiver_is_caught_by_its_rule_and_by_no_other(wrong: Wrong, start: Start) -> None:
     receiver = start(*wrong.kinds())
     quick = {} if wrong.quick_seconds is None else {"quick_seconds": wrong.quick_seconds, "patience_seconds": 1.0}
-    report = receiver.examined(**quick)
+    books = {} if wrong.rule in BOOKED else {"books": None}
+    report = receiver.examined(**quick, **books)
     assert {one.rule.name: one.got for one in report.found("fail")}.keys() == {wrong.rule}
     assert not report.certified
 
