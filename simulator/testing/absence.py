@@ -25,8 +25,8 @@ def absence(world: World, receiver: Receiver, type: str, object_id: str | None, 
         lines.append("Nothing came at all.")
     try:
         lines += _what_the_world_says(world, receiver, type, object_id)
-    except (SimulatorError, KeyError, TypeError):
-        lines.append("The simulator cannot be asked about it any more.")
+    except SimulatorError as error:
+        lines.append(f"The simulator, asked about it, says: {error}")
     return "\n".join(lines)
 
 
@@ -34,7 +34,7 @@ def _what_the_world_says(world: World, receiver: Receiver, type: str, object_id:
     emitted = _data(world, "/events", type=type, object_id=object_id, environment=receiver.environment)
     if emitted:
         return _why_not_delivered(world, receiver, emitted[-1])
-    clock = world.link.control("GET", "/clock", world=world.id)
+    clock = world.control("GET", "/clock")
     others = _data(world, "/events", object_id=object_id, environment=receiver.environment) if object_id else []
     lines = ["The world has not emitted it."]
     if others:
@@ -59,10 +59,13 @@ def _what_the_world_says(world: World, receiver: Receiver, type: str, object_id:
 def _why_not_delivered(world: World, receiver: Receiver, event: dict[str, Any]) -> list[str]:
     lines = [f"The world has emitted it ({event['id']} at {event['created_at']})."]
     attempts = _data(world, "/deliveries", event_id=event["id"], endpoint_id=receiver.endpoint_id)
+    clock = world.control("GET", "/clock")
     for attempt in attempts[-3:]:
         came = attempt["response_status"] or attempt["error"]
         again = f"; the next is due at {attempt['next_attempt_at']}" if attempt["next_attempt_at"] else ""
         lines.append(f"Attempt {attempt['attempt']} to this receiver at {attempt['attempted_at']}: {came}{again}.")
+    if attempts and attempts[-1]["next_attempt_at"] and clock["mode"] == "manual":
+        lines.append(f"The clock is manual and stands at {clock['now']}: move it with world.advance(...).")
     if not attempts:
         lines.append(
             "It was not sent to this receiver: its endpoint is gone or disabled (a reset of the world takes it away), "
@@ -73,5 +76,5 @@ def _why_not_delivered(world: World, receiver: Receiver, event: dict[str, Any]) 
 
 def _data(world: World, path: str, **query: Any) -> list[dict[str, Any]]:
     given = {name: value for name, value in query.items() if value is not None}
-    rows: list[dict[str, Any]] = world.link.control("GET", path, world=world.id, query=given)["data"]
+    rows: list[dict[str, Any]] = world.control("GET", path, query=given)["data"]
     return rows

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Literal
@@ -37,16 +37,31 @@ def freeze(world: World, using: Library | None = None) -> Iterator[World]:
         )
     hold = _holder(using)
     before = world.control("GET", "/settings")["webhook_timestamp"]
-    world.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
+    _stamp(world, "simulated")
     try:
         with hold(datetime.fromisoformat(clock["now"])) as move:
-            world.on_advance.append(move)
+            put_back = world.info
+
+            def follow(now: datetime) -> None:
+                nonlocal put_back
+                move(now)
+                if world.info is not put_back:  # and its settings with it
+                    put_back = world.info
+                    _stamp(world, "simulated")
+
+            world.on_advance.append(follow)
             try:
                 yield world
             finally:
-                world.on_advance.remove(move)
+                world.on_advance.remove(follow)
     finally:
-        world.control("PATCH", "/settings", {"webhook_timestamp": before})
+        with suppress(SimulatorError):  # a world that has ended has no settings
+            _stamp(world, before)
+
+
+def _stamp(world: World, clock: str) -> None:
+    """Choose by which clock webhooks are stamped."""
+    world.control("PATCH", "/settings", {"webhook_timestamp": clock})
 
 
 def _holder(using: Library | None) -> Callable[[datetime], AbstractContextManager[Move]]:

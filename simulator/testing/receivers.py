@@ -13,8 +13,10 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 from simulator.kernel.clock import parse_duration
+from simulator.testing.absence import absence
 from simulator.testing.answerers import Answerer, Fixed, Function, Reply, answerer_of
 from simulator.testing.errors import SimulatorError, missing
+from simulator.testing.given import Target, id_of
 from simulator.testing.loop_thread import LoopThread, in_thread, is_handling
 from simulator.testing.loopback import Answer, Listener, Request
 
@@ -70,13 +72,20 @@ class Delivery(dict[str, Any]):
 class Receiver:
     """A webhook endpoint of a world. Registers itself for `events` when it is made; answers 200 unless told otherwise.
 
+    `events` None: the test, or the application that it forwards to, registers `url` itself.
+
     Over HTTP it listens on a free port of loopback, in a thread of its own; in process nothing listens, and its URL is
     the same in every run. Several deliveries may come at once, and a handler may call the simulator back. The test
     request of its registration it answers itself; `received` does not show it.
     """
 
     def __init__(
-        self, world: World, *, events: Sequence[str] = ("*",), environment: str = "sandbox", path: str = "/webhooks"
+        self,
+        world: World,
+        *,
+        events: Sequence[str] | None = ("*",),
+        environment: str = "sandbox",
+        path: str = "/webhooks",
     ) -> None:
         self.received: list[Delivery] = []
         self.environment = environment
@@ -94,7 +103,7 @@ class Receiver:
         self._thread = LoopThread(f"webhooks of {world.id}")
         try:
             self.url = f"{self._open()}{path}"
-            self.endpoint_id = self._register(events)
+            self.endpoint_id = None if events is None else self._register(events)
         except BaseException:
             self._thread.stop()
             raise
@@ -102,17 +111,19 @@ class Receiver:
 
     # What came
 
-    def events(self, type: str | None = None, object_id: str | None = None) -> list[dict[str, Any]]:
-        """The envelopes that came, in their order, each as often as it came."""
-        return [delivery.event for delivery in list(self.received) if delivery.fits(type, object_id)]
+    def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
+        """The envelopes that came, in their order, each as often as it came; of a type, about a resource."""
+        about = None if object_id is None else id_of(object_id)
+        return [delivery.event for delivery in list(self.received) if delivery.fits(type, about)]
 
-    def wait_for(self, type: str, object_id: str | None = None, timeout: float = 5.0) -> Delivery:
-        """The first delivery of this type (about this object); one that came already counts.
+    def wait_for(self, type: str, object_id: Target | None = None, timeout: float = 5.0) -> Delivery:
+        """The first delivery of this type (about this resource); one that came already counts.
 
         Waits `timeout` real seconds, until what handles it has answered. AssertionError when it does not come, which
         tells what came instead, and when the application that handled it raised.
         """
-        waiting = _Waiting(type, object_id)
+        about = None if object_id is None else id_of(object_id)
+        waiting = _Waiting(type, about)
         with self._lock:
             delivery = next((one for one in self.received if waiting.fits(one)), None)
             if delivery is None:
@@ -124,7 +135,7 @@ class Receiver:
             with self._lock:
                 self._waiting.remove(waiting)
         if delivery is None:
-            raise AssertionError(self._absence(type, object_id, timeout))
+            raise AssertionError(absence(self._world, self, type, about, timeout))
         if not delivery.handled.wait(timeout):
             raise AssertionError(f"{type} came, but what handles it has not answered it within {timeout:g} seconds.")
         self._tell_error(delivery)
@@ -185,7 +196,7 @@ class Receiver:
             return
         self._registering = True
         self._stop_delivering()
-        if not keep_endpoint:
+        if self.endpoint_id is not None and not keep_endpoint:
             with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
                 self._client().delete(f"/webhooks/{self.endpoint_id}")
         try:
@@ -222,20 +233,22 @@ class Receiver:
     def _register(self, events: Sequence[str]) -> str:
         response = self._client().post("/webhooks", json={"url": self.url, "events": list(events)})
         if response.status_code != 201:
-            with suppress(ValueError):
-                error = response.json()["error"]
-                raise SimulatorError(
-                    f"The receiver could not register itself: {error['message']}",
-                    status=response.status_code,
-                    error=error,
-                )
-            raise SimulatorError(
-                f"The receiver could not register itself: POST /webhooks was answered {response.status_code}. "
-                "Is a fault of the world in force for it? Ask for the receiver before you add one.",
-                status=response.status_code,
-            )
+            raise self._refusal(response)
         endpoint_id: str = response.json()["id"]
         return endpoint_id
+
+    def _refusal(self, response: httpx.Response) -> SimulatorError:
+        error: dict[str, Any] = {}
+        with suppress(ValueError, KeyError):
+            error = response.json()["error"]
+        why = error.get("message", f"POST /webhooks was answered {response.status_code}.")
+        if error.get("code") == "invalid_webhook_url":
+            why += f" It receives at {self.url} on the machine of the test; can the simulator reach that?"
+        elif response.status_code == 429 or response.status_code >= 500:
+            why += " Is a fault of the world in force for it? Then make the receiver first."
+        return SimulatorError(
+            f"The receiver could not register itself: {why}", status=response.status_code, error=error
+        )
 
     def _client(self) -> httpx.Client:
         return self._world.production if self.environment == "production" else self._world.client
@@ -298,11 +311,6 @@ class Receiver:
         raise AssertionError(
             f"What handles the webhooks raised while it had {delivery.get('type', 'a request')}: {what}"
         ) from delivery.error
-
-    def _absence(self, type: str, object_id: str | None, timeout: float) -> str:
-        from simulator.testing.absence import absence
-
-        return absence(self._world, self, type, object_id, timeout)
 
 
 class _Waiting:
@@ -371,7 +379,7 @@ def _object_id(envelope: dict[str, Any]) -> str | None:
 
 @contextmanager
 def receiver(
-    world: World, *, events: Sequence[str] = ("*",), environment: str = "sandbox", path: str = "/webhooks"
+    world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox", path: str = "/webhooks"
 ) -> Iterator[Receiver]:
     """A `Receiver` of a world for the length of a block."""
     with Receiver(world, events=events, environment=environment, path=path) as made:

@@ -110,6 +110,15 @@ def test_whatever_moves_the_clock_moves_the_time(a_world: World, using: str) -> 
         assert datetime.now(UTC) == a_world.now > START
         a_world.restore(snapshot)
         assert datetime.now(UTC) == START
+        a_world.advance("1h")
+        a_world.reset()
+        assert datetime.now(UTC) == START
+        assert a_world.control("GET", "/settings")["webhook_timestamp"] == "simulated"
+
+
+def test_a_world_may_end_while_it_is_frozen(a_world: World) -> None:
+    with a_world.freeze():
+        a_world.delete()
 
 
 def test_nothing_hangs_that_waits_for_real_time(a_world: World, using: str) -> None:

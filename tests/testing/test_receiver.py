@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import socket
 import time
 from collections.abc import Iterator
 from typing import Any
 
 import httpx
+import hypothesis
 import pytest
+from hypothesis import strategies as st
 
 from simulator.resources.webhooks import sign
 from simulator.testing import Receiver, SimulatorError, World, receiver, world
@@ -135,6 +138,70 @@ def test_says_what_became_of_an_attempt(a_world: World, webhooks: Receiver) -> N
         webhooks.wait_for("beneficiary.created", timeout=0.01)
 
 
+def test_says_when_it_is_tried_again(a_world: World, webhooks: Receiver) -> None:
+    webhooks.respond(500)
+    with receiver(a_world, events=["transaction.created"]) as other:
+        a_world.act("emit", type="beneficiary.created")
+        a_world.settle()
+        with pytest.raises(AssertionError, match=r"It was not sent to this receiver: .* does not subscribe to it"):
+            other.wait_for("beneficiary.created", timeout=0.01)
+    webhooks.received.clear()
+
+    with pytest.raises(
+        AssertionError, match=r"8:00:00\.000Z: 500; the next is due at 2026-01-05T08:01:00\.000Z\.\n.*move"
+    ):
+        webhooks.wait_for("beneficiary.created", timeout=0.01)
+
+
+def test_says_when_there_is_no_such_event(webhooks: Receiver) -> None:
+    with pytest.raises(AssertionError, match=r"did you mean `transaction\.completed`"):
+        webhooks.wait_for("onramp.completed", timeout=0.01)
+
+
+def test_a_resource_is_named_by_itself_too(a_world: World, webhooks: Receiver) -> None:
+    a_world.trigger(DONE)
+    transaction = a_world.event(DONE)["data"]["object"]
+
+    assert webhooks.wait_for(DONE, transaction)["data"]["object"] == transaction
+    assert webhooks.events(DONE, transaction) == [webhooks.received[-1].event]
+
+
+def test_judges_by_the_clock_that_the_world_stamps_by(a_world: World, webhooks: Receiver) -> None:
+    a_world.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
+    a_world.act("emit", type="beneficiary.created")
+    a_world.advance("3d")
+    a_world.act("emit", type="beneficiary.created")
+    a_world.settle()
+    with a_world.fault(webhook={}, deliver={"stale_timestamp": True}):
+        a_world.act("emit", type="beneficiary.created")
+        a_world.settle()
+    a_world.control("PATCH", "/settings", {"webhook_timestamp": "wall"})
+    a_world.act("emit", type="beneficiary.created")
+    a_world.settle()
+
+    assert [delivery.genuine for delivery in webhooks.received] == [True, True, False, True]
+
+
+def test_may_leave_its_registration_to_the_test(a_world: World) -> None:
+    with receiver(a_world, events=None) as webhooks:
+        assert a_world.client.get("/webhooks").json()["data"] == []
+        webhooks.respond(500, times=1)
+        body = {"url": webhooks.url, "events": ["beneficiary.created"]}
+        assert a_world.client.post("/webhooks", json=body).status_code == 422
+        assert a_world.client.post("/webhooks", json=body).status_code == 201
+        assert [str(delivery) for delivery in webhooks.received] == [
+            f"webhook.test of {delivery['data']['object']['id']}, answered {delivery.status}"
+            for delivery in webhooks.received
+        ]
+    assert len(a_world.client.get("/webhooks").json()["data"]) == 1
+
+
+@pytest.mark.parametrize("wrong", [{"status": 99}, {"status": "500"}, {"status": 200, "times": 0}])
+def test_what_cannot_be_answered_is_refused(webhooks: Receiver, wrong: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match="respond: "):
+        webhooks.respond(**wrong)
+
+
 def test_belongs_to_the_environment_that_is_named(a_world: World) -> None:
     with receiver(a_world, events=["beneficiary.created"], environment="production") as production:
         a_world.act("emit", type="beneficiary.created", environment="production")
@@ -153,10 +220,39 @@ def test_is_gone_from_the_world_afterwards(a_world: World) -> None:
 
 
 def test_says_why_it_cannot_register(a_world: World) -> None:
-    a_world.fault({"path": "/webhooks"}, respond={"status": 503, "code": "service_unavailable"})
+    with a_world.fault({"path": "/webhooks"}, respond={"status": 503, "code": "service_unavailable"}):
+        with pytest.raises(
+            SimulatorError, match=r"could not register itself: .* Is a fault of the world in force"
+        ) as why:
+            Receiver(a_world)
+        assert why.value.code == "service_unavailable"
 
-    with pytest.raises(SimulatorError, match="The receiver could not register itself: "):
+    a_world.control("PATCH", "/settings", {"webhook_urls": "public"})
+    with pytest.raises(SimulatorError, match=r"only https is allowed.* can the simulator reach that\?"):
         Receiver(a_world)
+
+
+@hypothesis.settings(max_examples=30)
+@hypothesis.given(st.lists(st.binary(max_size=300)))
+def test_keeps_every_byte_however_it_comes(over_http: Receiver, http: httpx.Client, chunks: list[bytes]) -> None:
+    over_http.received.clear()
+
+    assert http.post(over_http.url, content=iter(chunks)).status_code == 200
+    assert [delivery.body for delivery in over_http.received] == [b"".join(chunks)]
+    assert not over_http.received[0].genuine
+
+
+@pytest.fixture(scope="module")
+def over_http() -> Iterator[Receiver]:
+    with world(seed=7) as made, receiver(made, events=None) as webhooks:
+        yield webhooks
+
+
+def test_answers_what_is_no_http(over_http: Receiver) -> None:
+    address = httpx.URL(over_http.url)
+    with socket.create_connection((address.host, address.port or 80)) as connection:
+        connection.sendall(b"hello?\r\n\r\n")
+        assert connection.recv(100).startswith(b"HTTP/1.1 400 Bad Request\r\n")
 
 
 def test_takes_what_a_test_posts_itself() -> None:
