@@ -28,7 +28,7 @@ class FaultClass:
     """Done before the customer comes."""
     meanwhile: Callable[[World], ActionAnswer] | None = None
     """Done when the orders are placed and nothing has moved yet."""
-    mend: Callable[[World], ActionAnswer] | None = None
+    mend: Callable[[World], ActionAnswer | None] | None = None
     """Puts right what nobody but the service can."""
 
 
@@ -45,6 +45,12 @@ def events(**deliver: Any) -> FaultClass:
 
 def set_balance(amount: str) -> Callable[[World], ActionAnswer]:
     return lambda world: world.act("set_balance", symbol="USDC", network="CELO", amount=amount)
+
+
+def finish_what_is_stuck(world: World) -> None:
+    for resource in world.control("GET", "/resources")["data"]:
+        if resource.get("status") == "processing":
+            world.act("complete", resource)
 
 
 def rule(event: str, *steps: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -101,7 +107,7 @@ CLASSES: Mapping[str, FaultClass] = {
     "payout-fails": FaultClass(scenario="payout-fails-and-refunds"),
     "completed-then-refunded": FaultClass(scenario=COMES_BACK),
     "refund-late": FaultClass(scenario="refund-late"),
-    "stuck-in-processing": FaultClass(scenario="stuck-in-processing"),
+    "stuck-in-processing": FaultClass(scenario="stuck-in-processing", mend=finish_what_is_stuck),
     "quote-expires": FaultClass(
         (
             {

@@ -56,12 +56,12 @@ class Rig:
 
     def _order(self, reference: str, kind: str, amount: str, currency: str) -> httpx.Response:
         wanted = {**self._recipient(reference, amount, currency), "kind": kind, "wallet_address": WALLET}
-        return self.customer.post("/orders", json=wanted)
+        return self._post("/orders", wanted)
 
     def standing_payout(self, reference: str, amount: str = "20", times: int = 1) -> httpx.Response:
         """The shop pays somebody on the sixth of every month."""
         when = {"day_of_month": 6, "start_date": f"{self.world.now:%Y-%m-%d}", "times": times}
-        return self.customer.post("/payouts", json={**self._recipient(reference, amount, "USDC"), **when})
+        return self._post("/payouts", {**self._recipient(reference, amount, "USDC"), **when})
 
     def _recipient(self, reference: str, amount: str, currency: str) -> Mapping[str, Any]:
         return {
@@ -75,7 +75,12 @@ class Rig:
         }
 
     def try_again(self, reference: str) -> httpx.Response:
-        return self.customer.post(f"/orders/{reference}/attempts")
+        return self._post(f"/orders/{reference}/attempts")
+
+    def _post(self, path: str, body: Mapping[str, Any] | None = None) -> httpx.Response:
+        answer: httpx.Response = self.customer.post(path, json=body)
+        self.world.settle()
+        return answer
 
     def renew_keys(self, key_pair: Mapping[str, Any] | None = None) -> None:
         """The owner gives the shop the webhook key as it is now, and another key pair where the old one is no good."""
@@ -87,7 +92,7 @@ class Rig:
     # What happens to it.
 
     def live_through(self, fault: FaultClass, *customers: Callable[[], object], span: str = "2d") -> list[Finding]:
-        """Let customers come while something is wrong, and for a while more; then it is put right, and judged."""
+        """Let customers come while something is wrong, and the hourly job run; later it is put right, and judged."""
         world = self.world
         world.scenario("autopilot", *([fault.scenario] if fault.scenario else []))
         in_force = [world.fault(**members) for members in fault.faults]
@@ -97,6 +102,8 @@ class Rig:
             customer()
         if fault.meanwhile:
             fault.meanwhile(world)
+        world.advance("1h", wait=True)
+        self.shop.reconcile()
         world.advance(span, wait=True)
         for one in in_force:
             assert one.hits, f"the fault {one} met nothing"

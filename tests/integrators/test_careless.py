@@ -94,8 +94,8 @@ def onramp_beside_one_that_is_called_alike(shop: Rig) -> None:
 CASES: Mapping[str, Case] = {
     "pays-twice-after-rejection": Case(BOUNCES_ONCE, offramp_again_after_it_bounced, "lost"),
     "fresh-quote-when-refused": Case(CLASSES["key-forgotten"], onramp, "doubled"),
-    "timeout-is-failure": Case(LOST_FOR_GOOD, onramp, "lost"),
-    "early-event-is-gone": Case(LOST_FOR_GOOD, onramp, "lost"),
+    "timeout-is-failure": Case(LOST_ONCE, onramp, "lost"),
+    "early-event-is-gone": Case(LOST_ONCE, onramp, "lost"),
     "late-event-downgrades": Case(CLASSES["webhook-after-final"], onramp, "lost"),
     "dedups-by-event-id-only": Case(CLASSES["webhook-after-final"], onramp, "doubled"),
     "acknowledges-before-storing": Case(DEAF, onramp, "not-kept"),

@@ -6,10 +6,12 @@ import hashlib
 import hmac
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import httpx
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
@@ -39,11 +41,8 @@ class Till:
         self.shop = shop
 
     async def new_order(self, request: Request) -> Response:
-        """POST /orders: reference, kind, amount, amount_currency, asset, fiat_currency, phone_number, wallet_address.
-
-        The phone number pays (onramp) or is paid (offramp, which also needs its owner's `name`).
-        """
-        wanted = await request.json()
+        """POST /orders: buy or sell; the phone number pays (kind `onramp`) or is paid (`offramp`)."""
+        wanted = await _wanted(request, "kind", "wallet_address")
         reference, kind = wanted.pop("reference"), wanted.pop("kind")
         return await self._answer(lambda: self._shown(self.shop.order(reference, kind, wanted)))
 
@@ -56,11 +55,8 @@ class Till:
         return await self._answer(lambda: self._shown(self.shop.try_again(request.path_params["reference"])))
 
     async def new_payout(self, request: Request) -> Response:
-        """POST /payouts: reference, name, phone_number, asset, amount, amount_currency, fiat_currency, and when.
-
-        When: `day_of_month`, `start_date`, `times`.
-        """
-        wanted = await request.json()
+        """POST /payouts: pay somebody every month."""
+        wanted = await _wanted(request, "day_of_month", "start_date", "times")
         reference = wanted.pop("reference")
 
         def set_up() -> dict[str, str]:
@@ -92,6 +88,18 @@ class Till:
             return JSONResponse({"error": str(refusal)}, 422)
         except Unknown as trouble:
             return JSONResponse({"error": f"Not known yet, ask for it again later: {trouble}"}, 503)
+
+
+async def _wanted(request: Request, *more: str) -> dict[str, Any]:
+    """What the body asks for; 400 for what it leaves out."""
+    wanted = await request.json()
+    names = ("reference", "amount", "amount_currency", "asset", "fiat_currency", "name", "phone_number", *more)
+    missing = [name for name in names if name not in wanted]
+    if missing:
+        raise HTTPException(400, f"Say {', '.join(missing)}.")
+    if len(wanted["reference"]) < 2:
+        raise HTTPException(400, "A reference of one character cannot be searched for: give it two.")
+    return dict(wanted)
 
 
 @dataclass(frozen=True)

@@ -16,26 +16,26 @@ from typing import Any, NamedTuple
 
 TABLES = """
 CREATE TABLE IF NOT EXISTS orders (
-    reference TEXT PRIMARY KEY,     -- the customer's number, and the reference that the service is given
-    kind TEXT NOT NULL,             -- onramp, offramp, or run (of a standing payout)
-    wanted TEXT NOT NULL,           -- JSON: what was asked for
-    attempt INTEGER NOT NULL,       -- a new one only when the one before has surely come to nothing
-    quote_id TEXT,                  -- of this attempt
-    transaction_id TEXT,            -- of this attempt
-    state TEXT NOT NULL             -- of the transaction; without one `new`, or `not_placed` for good
+    reference TEXT PRIMARY KEY,          -- the customer's number, and the reference that the service is given
+    kind TEXT NOT NULL,                  -- onramp, offramp, or run (of a standing payout)
+    wanted TEXT NOT NULL,                -- JSON: what was asked for
+    attempt INTEGER NOT NULL DEFAULT 1,  -- a new one only when the one before has surely come to nothing
+    quote_id TEXT,                       -- of this attempt
+    transaction_id TEXT,                 -- of this attempt
+    state TEXT NOT NULL DEFAULT 'new'    -- of the transaction; without one `new`, or `not_placed` for good
 );
 CREATE TABLE IF NOT EXISTS payouts (
-    reference TEXT PRIMARY KEY,     -- its runs are the orders REFERENCE-1, REFERENCE-2, ...
+    reference TEXT PRIMARY KEY,          -- its runs are the orders REFERENCE-1, REFERENCE-2, ...
     wanted TEXT NOT NULL,
     recurring_id TEXT,
-    state TEXT NOT NULL
+    state TEXT NOT NULL DEFAULT 'new'
 );
 CREATE TABLE IF NOT EXISTS entries (
-    key TEXT PRIMARY KEY,           -- what happens once has one key
+    key TEXT PRIMARY KEY,                -- what happens once has one key
     reference TEXT NOT NULL,
-    received TEXT NOT NULL,         -- by the customer; negative when it was taken back
+    received TEXT NOT NULL,              -- by the customer; negative when it was taken back
     currency TEXT NOT NULL,
-    paid TEXT NOT NULL,             -- by whoever paid for it, fee included
+    paid TEXT NOT NULL,                  -- by whoever paid for it, fee included
     fee TEXT NOT NULL,
     paid_currency TEXT NOT NULL
 );
@@ -112,16 +112,17 @@ class Books:
         with self._turn:
             return self._connection.execute(statement, values).fetchall()
 
+    def _add(self, table: str, **row: object) -> None:
+        """Write a row, unless there is one of its key."""
+        self._do(
+            f"INSERT OR IGNORE INTO {table} ({', '.join(row)}) VALUES ({', '.join(f':{name}' for name in row)})", **row
+        )
+
     # Orders.
 
     def open_order(self, reference: str, kind: str, wanted: Mapping[str, Any]) -> Order:
         """The order of this reference: a new one, or the one that is there."""
-        self._do(
-            "INSERT OR IGNORE INTO orders VALUES (:reference, :kind, :wanted, 1, NULL, NULL, 'new')",
-            reference=reference,
-            kind=kind,
-            wanted=json.dumps(wanted),
-        )
+        self._add("orders", reference=reference, kind=kind, wanted=json.dumps(wanted))
         return self.order(reference)
 
     def order(self, reference: str) -> Order:
@@ -138,34 +139,27 @@ class Books:
         rows = self._do(f"SELECT * FROM orders {which}", **values)
         return [Order(**{**dict(row), "wanted": json.loads(row["wanted"])}) for row in rows]
 
-    def next_attempt(self, reference: str) -> None:
-        """Begin again, with a quote and a transaction of its own."""
-        self._do(
-            "UPDATE orders SET attempt = attempt + 1, quote_id = NULL, transaction_id = NULL, state = 'new'"
-            " WHERE reference = :reference",
-            reference=reference,
-        )
-
     def note(self, reference: str, **columns: str) -> None:
         """Lay down `quote_id`, `transaction_id` or `state` of an order."""
         places = ", ".join(f"{column} = :{column}" for column in columns)
         self._do(f"UPDATE orders SET {places} WHERE reference = :reference", reference=reference, **columns)
 
+    def next_attempt(self, order: Order) -> Order:
+        """Begin again, with a quote and a transaction of its own; once, although two ask for it at the same time."""
+        self._do(
+            "UPDATE orders SET attempt = attempt + 1, quote_id = NULL, transaction_id = NULL, state = 'new'"
+            " WHERE reference = :reference AND attempt = :attempt",
+            reference=order.reference,
+            attempt=order.attempt,
+        )
+        return self.order(order.reference)
+
     # Money.
 
     def book(self, key: str, reference: str, money: Money) -> None:
         """Write an entry of an order down; nothing happens when there is one of this key."""
-        received, currency, paid, fee, paid_currency = money
-        self._do(
-            "INSERT OR IGNORE INTO entries"
-            " VALUES (:key, :reference, :received, :currency, :paid, :fee, :paid_currency)",
-            key=key,
-            reference=reference,
-            received=str(received),
-            currency=currency,
-            paid=str(paid),
-            fee=str(fee),
-            paid_currency=paid_currency,
+        self._add(
+            "entries", key=key, reference=reference, **{name: str(value) for name, value in money._asdict().items()}
         )
 
     def booked(self, reference: str) -> Money | None:
@@ -186,18 +180,14 @@ class Books:
 
     def open_payout(self, reference: str, wanted: Mapping[str, Any]) -> Payout:
         """The standing payout of this reference: a new one, or the one that is there."""
-        self._do(
-            "INSERT OR IGNORE INTO payouts VALUES (:reference, :wanted, NULL, 'new')",
-            reference=reference,
-            wanted=json.dumps(wanted),
-        )
+        self._add("payouts", reference=reference, wanted=json.dumps(wanted))
         return next(payout for payout in self.payouts() if payout.reference == reference)
 
     def payouts(self) -> list[Payout]:
         rows = self._do("SELECT * FROM payouts ORDER BY rowid")
         return [Payout(**{**dict(row), "wanted": json.loads(row["wanted"])}) for row in rows]
 
-    def payout_moved(self, reference: str, recurring_id: str, state: str) -> None:
+    def note_payout(self, reference: str, recurring_id: str, state: str) -> None:
         self._do(
             "UPDATE payouts SET recurring_id = :recurring_id, state = :state WHERE reference = :reference",
             reference=reference,
@@ -209,7 +199,7 @@ class Books:
 
     def keep_event(self, event_id: str, raw: bytes) -> bool:
         """Store an event for good; whether it waits to be dealt with."""
-        self._do("INSERT OR IGNORE INTO events (id, raw) VALUES (:id, :raw)", id=event_id, raw=raw)
+        self._add("events", id=event_id, raw=raw)
         return bool(self._do("SELECT id FROM events WHERE id = :id AND NOT handled", id=event_id))
 
     def has_event(self, event_id: str) -> bool:

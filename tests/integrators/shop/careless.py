@@ -35,9 +35,15 @@ class FreshQuoteWhenRefused(Shop):
         try:
             self.follow(order, self.confirm(order := self.quote(order)))
         except Refused:
-            self.books.next_attempt(order.reference)
-            order = self.quote(self.books.order(order.reference))
+            order = self.quote(self.books.next_attempt(order))
             self.follow(order, self.confirm(order))
+
+
+class TriesOnce(Service):
+    """A call without an answer is given up at once; what is made of that is the mistake."""
+
+    def post(self, path: str, body: Mapping[str, Any], key: str) -> Document:
+        return self._call("POST", path, 1, json=body, headers={"Idempotency-Key": key})
 
 
 class TimeoutIsFailure(Shop):
@@ -168,22 +174,14 @@ class RefundIgnored(Shop):
         return status != "refunded" and super().goes_forward(state, status)
 
 
-class RetriesOnce(Service):
-    """A call that has no answer is given up at once..."""
-
-    def post(self, path: str, body: Mapping[str, Any], key: str) -> Document:
-        return self._call("POST", path, 1, json=body, headers={"Idempotency-Key": key})
-
-
 class RetriesWithNewKey(Shop):
-    """... and the whole order is placed once more, from the quote on and under new keys."""
+    """No answer came, so the whole order is placed once more, from the quote on and under new keys."""
 
     def place(self, order: Order) -> None:
         try:
             super().place(order)
         except Unknown:
-            self.books.next_attempt(order.reference)
-            super().place(self.books.order(order.reference))
+            super().place(self.books.next_attempt(order))
 
 
 class StopsPollingEarly(Shop):
@@ -231,8 +229,8 @@ class UnknownEventBreaks(Shop):
 MISTAKES: Mapping[str, tuple[type, ...]] = {
     "pays-twice-after-rejection": (PaysTwiceAfterRejection,),
     "fresh-quote-when-refused": (FreshQuoteWhenRefused,),
-    "timeout-is-failure": (TimeoutIsFailure,),
-    "early-event-is-gone": (EarlyEventIsGone,),
+    "timeout-is-failure": (TriesOnce, TimeoutIsFailure),
+    "early-event-is-gone": (TriesOnce, EarlyEventIsGone),
     "late-event-downgrades": (LateEventDowngrades,),
     "dedups-by-event-id-only": (DedupsByEventIdOnly,),
     "acknowledges-before-storing": (AcknowledgesBeforeStoring,),
@@ -244,7 +242,7 @@ MISTAKES: Mapping[str, tuple[type, ...]] = {
     "signature-not-checked": (SignatureNotChecked,),
     "amount-before-fees": (AmountBeforeFees,),
     "refund-ignored": (RefundIgnored,),
-    "retries-with-new-key": (RetriesOnce, RetriesWithNewKey),
+    "retries-with-new-key": (TriesOnce, RetriesWithNewKey),
     "stops-polling-early": (StopsPollingEarly,),
     "unknown-status-is-failure": (UnknownStatusIsFailure,),
     "processing-is-done": (ProcessingIsDone,),

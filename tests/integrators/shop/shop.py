@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -50,9 +51,9 @@ class Shop:
 
     def try_again(self, reference: str) -> Order:
         """A deliberate new attempt; nothing happens unless the last one is over. KeyError, Refused, Unknown."""
-        if self.books.order(reference).state in OVER:
-            self.books.next_attempt(reference)
-            self.place(self.books.order(reference))
+        order = self.books.order(reference)
+        if order.state in OVER:
+            self.place(self.books.next_attempt(order))
         return self.books.order(reference)
 
     def place(self, order: Order) -> None:
@@ -71,8 +72,7 @@ class Shop:
                 if refusal.code != "quote_expired" or visit == QUOTES_PER_VISIT:
                     self.books.note(order.reference, state="not_placed")
                     raise
-                self.books.next_attempt(order.reference)
-                order = self.books.order(order.reference)
+                order = self.books.next_attempt(order)
 
     def quote(self, order: Order) -> Order:
         """Lock rate and fee for this attempt."""
@@ -206,7 +206,9 @@ class Shop:
         payout, _, _ = reference.rpartition("-")
         if transaction["type"] == "withdraw" and any(payout == known.reference for known in self.books.payouts()):
             return self.books.open_order(reference, "run", {"fiat_currency": transaction["fiat_currency"]})
-        return next((order for order in self.books.orders() if order.reference == reference), None)
+        with suppress(KeyError):
+            return self.books.order(reference)
+        return None
 
     # Standing payouts: the balance pays somebody every month.
 
@@ -214,7 +216,7 @@ class Shop:
         """Set a standing payout up; asking twice sets up one. Refused, Unknown."""
         payout = self.books.open_payout(reference, wanted)
         made = self.recurring(reference) or self.draft(payout)
-        self.books.payout_moved(reference, made["id"], made["status"])
+        self.books.note_payout(reference, made["id"], made["status"])
         if made["status"] == "draft":
             schedule = {
                 "frequency": "monthly",
@@ -225,7 +227,7 @@ class Shop:
             self.service.put(f"/recurring-payments/{made['id']}/schedule", schedule)
             self.service.get(f"/recurring-payments/{made['id']}/review")
             active = self.service.post(f"/recurring-payments/{made['id']}/activate", {}, key=f"{reference}/activate")
-            self.books.payout_moved(reference, made["id"], active["status"])
+            self.books.note_payout(reference, made["id"], active["status"])
         return self.books.open_payout(reference, wanted)
 
     def draft(self, payout: Payout) -> Document:
@@ -252,7 +254,7 @@ class Shop:
         made = self.recurring(payout.reference)
         if made is None:
             return
-        self.books.payout_moved(payout.reference, made["id"], made["status"])
+        self.books.note_payout(payout.reference, made["id"], made["status"])
         for transaction in self.service.every(f"/recurring-payments/{made['id']}/transactions"):
             order = self.order_of(transaction)
             if order is not None:
