@@ -130,7 +130,7 @@ def retry_after_failure(exam: Exam) -> None:
     with exam.stage.fault(down) as outage:
         first = exam.send("transaction.completed, while the interface answers 503 to every GET", event)
         if first.ok:
-            exam.stage.await_hit(outage, _OUTAGE_SECONDS)
+            exam.stage.await_calm(outage, _OUTAGE_SECONDS)
     if not first.ok:
         exam.accepted(exam.send(f"the same again, as it was answered {first.status}; the interface is up again", event))
     exam.claim(order, "the interface was down when its transaction.completed came")

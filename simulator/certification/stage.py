@@ -36,6 +36,7 @@ _PROBE_SECONDS = 2
 _OWN = "certify"
 """A world of this name marks the simulator that an examination has started for itself."""
 _CALL_SECONDS = 30
+_CALM_SECONDS = 0.15
 
 
 class NoStage(Exception):
@@ -129,14 +130,14 @@ class Stage:
         finally:
             self.control.call("DELETE", f"/faults/{segment(made)}")
 
-    def await_hit(self, fault: str, seconds: float) -> None:
-        """Wait until a fault has met a call, but no longer than this."""
-        deadline = time.monotonic() + seconds
-        while time.monotonic() < deadline:
-            rows = self.control.get("/faults")["data"]
-            if any(row["id"] == fault and row["hits"] for row in rows):
-                return
+    def await_calm(self, fault: str, seconds: float) -> None:
+        """Wait until a fault has met calls and meets no more for a moment, but no longer than this."""
+        deadline, hits, since = time.monotonic() + seconds, 0, time.monotonic()
+        while time.monotonic() < deadline and (not hits or time.monotonic() - since < _CALM_SECONDS):
             time.sleep(0.02)
+            now = next((row["hits"] for row in self.control.get("/faults")["data"] if row["id"] == fault), 0)
+            if now != hits:
+                hits, since = now, time.monotonic()
 
     @contextmanager
     def quiet(self, url: str) -> Iterator[None]:

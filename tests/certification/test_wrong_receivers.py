@@ -22,7 +22,7 @@ def test_the_reference_receiver_is_certified(start: Start) -> None:
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
 def test_a_wrong_receiver_is_caught_by_its_rule_and_by_no_other(wrong: Wrong, start: Start) -> None:
     receiver = start(*wrong.kinds())
-    quick = {} if wrong.quick_seconds is None else {"quick_seconds": wrong.quick_seconds, "patience_seconds": 1.0}
+    quick = {} if wrong.quick_seconds is None else {"quick_seconds": wrong.quick_seconds, "patience_seconds": 3.0}
     books = {} if wrong.rule in BOOKED else {"books": None}
     report = receiver.examined(**quick, **books)
     assert {one.rule.name: one.got for one in report.found("fail")}.keys() == {wrong.rule}

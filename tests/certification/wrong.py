@@ -108,7 +108,7 @@ def works_before_it_answers() -> Kinds:
 @caught_by("quick-acknowledgement", quick_seconds=0.3)
 def never_answers() -> Kinds:
     """It hangs."""
-    return after_verifying(lambda self, event: threading.Event().wait(2) or 200)
+    return after_verifying(lambda self, event: threading.Event().wait(4) or 200)
 
 
 @caught_by("registration-200")
@@ -183,7 +183,7 @@ def order_unknown_404() -> Kinds:
     return after_verifying(take)
 
 
-@caught_by("calls-back-before-answering", quick_seconds=0.4)
+@caught_by("calls-back-before-answering", quick_seconds=1.0)
 def reads_before_it_answers() -> Kinds:
     """It reads the transaction anew, and answers afterwards."""
 
@@ -387,8 +387,8 @@ class Unhurried(Handler):
         return status
 
 
-class Adding(Shop):
-    """Adds to the books whenever a completed transaction is met; what it adds to stays."""
+class Watched(Shop):
+    """Tells when its inbox is empty."""
 
     def __init__(self, file: str, service: Service) -> None:
         super().__init__(file, service)
@@ -398,7 +398,21 @@ class Adding(Shop):
         self.idle.clear()
         super().store(event_id, body)
 
+    def work_on(self, number: int, body: bytes) -> None:
+        """What `book` does elsewhere."""
+        super().book(number, body)
+
     def book(self, number: int, body: bytes) -> None:
+        self.work_on(number, body)
+        with self.lock:
+            if not self.rows.execute("SELECT count(*) FROM inbox WHERE NOT done").fetchone()[0]:
+                self.idle.set()
+
+
+class Adding(Watched):
+    """Adds to the books whenever a completed transaction is met; what it adds to stays."""
+
+    def work_on(self, number: int, body: bytes) -> None:
         event = json.loads(body)
         found = None
         if event["type"].startswith("transaction."):
@@ -407,8 +421,6 @@ class Adding(Shop):
             self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
             if found is not None and found["status"] == "completed":
                 self.add(found)
-            if not self.rows.execute("SELECT count(*) FROM inbox WHERE NOT done").fetchone()[0]:
-                self.idle.set()
 
     def add(self, thing: Any) -> None:
         name = thing["reference"]
@@ -550,14 +562,14 @@ def done_before_it_is() -> Kinds:
 
 @caught_by("retry-after-failure")
 def failure_swallowed() -> Kinds:
-    """It answers at once, and when the work fails afterwards the event is gone."""
+    """It acknowledges an event, and when the work on it fails the event is gone."""
 
-    class Swallowing(Shop):
-        def book(self, number: int, body: bytes) -> None:
+    class Swallowing(Watched):
+        def work_on(self, number: int, body: bytes) -> None:
             try:
-                super().book(number, body)
+                super().work_on(number, body)
             except OSError:
                 with self.lock, self.rows:
                     self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
 
-    return Handler, Swallowing
+    return Unhurried, Swallowing
