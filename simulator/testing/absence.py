@@ -45,8 +45,8 @@ def _what_the_world_says(world: World, receiver: Receiver, type: str, object_id:
     stands = f"Its clock is manual and stands at {clock['now']}"
     if clock["timers"]:
         lines.append(
-            f"{stands}; the next of its {clock['timers']} timers is due at {clock['next_timer_at']}. Move it with "
-            'world.advance(...), or advance(until={"event": "' + type + '"}).'
+            f"{stands}; its next timer is due at {clock['next_timer_at']}. Move it with world.advance(...), or "
+            'advance(until={"event": "' + type + '"}).'
         )
     else:
         lines.append(

@@ -218,7 +218,12 @@ def world_in_process(request: pytest.FixtureRequest) -> World:
 
 
 @pytest.fixture
-def webhooks(world: World) -> Iterator[Receiver]:
-    """A receiver of the webhooks of `world`, in the process of the test. It registers itself when it is first used."""
+def webhooks(request: pytest.FixtureRequest) -> Iterator[Receiver]:
+    """A receiver of the webhooks of `world`, in the process of the test: it is registered from when a test asks for it.
+
+    In a test that has `world_in_process`, and not `world`, it is that world's.
+    """
+    in_process = "world_in_process" in request.fixturenames and "world" not in request.fixturenames
+    world: World = request.getfixturevalue("world_in_process" if in_process else "world")
     with import_module("simulator.testing").receiver(world) as receiver:
         yield receiver

@@ -11,6 +11,7 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from simulator.kernel.clock import parse_duration
 from simulator.testing.absence import absence
@@ -31,6 +32,8 @@ except ImportError as error:
 TOLERANCE_MS = 300_000
 """How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
 _REGISTRATION = "webhook.test"
+_made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
+"""How many receivers each world has had."""
 
 
 class Delivery(dict[str, Any]):
@@ -122,6 +125,7 @@ class Receiver:
         Waits `timeout` real seconds, until what handles it has answered. AssertionError when it does not come, which
         tells what came instead, and when the application that handled it raised.
         """
+        __tracebackhide__ = True  # pytest shows the test's own line
         about = None if object_id is None else id_of(object_id)
         waiting = _Waiting(type, about)
         with self._lock:
@@ -192,6 +196,7 @@ class Receiver:
 
         An error of an application that no `wait_for` has told is raised here.
         """
+        __tracebackhide__ = True
         if self._registering:
             return
         self._registering = True
@@ -211,6 +216,7 @@ class Receiver:
         return self
 
     def __exit__(self, error_type: object, error: object, _traceback: object) -> None:
+        __tracebackhide__ = True
         try:
             self.close()
         except AssertionError:
@@ -231,7 +237,12 @@ class Receiver:
         return f"http://127.0.0.1:{self._thread.run(listener.open())}"
 
     def _register(self, events: Sequence[str]) -> str:
-        response = self._client().post("/webhooks", json={"url": self.url, "events": list(events)})
+        number = _made[self._world] = _made.get(self._world, 0) + 1
+        response = self._client().post(
+            "/webhooks",
+            json={"url": self.url, "events": list(events)},
+            headers={"Idempotency-Key": f"rampsim-receiver-{number}"},  # or the test would be advised to send one
+        )
         if response.status_code != 201:
             raise self._refusal(response)
         endpoint_id: str = response.json()["id"]
@@ -304,6 +315,7 @@ class Receiver:
 
     def _tell_error(self, delivery: Delivery) -> None:
         """Raise the error of whatever handled a delivery, once."""
+        __tracebackhide__ = True
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return
         self._told.add(id(delivery))
@@ -382,5 +394,6 @@ def receiver(
     world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox", path: str = "/webhooks"
 ) -> Iterator[Receiver]:
     """A `Receiver` of a world for the length of a block."""
+    __tracebackhide__ = True
     with Receiver(world, events=events, environment=environment, path=path) as made:
         yield made

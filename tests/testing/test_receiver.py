@@ -19,36 +19,30 @@ from simulator.testing import Receiver, SimulatorError, World, receiver, world
 DONE = "transaction.completed"
 
 
-@pytest.fixture(params=["over HTTP", "in process"])
-def a_world(request: pytest.FixtureRequest) -> Iterator[World]:
-    with world(in_process=request.param == "in process", seed=7) as made:
-        yield made
-
-
 @pytest.fixture
-def webhooks(a_world: World) -> Iterator[Receiver]:
-    with receiver(a_world) as made:
+def webhooks(kit: World) -> Iterator[Receiver]:
+    with receiver(kit) as made:
         yield made
 
 
-def statuses(a_world: World) -> list[int | None]:
+def statuses(kit: World) -> list[int | None]:
     """What each attempt so far was answered, in the order of the attempts."""
-    return [row["response_status"] for row in a_world.deliveries()]
+    return [row["response_status"] for row in kit.deliveries()]
 
 
-def test_keeps_what_comes_with_headers_bytes_and_verdict(a_world: World, webhooks: Receiver) -> None:
-    a_world.trigger(DONE)
+def test_keeps_what_comes_with_headers_bytes_and_verdict(kit: World, webhooks: Receiver) -> None:
+    kit.trigger(DONE)
 
     delivery = webhooks.wait_for(DONE)
-    a_world.settle()
+    kit.settle()
 
-    assert delivery.event == a_world.event(DONE)
+    assert delivery.event == kit.event(DONE)
     assert delivery == delivery.event
     assert json.loads(delivery.body) == delivery.event
     assert delivery.headers["x-signature"] == delivery.headers["X-Signature"]
     assert delivery.genuine
     assert delivery.status == 200
-    (sent,) = [row for row in a_world.deliveries() if row["event_type"] == DONE]
+    (sent,) = [row for row in kit.deliveries() if row["event_type"] == DONE]
     assert sent["request_body"] == delivery.body.decode()
 
 
@@ -56,70 +50,78 @@ def test_shows_nothing_of_its_own_registration(webhooks: Receiver) -> None:
     assert webhooks.received == []
 
 
-def test_waits_for_one_object(a_world: World, webhooks: Receiver) -> None:
-    a_world.trigger(DONE)
-    a_world.trigger(DONE)
-    first, second = (event["data"]["object"]["id"] for event in a_world.events(DONE))
+def test_gives_no_reason_for_advice(kit: World) -> None:
+    for _ in range(2):
+        with receiver(kit):
+            pass
+
+    assert kit.advice() == []
+
+
+def test_waits_for_one_object(kit: World, webhooks: Receiver) -> None:
+    kit.trigger(DONE)
+    kit.trigger(DONE)
+    first, second = (event["data"]["object"]["id"] for event in kit.events(DONE))
 
     assert webhooks.wait_for(DONE, second)["data"]["object"]["id"] == second
     assert [event["data"]["object"]["id"] for event in webhooks.events(DONE)] == [first, second]
     assert [event["type"] for event in webhooks.events(object_id=first)][-1] == DONE
 
 
-def test_answers_so_often_and_then_as_before(a_world: World, webhooks: Receiver) -> None:
+def test_answers_so_often_and_then_as_before(kit: World, webhooks: Receiver) -> None:
     webhooks.respond(500, times=2)
     webhooks.respond(503, times=1)
 
-    a_world.act("emit", type="beneficiary.created")
-    a_world.advance("1h")
+    kit.act("emit", type="beneficiary.created")
+    kit.advance("1h")
 
-    assert statuses(a_world) == [500, 500, 503, 200]
+    assert statuses(kit) == [500, 500, 503, 200]
     assert len(webhooks.events("beneficiary.created")) == 4
 
 
-def test_answers_one_status_from_now_on(a_world: World, webhooks: Receiver) -> None:
+def test_answers_one_status_from_now_on(kit: World, webhooks: Receiver) -> None:
     webhooks.respond(500, times=9)
     webhooks.respond(204)
 
-    a_world.act("emit", type="beneficiary.created")
-    a_world.settle()
+    kit.act("emit", type="beneficiary.created")
+    kit.settle()
 
-    assert statuses(a_world) == [204]
+    assert statuses(kit) == [204]
 
 
-def test_answers_by_a_function(a_world: World, webhooks: Receiver) -> None:
+def test_answers_by_a_function(kit: World, webhooks: Receiver) -> None:
     webhooks.respond_with(lambda delivery: (409, {"X-Why": delivery["type"]}, "not now"))
 
-    a_world.act("emit", type="beneficiary.created")
-    a_world.settle()
+    kit.act("emit", type="beneficiary.created")
+    kit.settle()
 
-    (row,) = a_world.deliveries()
+    (row,) = kit.deliveries()
     assert (row["response_status"], row["response_body"]) == (409, "not now")
     assert row["response_headers"]["X-Why"] == "beneficiary.created"
 
 
-def test_knows_the_key_after_it_was_rotated(a_world: World, webhooks: Receiver) -> None:
-    a_world.act("emit", type="beneficiary.created")
-    a_world.settle()
-    a_world.act("rotate_webhook_key")
-    a_world.act("emit", type="beneficiary.created")
-    a_world.settle()
+def test_knows_the_key_after_it_was_rotated(kit: World, webhooks: Receiver) -> None:
+    kit.act("emit", type="beneficiary.created")
+    kit.settle()
+    kit.act("rotate_webhook_key")
+    kit.act("emit", type="beneficiary.created")
+    kit.settle()
 
     assert [delivery.genuine for delivery in webhooks.received] == [True, True]
 
 
 @pytest.mark.parametrize("wrong", [{"corrupt_signature": True}, {"stale_timestamp": True}])
-def test_tells_what_is_not_genuine(a_world: World, webhooks: Receiver, wrong: dict[str, Any]) -> None:
-    with a_world.fault(webhook={}, deliver=wrong):
-        a_world.act("emit", type="beneficiary.created")
-        a_world.settle()
+def test_tells_what_is_not_genuine(kit: World, webhooks: Receiver, wrong: dict[str, Any]) -> None:
+    with kit.fault(webhook={}, deliver=wrong):
+        kit.act("emit", type="beneficiary.created")
+        kit.settle()
 
     assert [delivery.genuine for delivery in webhooks.received] == [False]
 
 
-def test_says_what_came_instead(a_world: World, webhooks: Receiver) -> None:
-    a_world.trigger("transaction.awaiting_payment")
-    a_world.settle()
+def test_says_what_came_instead(kit: World, webhooks: Receiver) -> None:
+    kit.trigger("transaction.awaiting_payment")
+    kit.settle()
 
     with pytest.raises(AssertionError) as failure:
         webhooks.wait_for(DONE, timeout=0.01)
@@ -130,19 +132,19 @@ def test_says_what_came_instead(a_world: World, webhooks: Receiver) -> None:
     assert "Move it with world.advance(...)" in text
 
 
-def test_says_what_became_of_an_attempt(a_world: World, webhooks: Receiver) -> None:
-    with a_world.fault(webhook={}, deliver={"delay": "10m"}):
-        a_world.act("emit", type="beneficiary.created")
+def test_says_what_became_of_an_attempt(kit: World, webhooks: Receiver) -> None:
+    with kit.fault(webhook={}, deliver={"delay": "10m"}):
+        kit.act("emit", type="beneficiary.created")
 
     with pytest.raises(AssertionError, match=r"The world has emitted it \(evt_.*\n.*a fault holds the delivery back"):
         webhooks.wait_for("beneficiary.created", timeout=0.01)
 
 
-def test_says_when_it_is_tried_again(a_world: World, webhooks: Receiver) -> None:
+def test_says_when_it_is_tried_again(kit: World, webhooks: Receiver) -> None:
     webhooks.respond(500)
-    with receiver(a_world, events=["transaction.created"]) as other:
-        a_world.act("emit", type="beneficiary.created")
-        a_world.settle()
+    with receiver(kit, events=["transaction.created"]) as other:
+        kit.act("emit", type="beneficiary.created")
+        kit.settle()
         with pytest.raises(AssertionError, match=r"It was not sent to this receiver: .* does not subscribe to it"):
             other.wait_for("beneficiary.created", timeout=0.01)
     webhooks.received.clear()
@@ -158,42 +160,42 @@ def test_says_when_there_is_no_such_event(webhooks: Receiver) -> None:
         webhooks.wait_for("onramp.completed", timeout=0.01)
 
 
-def test_a_resource_is_named_by_itself_too(a_world: World, webhooks: Receiver) -> None:
-    a_world.trigger(DONE)
-    transaction = a_world.event(DONE)["data"]["object"]
+def test_a_resource_is_named_by_itself_too(kit: World, webhooks: Receiver) -> None:
+    kit.trigger(DONE)
+    transaction = kit.event(DONE)["data"]["object"]
 
     assert webhooks.wait_for(DONE, transaction)["data"]["object"] == transaction
     assert webhooks.events(DONE, transaction) == [webhooks.received[-1].event]
 
 
-def test_judges_by_the_clock_that_the_world_stamps_by(a_world: World, webhooks: Receiver) -> None:
-    a_world.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
-    a_world.act("emit", type="beneficiary.created")
-    a_world.advance("3d")
-    a_world.act("emit", type="beneficiary.created")
-    a_world.settle()
-    with a_world.fault(webhook={}, deliver={"stale_timestamp": True}):
-        a_world.act("emit", type="beneficiary.created")
-        a_world.settle()
-    a_world.control("PATCH", "/settings", {"webhook_timestamp": "wall"})
-    a_world.act("emit", type="beneficiary.created")
-    a_world.settle()
+def test_judges_by_the_clock_that_the_world_stamps_by(kit: World, webhooks: Receiver) -> None:
+    kit.control("PATCH", "/settings", {"webhook_timestamp": "simulated"})
+    kit.act("emit", type="beneficiary.created")
+    kit.advance("3d")
+    kit.act("emit", type="beneficiary.created")
+    kit.settle()
+    with kit.fault(webhook={}, deliver={"stale_timestamp": True}):
+        kit.act("emit", type="beneficiary.created")
+        kit.settle()
+    kit.control("PATCH", "/settings", {"webhook_timestamp": "wall"})
+    kit.act("emit", type="beneficiary.created")
+    kit.settle()
 
     assert [delivery.genuine for delivery in webhooks.received] == [True, True, False, True]
 
 
-def test_may_leave_its_registration_to_the_test(a_world: World) -> None:
-    with receiver(a_world, events=None) as webhooks:
-        assert a_world.client.get("/webhooks").json()["data"] == []
+def test_may_leave_its_registration_to_the_test(kit: World) -> None:
+    with receiver(kit, events=None) as webhooks:
+        assert kit.client.get("/webhooks").json()["data"] == []
         webhooks.respond(500, times=1)
         body = {"url": webhooks.url, "events": ["beneficiary.created"]}
-        assert a_world.client.post("/webhooks", json=body).status_code == 422
-        assert a_world.client.post("/webhooks", json=body).status_code == 201
+        assert kit.client.post("/webhooks", json=body).status_code == 422
+        assert kit.client.post("/webhooks", json=body).status_code == 201
         assert [str(delivery) for delivery in webhooks.received] == [
             f"webhook.test of {delivery['data']['object']['id']}, answered {delivery.status}"
             for delivery in webhooks.received
         ]
-    assert len(a_world.client.get("/webhooks").json()["data"]) == 1
+    assert len(kit.client.get("/webhooks").json()["data"]) == 1
 
 
 @pytest.mark.parametrize("wrong", [{"status": 99}, {"status": "500"}, {"status": 200, "times": 0}])
@@ -202,34 +204,34 @@ def test_what_cannot_be_answered_is_refused(webhooks: Receiver, wrong: dict[str,
         webhooks.respond(**wrong)
 
 
-def test_belongs_to_the_environment_that_is_named(a_world: World) -> None:
-    with receiver(a_world, events=["beneficiary.created"], environment="production") as production:
-        a_world.act("emit", type="beneficiary.created", environment="production")
-        a_world.act("emit", type="beneficiary.created")
+def test_belongs_to_the_environment_that_is_named(kit: World) -> None:
+    with receiver(kit, events=["beneficiary.created"], environment="production") as production:
+        kit.act("emit", type="beneficiary.created", environment="production")
+        kit.act("emit", type="beneficiary.created")
 
         assert production.wait_for("beneficiary.created").genuine
-        a_world.settle()
+        kit.settle()
         assert len(production.received) == 1
 
 
-def test_is_gone_from_the_world_afterwards(a_world: World) -> None:
-    with receiver(a_world):
+def test_is_gone_from_the_world_afterwards(kit: World) -> None:
+    with receiver(kit):
         pass
 
-    assert a_world.client.get("/webhooks").json()["data"] == []
+    assert kit.client.get("/webhooks").json()["data"] == []
 
 
-def test_says_why_it_cannot_register(a_world: World) -> None:
-    with a_world.fault({"path": "/webhooks"}, respond={"status": 503, "code": "service_unavailable"}):
+def test_says_why_it_cannot_register(kit: World) -> None:
+    with kit.fault({"path": "/webhooks"}, respond={"status": 503, "code": "service_unavailable"}):
         with pytest.raises(
             SimulatorError, match=r"could not register itself: .* Is a fault of the world in force"
         ) as why:
-            Receiver(a_world)
+            Receiver(kit)
         assert why.value.code == "service_unavailable"
 
-    a_world.control("PATCH", "/settings", {"webhook_urls": "public"})
+    kit.control("PATCH", "/settings", {"webhook_urls": "public"})
     with pytest.raises(SimulatorError, match=r"only https is allowed.* can the simulator reach that\?"):
-        Receiver(a_world)
+        Receiver(kit)
 
 
 @hypothesis.settings(max_examples=30)
