@@ -2,7 +2,7 @@
 
 Control interface, chapter "Faults". Calls and scenario files ask the same checks. A member stands here, in its model,
 in the row of `in_force`, and in the place that acts on it: `server/faults` for calls, the webhooks room or the courier
-for deliveries.
+for deliveries, `surprises` for what is in the bodies of both.
 """
 
 from __future__ import annotations

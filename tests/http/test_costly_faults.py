@@ -198,7 +198,7 @@ def test_a_late_event_comes_after_the_final_one(world: Remote, receiver: Receive
 
 def test_held_events_survive_a_snapshot_and_a_document_and_go_with_the_fault(world: Remote, receiver: Receiver) -> None:
     register(world, receiver)
-    fault = put(world, webhook={"event": "kyc.approved"}, deliver={"hold": 3})
+    fault = put(world, webhook={"event": "kyc.approved"}, deliver={"hold": 3, "extra_field": "more"})
     world.control("POST", "/trigger", {"event": "kyc.approved"})
     assert world.advance(by="1h")["deliveries"] == 0
     kept = world.control("POST", "/snapshots", {}).body["id"]
@@ -207,6 +207,7 @@ def test_held_events_survive_a_snapshot_and_a_document_and_go_with_the_fault(wor
     assert world.control("DELETE", f"/faults/{fault}").status == 204
     world.control("POST", "/settle")
     assert receiver.types == ["kyc.approved"]
+    assert receiver.came[-1]["more"] == "something_new"
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,13 @@ FAULTS: tuple[dict[str, Any], ...] = (
     {"webhook": {}, "deliver": {"copies": 3}, "times": 2},
     {"webhook": {}, "deliver": {"delay": "90s"}, "times": 2},
     {"webhook": {}, "deliver": {"reorder": True}, "times": 1},
+    {"match": {"method": "POST"}, "times": 3, "first_per_key": 1, "drop": True, "after_commit": True},
+    {"match": {"method": "POST"}, "times": 1, "key_forgotten": True},
+    {"match": {}, "times": 3, "unknown_enum": True, "extra_field": True, "missing_field": True},
+    {"webhook": {}, "deliver": {"before_answer": True, "two_at_once": True}, "times": 2},
+    {"webhook": {}, "deliver": {"acknowledgement_lost": True, "unknown_type": True}, "times": 2},
+    {"webhook": {}, "deliver": {"hold": "terminal", "extra_field": True}, "times": 2},
+    {"webhook": {}, "deliver": {"hold": 3, "missing_field": True}, "times": 2},
 )  # fmt: skip
 WEATHER = (
     [], ["autopilot"], ["autopilot", "test-values"], ["autopilot", "test-values"], ["autopilot", "buy-declined"],
