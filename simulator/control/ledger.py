@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from simulator.control.inspection import show_entry
 from simulator.control.inspection_shapes import LedgerEntry, PostingEntry
-from simulator.control.operation import LIMIT, ControlCall, ControlOperation
+from simulator.control.operation import WHOLE, ControlCall, ControlOperation, Query
 from simulator.kernel.journal import newest
 from simulator.kernel.ledger import Entry
 from simulator.kernel.money import ZERO, add
@@ -44,7 +44,7 @@ async def ledger(call: ControlCall) -> LedgerBooks:
 
     `clearing` has what payers and depositors have sent of a ramp, `fees` what the service earned, `world` what came
     from outside and went there. Those of other platform users, `USER_ID/available`, show what they had from this
-    account. `limit` is of the entries; the sums are of all.
+    account. `entries` bounds the entries that are shown, never the sums.
     """
     world, environment = call.world, call.environment
     call.check_environment()
@@ -60,7 +60,7 @@ async def ledger(call: ControlCall) -> LedgerBooks:
             {"currency": currency, "account": names.of(account), "amount": f"{amount:f}"}
             for (currency, account), amount in sums.items()
         ],
-        "entries": [_show(names, world, entry) for entry in newest(entries, call.limit())],
+        "entries": [_show(names, world, entry) for entry in newest(entries, call.whole("entries"))],
     }
 
 
@@ -99,8 +99,10 @@ class _Names:
             yield {**posting, "account": self.of(posting["account"])}
 
 
+_ENTRIES: Query = {"entries": {**WHOLE, "description": "The newest that many entries, oldest first."}}
+
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(
-        "GET", "/ledger", "ledger", "Seeing", "The account's books", ledger, query=LIMIT, by_environment=True
+        "GET", "/ledger", "ledger", "Seeing", "The account's books", ledger, query=_ENTRIES, by_environment=True
     ),
 )

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
 from simulator.testing.errors import SimulatorError
 
 if TYPE_CHECKING:
-    from simulator.testing.receivers import Receiver
-    from simulator.testing.worlds import World
+    from simulator.testing.seen import SeenWorld
 
 _SHOWN = 20
 
 
-def absence(world: World, receiver: Receiver, type: str, object_id: str | None, timeout: float) -> str:
+class Receiving(Protocol):
+    """What is asked of a receiver."""
+
+    environment: str
+    endpoint_id: str
+
+    @property
+    def received(self) -> Sequence[object]: ...
+
+
+def absence(world: SeenWorld, receiver: Receiving, type: str, object_id: str | None, timeout: float) -> str:
     """The text of the failure of `Receiver.wait_for`."""
     about = f" of {object_id}" if object_id else ""
     lines = [f"No {type}{about} came within {timeout:g} seconds."]
@@ -30,7 +40,7 @@ def absence(world: World, receiver: Receiver, type: str, object_id: str | None, 
     return "\n".join(lines)
 
 
-def _what_the_world_says(world: World, receiver: Receiver, type: str, object_id: str | None) -> list[str]:
+def _what_the_world_says(world: SeenWorld, receiver: Receiving, type: str, object_id: str | None) -> list[str]:
     emitted = _data(world, "/events", type=type, object_id=object_id, environment=receiver.environment)
     if emitted:
         return _why_not_delivered(world, receiver, emitted[-1])
@@ -56,7 +66,7 @@ def _what_the_world_says(world: World, receiver: Receiver, type: str, object_id:
     return lines
 
 
-def _why_not_delivered(world: World, receiver: Receiver, event: dict[str, Any]) -> list[str]:
+def _why_not_delivered(world: SeenWorld, receiver: Receiving, event: dict[str, Any]) -> list[str]:
     lines = [f"The world has emitted it ({event['id']} at {event['created_at']})."]
     attempts = _data(world, "/deliveries", event_id=event["id"], endpoint_id=receiver.endpoint_id)
     clock = world.control("GET", "/clock")
@@ -74,7 +84,7 @@ def _why_not_delivered(world: World, receiver: Receiver, event: dict[str, Any]) 
     return lines
 
 
-def _data(world: World, path: str, **query: Any) -> list[dict[str, Any]]:
+def _data(world: SeenWorld, path: str, **query: Any) -> list[dict[str, Any]]:
     given = {name: value for name, value in query.items() if value is not None}
     rows: list[dict[str, Any]] = world.control("GET", path, query=given)["data"]
     return rows

@@ -15,14 +15,14 @@ class SimulatorError(Exception):
     are possible instead) are those of its error envelope.
     """
 
-    def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, object] | None = None) -> None:
         super().__init__(message)
         given = error or {}
         self.status = status
-        self.message: str = given.get("message", message)
-        self.code: str | None = given.get("code")
-        self.param: str | None = given.get("param")
-        self.allowed: Sequence[str] = tuple(given.get("allowed") or ())
+        self.message: str = _text(given, "message") or message
+        self.code: str | None = _text(given, "code")
+        self.param: str | None = _text(given, "param")
+        self.allowed: Sequence[str] = tuple(map(str, _rows(given, "allowed")))
 
 
 class NotReached(SimulatorError):
@@ -30,9 +30,10 @@ class NotReached(SimulatorError):
 
     receipt: Mapping[str, Any]
 
-    def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, message: str, *, status: int | None = None, error: Mapping[str, object] | None = None) -> None:
         super().__init__(message, status=status, error=error)
-        self.receipt = (error or {}).get("receipt") or {}
+        receipt = (error or {}).get("receipt")
+        self.receipt = receipt if isinstance(receipt, Mapping) else {}
 
 
 class ActionRefused(SimulatorError):
@@ -49,28 +50,38 @@ class Unreachable(SimulatorError):
         )
 
 
-def error_of(status: int, body: Any) -> SimulatorError:
+def error_of(status: int, body: object) -> SimulatorError:
     """The exception for a refusal: its HTTP status and its parsed body, `{error: {code, message, ...}}`."""
     error = body.get("error") if isinstance(body, Mapping) else None
     if not isinstance(error, Mapping):
         return SimulatorError(
             f"What answered with status {status} is not a simulator's control interface.", status=status
         )
-    text = str(error.get("message") or error.get("code") or f"refused with status {status}")
-    problems = [_problem(row) for row in error.get("errors") or ()]
+    text = _text(error, "message") or _text(error, "code") or f"refused with status {status}"
+    problems = [_problem(row) for row in _rows(error, "errors") if isinstance(row, Mapping)]
     if problems:
         text = "\n".join([f"{len(problems)} problems:" if len(problems) > 1 else "1 problem:", *problems])
     if error.get("code") == "invalid_transition":
-        text += f" Possible now: {', '.join(error.get('allowed') or ()) or 'nothing'}."
-    kind = _KINDS.get(error.get("code", ""), SimulatorError)
+        text += f" Possible now: {', '.join(map(str, _rows(error, 'allowed'))) or 'nothing'}."
+    kind = _KINDS.get(_text(error, "code") or "", SimulatorError)
     return kind(text, status=status, error=error)
 
 
-def _problem(row: Mapping[str, Any]) -> str:
+def _problem(row: Mapping[str, object]) -> str:
     """One problem of a scenario: where and what."""
     place = f"line {row['line']}, column {row.get('column')}: " if row.get("line") else ""
     path = f"{row['path']}: " if row.get("path") else ""
     return f"  {place}{path}{row.get('message', '')}"
+
+
+def _text(error: Mapping[str, object], name: str) -> str | None:
+    value = error.get(name)
+    return value if isinstance(value, str) else None
+
+
+def _rows(error: Mapping[str, object], name: str) -> Sequence[object]:
+    value = error.get(name)
+    return value if isinstance(value, list | tuple) else ()
 
 
 _KINDS: Mapping[str, type[SimulatorError]] = {"not_reached": NotReached, "invalid_transition": ActionRefused}

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulator.testing.errors import SimulatorError
 
 if TYPE_CHECKING:
     from simulator.control.faults import MadeFault
-    from simulator.testing.worlds import World
+    from simulator.testing.seen import SeenWorld
 
 
 class Fault:
@@ -20,7 +20,7 @@ class Fault:
     `info` is the fault as the control interface shows it, `warnings` says why it may never be hit as the world is now.
     """
 
-    def __init__(self, world: World, info: MadeFault) -> None:
+    def __init__(self, world: SeenWorld, info: MadeFault) -> None:
         self._world = world
         self._hits: int | None = None
         self.info = info
@@ -64,7 +64,7 @@ class Fault:
         return f"<Fault {self.id}>"
 
 
-def make_fault(world: World, match: str | Mapping[str, Any] | None, members: Mapping[str, Any]) -> Fault:
+def make_fault(world: SeenWorld, match: str | Mapping[str, object] | None, members: Mapping[str, object]) -> Fault:
     """Put a fault in force; SimulatorError with `param` when it is not written right."""
     body = dict(members) if match is None else {"match": _calls(match), **members}
     return Fault(world, world.control("POST", "/faults", body))
@@ -73,7 +73,7 @@ def make_fault(world: World, match: str | Mapping[str, Any] | None, members: Map
 _CALLS = re.compile(r"(?P<method>[A-Za-z]+)?(?:(?:^|\s+)(?P<path>[/*]\S*))?")
 
 
-def _calls(match: str | Mapping[str, Any]) -> Mapping[str, Any]:
+def _calls(match: str | Mapping[str, object]) -> Mapping[str, object]:
     """`"POST /quotes"`, `"POST"` or `"/quotes"` as the object that it stands for."""
     if not isinstance(match, str):
         return match

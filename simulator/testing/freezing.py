@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, TypeVar
 
 from simulator.testing.errors import SimulatorError, missing
+from simulator.testing.seen import SeenWorld
 
-if TYPE_CHECKING:
-    from simulator.testing.worlds import World
-
+WorldT = TypeVar("WorldT", bound=SeenWorld)
 Library = Literal["freezegun", "time-machine"]
 Move = Callable[[datetime], None]
 
@@ -21,7 +20,7 @@ _KEEP_REAL = ("simulator", "trio", "subprocess", "socketserver")
 
 
 @contextmanager
-def freeze(world: World, using: Library | None = None) -> Iterator[World]:
+def freeze(world: WorldT, using: Library | None = None) -> Iterator[WorldT]:
     """Hold the time of this process at the simulated time; what moves the world's clock moves both.
 
     `using`: freezegun, or time-machine; without it the first of them that is installed. For the block webhooks are

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
-Target = str | Mapping[str, Any]
+Target = str | Mapping[str, object]
 """A resource: its id, or the resource itself as any answer shows it."""
 
 
@@ -21,10 +20,10 @@ def id_of(target: Target) -> str:
     return found
 
 
-def ids_in(until: Mapping[str, Any]) -> dict[str, Any]:
+def ids_in(until: Mapping[str, object]) -> dict[str, object]:
     """What an advance waits for, with resources by their ids."""
     return {
-        name: id_of(value) if name in ("resource", "object_id") and value is not None else value
+        name: id_of(value) if name in ("resource", "object_id") and isinstance(value, str | Mapping) else value
         for name, value in until.items()
     }
 
@@ -41,6 +40,10 @@ def timestamp(moment: str | datetime) -> str:
 def span_of(span: str | float | timedelta) -> str | float:
     """A length of time as the control interface takes it."""
     return f"{span // timedelta(milliseconds=1)}ms" if isinstance(span, timedelta) else span
+
+
+Scenario = str | Path | Mapping[str, object]
+"""A scenario: its name, the path of its file, or the whole of it."""
 
 
 def scenario_file(given: str | Path) -> Path | None:

@@ -46,10 +46,10 @@ class HttpLink:
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | bytes | None = None,
+        body: Mapping[str, object] | bytes | None = None,
         *,
         world: str | None = None,
-        query: Mapping[str, Any] | None = None,
+        query: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:

@@ -23,10 +23,10 @@ class Link(Protocol):
         self,
         method: str,
         path: str,
-        body: Mapping[str, Any] | bytes | None = None,
+        body: Mapping[str, object] | bytes | None = None,
         *,
         world: str | None = None,
-        query: Mapping[str, Any] | None = None,
+        query: Mapping[str, object] | None = None,
         headers: Mapping[str, str] | None = None,
         timeout_seconds: float | None = None,
     ) -> Any:
@@ -45,7 +45,7 @@ class Link(Protocol):
         """Let go of connections, threads and servers of this link's own."""
 
 
-def content_of(body: Mapping[str, Any] | bytes | None) -> tuple[bytes, dict[str, str]]:
+def content_of(body: Mapping[str, object] | bytes | None) -> tuple[bytes, dict[str, str]]:
     """The bytes of a body of `Link.control`, and the header that says what they are.
 
     Amounts go as they are written, and so does whatever else is no JSON.

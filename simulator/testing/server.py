@@ -7,26 +7,27 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, date, datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, datetime
 from pathlib import Path
 from types import TracebackType
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO
 
 from simulator.address import CONTROL_BASE
 from simulator.testing.errors import SimulatorError
-from simulator.testing.given import scenario_file, timestamp
+from simulator.testing.given import Scenario, scenario_file, timestamp
 from simulator.testing.http_link import HttpLink
 from simulator.testing.link import Link
 from simulator.testing.worlds import World
-
-if TYPE_CHECKING:
-    from simulator.control.worlds import WorldObject
 
 START = "2026-01-05T08:00:00.000Z"
 """When worlds of the test kit begin, whatever the server was told."""
 _START_SECONDS = 60.0
 _STOP_SECONDS = 6.0
+
+
+Flag = str | float | bool | Path | Sequence[str | Path] | None
+"""What a flag of `rampsim serve` may be: True and False for those that are on or off, several for a repeatable one."""
 
 
 class Server:
@@ -46,23 +47,27 @@ class Server:
         """Where the control interface begins."""
         return self.link.url + CONTROL_BASE
 
-    def new_world(self, **body: Any) -> World:
+    def new_world(
+        self,
+        *,
+        clock: str | date | Mapping[str, object] | None = None,
+        scenarios: Scenario | Sequence[Scenario] = (),
+        **body: object,
+    ) -> World:
         """Make a world: no scenario active, a manual clock at 2026-01-05T08:00:00Z, the seed 1.
 
         The members of `POST /_simulator/worlds` say otherwise: `id`, `seed`, `clock`, `scenarios`, `settings`, …
         `clock` may also be the moment alone, as text, `date` or `datetime`; `scenarios` may name files.
         SimulatorError when the server refuses it.
         """
-        given, files = _split(body.pop("scenarios", ()))
-        clock = {"mode": "manual", "now": START, **_clock(body.pop("clock", None))}
-        if body.get("from_snapshot") is not None:
-            made: WorldObject = self.link.control("POST", "/worlds", body)
-            return World(self.link, made, self)
-        made = self.link.control(
-            "POST", "/worlds", {"seed": 1, **body, "clock": clock, "scenarios": [] if files else given}
-        )
-        world = World(self.link, made, self)
-        if files:
+        given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
+        has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
+        begins: Mapping[str, object] = {"seed": 1, "clock": {"mode": "manual", "now": START, **_clock(clock)}}
+        if "from_snapshot" in body:  # but for its scenarios it goes on as that was
+            begins = {} if clock is None else {"clock": _clock(clock)}
+        body = {**begins, **body, "scenarios": [] if has_files else given}
+        world = World(self.link, self.link.control("POST", "/worlds", body), self)
+        if has_files:
             world.begin_with(*given)
         return world
 
@@ -81,23 +86,15 @@ class Server:
         self.stop()
 
 
-def _split(scenarios: Any) -> tuple[list[Any], bool]:
-    """The scenarios as a list, and whether there are files among them."""
-    given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
-    return given, any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
-
-
-def _clock(given: Any) -> Mapping[str, Any]:
-    """`clock` of the body: an object as it is, a moment as its `now`."""
+def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, object]:
+    """`clock` of the body: an object as it is, a moment as its `now`, a day as its beginning."""
     if given is None:
         return {}
     if isinstance(given, Mapping):
         return given
-    if isinstance(given, date) and not isinstance(given, datetime):
-        given = datetime(given.year, given.month, given.day, tzinfo=UTC)
-    if isinstance(given, str) and len(given) == len("2026-01-05"):
-        given += "T00:00:00Z"
-    return {"now": timestamp(given)}
+    if isinstance(given, datetime):
+        return {"now": timestamp(given)}
+    return {"now": f"{given}T00:00:00Z" if len(str(given)) == len("2026-01-05") else str(given)}
 
 
 class Process:
@@ -106,7 +103,7 @@ class Process:
     It ends when its standard input does, and that is a pipe to this process. `url` is its origin.
     """
 
-    def __init__(self, **flags: Any) -> None:
+    def __init__(self, **flags: Flag) -> None:
         """Start one on a free loopback port, under a manual clock; it listens when this returns.
 
         `flags` are those of `rampsim serve`, with underscores. SimulatorError with the server's own words when it does
@@ -163,7 +160,7 @@ _PROGRAM = f"import sys; sys.path.append({str(_ROOT)!r}); from simulator.cli imp
 """Without the directory of the tests in front (-P): there may be a `simulator` of their own in it."""
 
 
-def _arguments(flags: Mapping[str, Any]) -> Iterator[str]:
+def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
     """The flags of `rampsim serve`: `rate_limit="5/60"` is `--rate-limit 5/60`, `strict=True` is `--strict`."""
     for name, value in {"host": "127.0.0.1", "port": 0, "clock": "manual", **flags}.items():
         flag = "--" + name.replace("_", "-")
@@ -178,19 +175,18 @@ def _arguments(flags: Mapping[str, Any]) -> Iterator[str]:
             yield from (flag, str(value))
 
 
-def start_process(**flags: Any) -> Process:
+def start_process(**flags: Flag) -> Process:
     """A server in a process of its own; see `Process`."""
     return Process(**flags)
 
 
 @contextlib.contextmanager
-def serve(**flags: Any) -> Iterator[Server]:
+def serve(*, control_token: str | None = None, **flags: Flag) -> Iterator[Server]:
     """A server in a process of its own, on a free loopback port, under a manual clock; it ends with the block.
 
     `flags` are those of `rampsim serve` with underscores: `serve(rate_limit="5/60", strict=True)`. It ends with this
     process too, however that ends. SimulatorError with the server's own words when it does not start.
     """
-    process = start_process(**flags)
-    token = flags.get("control_token")
-    with contextlib.closing(process), Server(HttpLink(process.url, token), process.close) as server:
+    process = start_process(control_token=control_token, **flags)
+    with contextlib.closing(process), Server(HttpLink(process.url, control_token), process.close) as server:
         yield server

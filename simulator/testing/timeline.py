@@ -9,12 +9,12 @@ if TYPE_CHECKING:
     from simulator.control.faults import FaultList
     from simulator.control.timeline import Timeline, TimelineEntry
     from simulator.insight.shapes import Finding
-    from simulator.testing.worlds import World
+    from simulator.testing.seen import SeenWorld
 
 _LINES = 40
 
 
-def timeline(world: World) -> str:
+def timeline(world: SeenWorld) -> str:
     """Calls and what each led to, in their order, the newest last; then the faults in force, and the advice.
 
     At most 40 lines of what happened, and how many stand before them.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulator.testing.errors import NotReached, SimulatorError, error_of
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     import httpx
 
     from simulator.control.shapes import Envelope
-    from simulator.testing.worlds import World
+    from simulator.testing.seen import SeenWorld
 
 _SHOWN = 12
 
@@ -28,7 +28,7 @@ def token_of(answer: httpx.Response) -> str:
     return token
 
 
-def not_the_only_one(world: World, type: str, object_id: str | None, found: list[Envelope]) -> str:
+def not_the_only_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:
     """Why there is not exactly one event, and what there was instead."""
     about = f" about {object_id}" if object_id else ""
     if found:
@@ -49,7 +49,7 @@ def _lines(events: list[Envelope]) -> Iterable[str]:
         yield f"  {event['created_at']}  {event['type']}  {about}".rstrip()
 
 
-def not_reached(world: World, goal: Mapping[str, Any], error: NotReached) -> NotReached:
+def not_reached(world: SeenWorld, goal: Mapping[str, object], error: NotReached) -> NotReached:
     """The error of an advance that waited in vain: what for, how long, and what happened instead."""
     receipt = error.receipt
     lines = [_awaited(goal) + ": " + _why(error.message)]
@@ -60,7 +60,7 @@ def not_reached(world: World, goal: Mapping[str, Any], error: NotReached) -> Not
     events = [event for event in world.events() if event["id"] in ids] if ids else []
     lines += ["  Events meanwhile:", *(f"  {line}" for line in _lines(events))] if events else ["  No event meanwhile."]
     subject = goal.get("resource") or goal.get("object_id")
-    if subject:
+    if isinstance(subject, str):
         lines += _standing(world, subject)
     if not world.control("GET", f"/worlds/{world.id}")["scenarios"]:
         lines.append(
@@ -74,7 +74,7 @@ def not_reached(world: World, goal: Mapping[str, Any], error: NotReached) -> Not
     )
 
 
-def _awaited(goal: Mapping[str, Any]) -> str:
+def _awaited(goal: Mapping[str, object]) -> str:
     if goal.get("event"):
         about = f" about {goal['object_id']}" if goal.get("object_id") else ""
         return f"The event {goal['event']}{about} never came"
@@ -87,7 +87,7 @@ def _why(message: str) -> str:
     return {"The agenda ran dry": "nothing more is planned in this world"}.get(why, why[:1].lower() + why[1:]) + "."
 
 
-def _standing(world: World, subject: str) -> Iterable[str]:
+def _standing(world: SeenWorld, subject: str) -> Iterable[str]:
     """How a resource stands, and what can be done to it."""
     try:
         story = world.resource(subject)

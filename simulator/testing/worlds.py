@@ -5,38 +5,33 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from simulator.testing import freezing, timeline, words
-from simulator.testing.books import Ledger, available, ledger_of
 from simulator.testing.clients import Keys, SignIn, make_async_client, make_client
 from simulator.testing.errors import NotReached, SimulatorError
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.link import Link
+from simulator.testing.seen import SeenWorld
 
 if TYPE_CHECKING:
     import httpx
 
     from simulator.control.actions import ActionAnswer
-    from simulator.control.inspection_shapes import ResourceStory
     from simulator.control.operation import AdvanceReceipt
-    from simulator.control.queries import DeliveryCount, JournalEntryShape
+    from simulator.control.queries import DeliveryCount
     from simulator.control.shapes import Envelope, TriggerAnswer
     from simulator.control.snapshots import SnapshotEntry
     from simulator.control.worlds import WorldObject
-    from simulator.insight.shapes import Finding
-    from simulator.resources.webhooks import shapes as webhooks
     from simulator.testing.freezing import Library
-    from simulator.testing.server import Server
 
 
-class World:
+class World(SeenWorld):
     """One isolated simulation: its clients, its clock, what the outside world does in it, and what happened.
 
     Members that ask the server raise SimulatorError: the refusal of the control interface, with its `code`, `message`
@@ -44,19 +39,16 @@ class World:
     with the block.
     """
 
-    def __init__(self, link: Link, info: WorldObject, server: Server | None = None) -> None:
-        self.link = link
+    def __init__(self, link: Link, info: WorldObject, server: object | None = None) -> None:
+        super().__init__(link, info)
         self.server = server
-        self.info: WorldObject = info
-        """The world object of the control interface, as it was when the world was made or last put back."""
-        self.on_advance: list[Callable[[datetime], None]] = []
-        """Called with the new simulated time after every `advance`."""
+        """What made it, a Server; None for one that was put together by hand."""
         self.before_end: list[Callable[[World], None]] = []
         """Called before the world, or a fork of it, ends or is put back: what has happened in it is still there."""
         self._clients: list[httpx.Client] = []
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
-        self._begun_with: tuple[str | Path | Mapping[str, Any], ...] | None = None
+        self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
         self._ended = False
 
     def __repr__(self) -> str:
@@ -69,45 +61,6 @@ class World:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.delete()
-
-    # Who it is
-
-    @property
-    def id(self) -> str:
-        return self.info["id"]
-
-    @property
-    def seed(self) -> int:
-        return self.info["seed"]
-
-    @property
-    def url(self) -> str:
-        """The origin of its server."""
-        return self.link.url
-
-    @property
-    def dashboard_url(self) -> str:
-        """Where a person looks at it."""
-        return f"{self.link.url}/_simulator/dashboard?world={quote(self.id)}"
-
-    @property
-    def keys(self) -> Keys:
-        """Of the sandbox: `.public_key`, `.secret_key`, `.webhook_key`."""
-        return Keys(**self.info["credentials"]["sandbox"])
-
-    @property
-    def production_keys(self) -> Keys:
-        return Keys(**self.info["credentials"]["production"])
-
-    @property
-    def base_url(self) -> str:
-        """Where the interface begins, in the sandbox: `http://HOST:PORT/v1`."""
-        return self.keys.base_url
-
-    @property
-    def production_url(self) -> str:
-        """Where the simulated production begins."""
-        return self.production_keys.base_url
 
     # The interface
 
@@ -144,18 +97,13 @@ class World:
 
     # Time
 
-    @property
-    def now(self) -> datetime:
-        """The simulated time, aware, UTC."""
-        return datetime.fromisoformat(self.control("GET", "/clock")["now"])
-
     def advance(
         self,
         by: str | float | timedelta | None = None,
         *,
         to: str | datetime | None = None,
         to_next_timer: bool = False,
-        until: Mapping[str, Any] | None = None,
+        until: Mapping[str, object] | None = None,
         horizon: str | float | timedelta | None = None,
         wait: bool = False,
     ) -> AdvanceReceipt:
@@ -197,7 +145,7 @@ class World:
     # The world outside
 
     def act(
-        self, name: str, /, target: Target | None = None, *, environment: str | None = None, **parameters: Any
+        self, name: str, /, target: Target | None = None, *, environment: str | None = None, **parameters: object
     ) -> ActionAnswer:
         """Let the outside world do something: `world.act("payment_arrives", onramp)`.
 
@@ -217,7 +165,7 @@ class World:
             self._tell_advanced(self.control("GET", "/clock")["now"])
         return answer
 
-    def scenario(self, *names_or_paths: str | Path | Mapping[str, Any]) -> None:
+    def scenario(self, *names_or_paths: str | Path | Mapping[str, object]) -> None:
         """Make exactly these scenarios active, later ones winning; none: nothing moves but by law.
 
         A name, the path of a YAML file, or a whole scenario. SimulatorError with every problem of a file.
@@ -225,14 +173,14 @@ class World:
         names = [self._uploaded(one) for one in names_or_paths]
         self.control("PUT", "/scenarios/active", {"names": names})
 
-    def _uploaded(self, given: str | Path | Mapping[str, Any]) -> str:
+    def _uploaded(self, given: str | Path | Mapping[str, object]) -> str:
         """The name of a scenario, which the world knows now."""
         path = None if isinstance(given, Mapping) else scenario_file(given)
         if path is None and not isinstance(given, Mapping):
             return str(given)
         try:
-            content = given if path is None else path.read_bytes()
-            name: str = self.control("POST", "/scenarios", cast("Mapping[str, Any] | bytes", content))["name"]
+            document = given if isinstance(given, Mapping) else Path(given).read_bytes()
+            name: str = self.control("POST", "/scenarios", document)["name"]
         except OSError as error:
             raise SimulatorError(f"The scenario {path} cannot be read: {error.strerror}.") from None
         except SimulatorError as error:
@@ -240,12 +188,12 @@ class World:
             raise
         return name
 
-    def begin_with(self, *scenarios: str | Path | Mapping[str, Any]) -> None:
+    def begin_with(self, *scenarios: str | Path | Mapping[str, object]) -> None:
         """Make scenarios active that the world begins with: now, and again when it is reset."""
         self._begun_with = scenarios
         self.scenario(*scenarios)
 
-    def fault(self, match: str | Mapping[str, Any] | None = None, **members: Any) -> Fault:
+    def fault(self, match: str | Mapping[str, object] | None = None, **members: object) -> Fault:
         """Let something go wrong on the wire, from now on or for a block: `with world.fault("GET /quotes", drop=True)`.
 
         `match`: the calls, as `"POST /quotes"` or `{"method": ..., "path": ...}`; or `webhook={...}`: the deliveries.
@@ -255,12 +203,6 @@ class World:
 
     # What happened
 
-    def events(self, type: str | None = None, object_id: Target | None = None, **filters: Any) -> list[Envelope]:
-        """The envelopes of all events, oldest first, subscribed or not; of a type, about a resource."""
-        about = None if object_id is None else id_of(object_id)
-        found: list[Envelope] = self._list("/events", {"type": type, "object_id": about, **filters})
-        return found
-
     def event(self, type: str, object_id: Target | None = None) -> Envelope:
         """The only event of a type (about a resource); AssertionError that tells what there was when there is none."""
         found = self.events(type, object_id)
@@ -269,35 +211,6 @@ class World:
                 words.not_the_only_one(self, type, None if object_id is None else id_of(object_id), found)
             )
         return found[0]
-
-    def deliveries(self, **filters: Any) -> list[webhooks.RecordedDelivery]:
-        """Every attempt to deliver an event, oldest first: `event_id`, `endpoint_id`, `status`, `limit`."""
-        found: list[webhooks.RecordedDelivery] = self._list("/deliveries", filters)
-        return found
-
-    def requests(self, **filters: Any) -> list[JournalEntryShape]:
-        """The calls of the interface, oldest first, secrets masked: `method`, `path` (a glob), `status`, `limit`."""
-        found: list[JournalEntryShape] = self._list("/requests", filters)
-        return found
-
-    def advice(self, **filters: Any) -> list[Finding]:
-        """Findings about the traffic, the gravest first: `severity`, `kind`, `limit`."""
-        found: list[Finding] = self._list("/advice", filters)
-        return found
-
-    def resource(self, id: Target) -> ResourceStory:
-        """A resource and its story: `resource`, `state`, `history` (moves and causes), `allowed` (actions), …"""
-        story: ResourceStory = self.control("GET", f"/resources/{quote(id_of(id), safe='')}")
-        return story
-
-    def ledger(self, environment: str | None = None) -> Ledger:
-        """The account's books: `accounts` (sums) and `entries`, amounts as Decimal."""
-        return ledger_of(self.control("GET", "/ledger", environment=environment))
-
-    def balance(self, symbol: str, network: str | None = None, environment: str | None = None) -> Decimal:
-        """What is available of an asset: `world.balance("USDC", "CELO")`. 0 where there never was any."""
-        sums = ledger_of(self.control("GET", "/ledger", query={"limit": 0}, environment=environment))
-        return available(sums, symbol, network)
 
     def settle(self) -> DeliveryCount:
         """Wait until no webhook attempt is in flight: `{deliveries}`, how many were finished meanwhile."""
@@ -337,7 +250,7 @@ class World:
         for tell in self.before_end:
             tell(self)
 
-    def fork(self, snapshot: Target | None = None, **body: Any) -> World:
+    def fork(self, snapshot: Target | None = None, **body: object) -> World:
         """A world of its own that goes on from here, or from a snapshot, with keys of its own. It ends with this one.
 
         `body`: what else `POST /_simulator/worlds` takes.
@@ -368,24 +281,3 @@ class World:
         """Close the clients and leave the world as it is, to be looked at."""
         for client in self._clients:
             client.close()
-
-    # The control interface
-
-    def control(
-        self,
-        method: str,
-        path: str,
-        body: Mapping[str, Any] | bytes | None = None,
-        *,
-        query: Mapping[str, Any] | None = None,
-        environment: str | None = None,
-    ) -> Any:
-        """Any control call of this world, for what has no member here: `world.control("GET", "/emails")`.
-
-        `path` is below /_simulator. Gives the parsed answer, or None.
-        """
-        headers = None if environment is None else {"X-Simulator-Environment": environment}
-        return self.link.control(method, path, body, world=self.id, query=query, headers=headers)
-
-    def _list(self, path: str, query: Mapping[str, Any]) -> Any:
-        return self.control("GET", path, query=query)["data"]
