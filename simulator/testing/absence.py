@@ -17,7 +17,7 @@ class Receiving(Protocol):
     """What is asked of a receiver."""
 
     environment: str
-    endpoint_id: str
+    endpoint_id: str | None
 
     @property
     def received(self) -> Sequence[object]: ...

@@ -58,7 +58,7 @@ def freeze(world: WorldT, using: Library | None = None) -> Iterator[WorldT]:
             _stamp(world, before)
 
 
-def _stamp(world: World, clock: str) -> None:
+def _stamp(world: SeenWorld, clock: str) -> None:
     """Choose by which clock webhooks are stamped."""
     world.control("PATCH", "/settings", {"webhook_timestamp": clock})
 
