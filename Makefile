@@ -76,6 +76,8 @@ wheel-check: wheel  ## Install the wheel into an environment of its own, and run
 	$(PYTHON) -m venv $(VENV)-wheel
 	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet dist/*.whl
 	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/flow.py"
+	PIP_CONSTRAINT=requirements.lock $(VENV)-wheel/bin/python -m pip install --quiet "$$(echo dist/*.whl)[testing]" pytest pytest-xdist
+	cd $${TMPDIR:-/tmp} && env -u PYTHONPATH "$(CURDIR)/$(VENV)-wheel/bin/python" "$(CURDIR)/tests/wheel/kit.py"
 
 contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and scenarios/README.md
 	$(BIN)/python -m contracts.generator write
