@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import socket
 from collections.abc import Awaitable, Callable
 from dataclasses import field
 from http import HTTPStatus
@@ -37,18 +39,37 @@ class Answer:
 Answering = Callable[[Request], Awaitable[Answer]]
 
 
-class Listener:
-    """Listens on a free port of 127.0.0.1, once `open` has been awaited, until `close`."""
+async def _address_of(host: str) -> str:
+    """The address that a name of this machine has; "" (all of them) where it is the name of another one."""
+    found = await asyncio.get_running_loop().getaddrinfo(host, 0, family=socket.AF_INET, type=socket.SOCK_STREAM)
+    address = str(found[0][4][0])
+    with socket.socket() as trial:
+        try:
+            trial.bind((address, 0))
+        except OSError as error:
+            if error.errno != errno.EADDRNOTAVAIL:
+                raise
+            return ""
+    return address
 
-    def __init__(self, answer: Answering) -> None:
+
+class Listener:
+    """Listens on a free port of this machine, as it is called by `host`, from when `open` was awaited until `close`.
+
+    A name that is not one of its own, but of whatever passes connections on to it, means all its addresses.
+    """
+
+    def __init__(self, answer: Answering, host: str = "127.0.0.1") -> None:
         self._answer = answer
+        self._host = host
         self._server: asyncio.Server | None = None
         self._connections: set[asyncio.Transport] = set()
 
     async def open(self) -> int:
         """Begin; gives the port."""
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(lambda: _Connection(self._answer, self._connections), "127.0.0.1", 0)
+        address = await _address_of(self._host)
+        self._server = await loop.create_server(lambda: _Connection(self._answer, self._connections), address, 0)
         port: int = self._server.sockets[0].getsockname()[1]
         return port
 

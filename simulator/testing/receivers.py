@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import json
+import os
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -31,9 +32,12 @@ except ImportError as error:
 
 TOLERANCE_MS = 300_000
 """How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
+HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
+"""By this name a simulator on another machine, or in another container, reaches receivers in this process."""
 _REGISTRATION = "webhook.test"
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 """How many receivers each world has had."""
+_SETTLE_SECONDS = 2.0
 
 
 class Delivery(dict[str, Any]):
@@ -77,9 +81,10 @@ class Receiver:
 
     `events` None: the test, or the application that it forwards to, registers `url` itself.
 
-    Over HTTP it listens on a free port of loopback, in a thread of its own; in process nothing listens, and its URL is
-    the same in every run. Several deliveries may come at once, and a handler may call the simulator back. The test
-    request of its registration it answers itself; `received` does not show it.
+    Over HTTP it listens on a free port of loopback, in a thread of its own, or of the name that the variable
+    SIMULATOR_RECEIVER_HOST gives this machine for a simulator elsewhere; in process nothing listens, and its URL is the
+    same in every run. Several deliveries may come at once, and a handler may call the simulator back. The test request
+    of its registration it answers itself; `received` does not show it.
     """
 
     def __init__(
@@ -90,7 +95,7 @@ class Receiver:
         environment: str = "sandbox",
         path: str = "/webhooks",
     ) -> None:
-        self.received: list[Delivery] = []
+        self._received: list[Delivery] = []
         self.environment = environment
         self._world = world
         self._judge = _Judge(world, environment)
@@ -114,6 +119,12 @@ class Receiver:
 
     # What came
 
+    @property
+    def received(self) -> list[Delivery]:
+        """All that came, in its order. What is still on its way is waited for, two seconds at most."""
+        self._settle()
+        return self._received
+
     def events(self, type: str | None = None, object_id: Target | None = None) -> list[dict[str, Any]]:
         """The envelopes that came, in their order, each as often as it came; of a type, about a resource."""
         about = None if object_id is None else id_of(object_id)
@@ -129,7 +140,7 @@ class Receiver:
         about = None if object_id is None else id_of(object_id)
         waiting = _Waiting(type, about)
         with self._lock:
-            delivery = next((one for one in self.received if waiting.fits(one)), None)
+            delivery = next((one for one in self._received if waiting.fits(one)), None)
             if delivery is None:
                 self._waiting.append(waiting)
         if delivery is None:
@@ -209,7 +220,7 @@ class Receiver:
                 answerer.close()
         finally:
             self._thread.stop()
-        for delivery in list(self.received):
+        for delivery in list(self._received):
             self._tell_error(delivery)
 
     def __enter__(self) -> Receiver:
@@ -232,9 +243,10 @@ class Receiver:
                 self._world.id, lambda request: self._thread.submit(self._take(request))
             )
             return origin
-        listener = Listener(self._take)
+        host = os.environ.get(HOST_VARIABLE) or "127.0.0.1"
+        listener = Listener(self._take, host)
         self._thread.at_end.append(listener.close)
-        return f"http://127.0.0.1:{self._thread.run(listener.open())}"
+        return f"http://{host}:{self._thread.run(listener.open())}"
 
     def _register(self, events: Sequence[str]) -> str:
         number = _made[self._world] = _made.get(self._world, 0) + 1
@@ -276,7 +288,7 @@ class Receiver:
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         with self._lock:
             answerer = self._choose()
-            self.received.append(delivery)
+            self._received.append(delivery)
             waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]
         if not answerer.handles:
             self._finish(delivery, Answer(answerer.status) if isinstance(answerer, Fixed) else None)
@@ -310,6 +322,12 @@ class Receiver:
     def _finish(self, delivery: Delivery, answer: Answer | None) -> None:
         delivery.status = None if answer is None else answer.status
         delivery.handled.set()
+
+    def _settle(self) -> None:
+        """Wait for what the test has caused by now. Not where that would wait for the one who asks."""
+        if not is_handling.get() and not self._registering:
+            with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
+                self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=_SETTLE_SECONDS)
 
     # What is told to the test
 
