@@ -35,9 +35,9 @@ TOLERANCE_MS = 300_000
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 """By this name a simulator on another machine, or in another container, reaches receivers in this process."""
 _REGISTRATION = "webhook.test"
+_SETTLE_SECONDS = 2.0
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 """How many receivers each world has had."""
-_SETTLE_SECONDS = 2.0
 
 
 class Delivery(dict[str, Any]):
