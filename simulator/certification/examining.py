@@ -58,11 +58,18 @@ class Exchange:
 
 
 class Broken(Exception):
-    """A rule does not hold: what was sent, what came back, and a word of advice where the rule's own is not enough."""
+    """A rule does not hold: what was sent, what came back, and a word of advice where the rule's own is not enough.
 
-    def __init__(self, sent: str, got: str, advice: str | None = None) -> None:
+    `exchange` is the one that broke it, None where the books did.
+    """
+
+    def __init__(self, sent: str, got: str, *, advice: str | None = None, exchange: Exchange | None = None) -> None:
         super().__init__(got)
-        self.sent, self.got, self.advice = sent, got, advice
+        self.sent, self.got, self.advice, self.exchange = sent, got, advice, exchange
+
+    @classmethod
+    def by(cls, exchange: Exchange, advice: str | None = None) -> Broken:
+        return cls(exchange.sent, exchange.got, advice=advice, exchange=exchange)
 
 
 @dataclass(frozen=True)
@@ -161,14 +168,14 @@ class Exam:
         """Hold answers to 2xx. Broken."""
         for one in exchanges:
             if not one.ok:
-                raise Broken(one.sent, one.got, _why_not_accepted(one))
+                raise Broken.by(one, _why_not_accepted(one))
 
     def refused(self, exchange: Exchange) -> None:
         """Hold an answer to 4xx. Broken."""
         status = exchange.status
         if status is not None and 400 <= status < 500:
             return
-        raise Broken(exchange.sent, exchange.got, _why_not_refused(exchange))
+        raise Broken.by(exchange, _why_not_refused(exchange))
 
     def _exchanged(self, requests: Iterable[tuple[str, Headers, bytes]]) -> list[Exchange]:
         under_way = [(sent, headers, body, self.post(headers, body)) for sent, headers, body in requests]

@@ -14,12 +14,17 @@ from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject
 
 _SHOWN_BYTES = 1000
+_SHOWN_CHARACTERS = 160
 _WORDS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "skipped": "skipped"}
 
 
 @dataclass(frozen=True)
 class Result:
-    """What came of one rule. `blocked`: it was skipped because another rule does not hold."""
+    """What came of one rule.
+
+    `blocked`: it was skipped because another rule does not hold; `broken_by`: the request that the receiver did not
+    answer as it should.
+    """
 
     rule: Rule
     verdict: Verdict
@@ -28,6 +33,7 @@ class Result:
     advice: str
     exchanges: Sequence[Exchange] = ()
     blocked: bool = False
+    broken_by: Exchange | None = None
 
     @property
     def stands_in_the_way(self) -> bool:
@@ -61,7 +67,7 @@ def passed(rule: Rule, exchanges: Sequence[Exchange]) -> Result:
 
 def failed(rule: Rule, broken: Broken, exchanges: Sequence[Exchange]) -> Result:
     advice = f"{broken.advice} {rule.advice}" if broken.advice else rule.advice
-    return Result(rule, "fail", broken.sent, broken.got, advice, exchanges)
+    return Result(rule, "fail", broken.sent, broken.got, advice, exchanges, broken_by=broken.exchange)
 
 
 def skipped(rule: Rule, why: str, *, blocked: bool = False) -> Result:
@@ -103,11 +109,9 @@ class Report:
         lines: list[str] = []
         for one in self.found("fail"):
             rule = one.rule
-            rows = {
-                "sent": one.sent, "came back": one.got, "wanted": rule.wanted, "by": rule.clause, "mend": one.advice,
-            }  # fmt: skip
-            lines += ["", f"{rule.name}: {rule.title}"]
-            lines += [f"  {name:10} {text}" for name, text in rows.items()]
+            rows = [("sent", one.sent), *_request(one), ("came back", one.got), ("wanted", rule.wanted)]
+            rows += [("by", rule.clause), ("mend", one.advice)]
+            lines += ["", f"{rule.name}: {rule.title}", *(f"  {name:10} {text}" for name, text in rows)]
         return "\n".join([*lines, "", self._verdict(), ""])
 
     def _verdict(self) -> str:
@@ -144,6 +148,16 @@ class Report:
                     f"mend: {one.advice}"
                 )
         return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def _request(result: Result) -> list[tuple[str, str]]:
+    """The headers that matter and the beginning of the body of the request that broke a rule."""
+    if result.broken_by is None:
+        return []
+    headers = [(name, value) for name, value in result.broken_by.headers if name.startswith("X-")]
+    body = result.broken_by.body.decode(errors="replace")
+    shown = body if len(body) <= _SHOWN_CHARACTERS else f"{body[:_SHOWN_CHARACTERS]} … ({len(body)} characters)"
+    return [*(("", f"{name}: {value}") for name, value in headers), ("", shown)]
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -108,11 +108,13 @@ RULES: tuple[Rule, ...] = (
         "is signed over as \"undefined\", and every comparison with NaN is false: the check of the clock lets it pass.",
         "unknown-signature", "stale-timestamp",
     ),
-    _signed(
-        "garbled-timestamp", "It refuses an X-Timestamp that is no number", _SIGNATURE, _REFUSE,
+    Rule(
+        "garbled-timestamp", "It does not accept an X-Timestamp that is no number", _SIGNATURE,
+        "4xx, for example 401; no 2xx in any case",
         "Refuse what is not all digits before it is made a number: `if not timestamp.isdigit(): return 401`. In "
         "JavaScript every comparison with NaN is false: the check of the clock lets it pass.",
-        "unknown-signature", "stale-timestamp", "missing-timestamp",
+        playing.garbled_timestamp,
+        ("unknown-signature", "stale-timestamp", "missing-timestamp"),
     ),
     _signed(
         "timestamp-edge", "It accepts within five minutes of its clock, and refuses beyond them",
@@ -124,7 +126,7 @@ RULES: tuple[Rule, ...] = (
     ),
     _signed(
         "other-environment-key", "It refuses an event signed with the key of the other environment",
-        "Events; Overview: environments", _REFUSE,
+        "Events; What the service does: General conventions, 4", _REFUSE,
         "Sandbox and production have webhook keys of their own, and each its own address. Give a receiver the one key "
         "of its environment, and do not try others in turn.",
         "unknown-signature",
@@ -201,19 +203,19 @@ RULES: tuple[Rule, ...] = (
         playing.duplicate_event, ("valid-event", "booked-once"), booked=True,
     ),
     Rule(
-        "out-of-order", "Events that come out of order are acknowledged, and lead to the same books",
-        f"{_RULES}, 4", f"{_ACCEPT}, and the payment booked once",
-        "Do not wait for transaction.created: make the order when its first event comes, or keep the event until it is "
-        "there, but acknowledge it. Book by the state of the transaction, not once for every event that finds it "
-        "completed: `UPDATE orders SET state = 'completed' WHERE id = ? AND state <> 'completed'`.",
-        playing.out_of_order, ("valid-event", "booked-once", "duplicate-event"), booked=True,
+        "late-after-final", "A late event changes nothing about what is final",
+        f"{_RULES}, 4; States and transitions: Ramp transaction", f"{_ACCEPT}, and the payment still booked, once",
+        "Read the transaction anew, `GET /transactions/{id}`, before its state is changed, or let a state only move "
+        "forward: completed does not go back to processing. And book when the state changes, not for every event that "
+        "finds it completed: `UPDATE orders SET state = 'completed' WHERE id = ? AND state <> 'completed'`.",
+        playing.late_after_final, ("valid-event", "booked-once", "duplicate-event"), booked=True,
     ),
     Rule(
-        "late-after-final", "A late event does not take back what is final",
-        f"{_RULES}, 4; States and transitions: Ramp transaction", f"{_ACCEPT}, and the payment still booked",
-        "Read the transaction anew, `GET /transactions/{id}`, before its state is changed, or let a state only move "
-        "forward: completed, refunded and expired do not go back to processing.",
-        playing.late_after_final, ("valid-event", "booked-once", "out-of-order"), booked=True,
+        "out-of-order", "Events that come out of order are acknowledged, and lead to the same books",
+        f"{_RULES}, 4", f"{_ACCEPT}, and the payment booked once",
+        "Do not wait for transaction.created: make the order when its first event comes, whichever that is, or keep "
+        "the event until the order is there. An event that is acknowledged and passed over does not come again.",
+        playing.out_of_order, ("valid-event", "booked-once", "duplicate-event", "late-after-final"), booked=True,
     ),
     Rule(
         "two-at-once", "Deliveries that come at the same moment are acknowledged, and count once",

@@ -22,21 +22,25 @@ Kinds = tuple[type[Handler], type[Shop]]
 
 @dataclass(frozen=True)
 class Wrong:
-    """A wrong receiver. `quick_seconds`: how long its answers may take, where that is what is wrong."""
+    """A wrong receiver. `quick_seconds`: how long its answers may take, where that is what is wrong; `books`: whether
+    it takes the books to find it."""
 
     name: str
     wrong: str
     rule: str
     kinds: Callable[[], Kinds]
     quick_seconds: float | None
+    books: bool
 
 
 WRONG: list[Wrong] = []
 
 
-def caught_by(rule: str, quick_seconds: float | None = None) -> Callable[[Callable[[], Kinds]], Callable[[], Kinds]]:
+def caught_by(
+    rule: str, *, quick_seconds: float | None = None, books: bool = False
+) -> Callable[[Callable[[], Kinds]], Callable[[], Kinds]]:
     def enter(kinds: Callable[[], Kinds]) -> Callable[[], Kinds]:
-        WRONG.append(Wrong(kinds.__name__, str(kinds.__doc__), rule, kinds, quick_seconds))
+        WRONG.append(Wrong(kinds.__name__, str(kinds.__doc__), rule, kinds, quick_seconds, books))
         return kinds
 
     return enter
@@ -430,7 +434,7 @@ class Adding(Watched):
         self.rows.execute("INSERT OR REPLACE INTO orders VALUES (?, ?, ?, ?)", values)
 
 
-@caught_by("booked-once")
+@caught_by("booked-once", books=True)
 def before_fees() -> Kinds:
     """It books the amount before fees."""
 
@@ -441,7 +445,7 @@ def before_fees() -> Kinds:
     return Handler, Gross
 
 
-@caught_by("booked-once")
+@caught_by("booked-once", books=True)
 def answered_and_lost() -> Kinds:
     """It books when the money is on its way, and has no look at what was completed."""
 
@@ -452,7 +456,7 @@ def answered_and_lost() -> Kinds:
     return Handler, Forgetful
 
 
-@caught_by("refund-not-booked")
+@caught_by("refund-not-booked", books=True)
 def paid_is_final() -> Kinds:
     """It books a payment when it has arrived, and hears of no refund."""
 
@@ -464,7 +468,7 @@ def paid_is_final() -> Kinds:
     return Handler, Early
 
 
-@caught_by("forged-not-booked")
+@caught_by("forged-not-booked", books=True)
 def stored_before_verified() -> Kinds:
     """It stores the event, and then verifies it."""
 
@@ -475,7 +479,7 @@ def stored_before_verified() -> Kinds:
     return type("Storing", (Handler,), {"receive": receive}), Trusting
 
 
-@caught_by("duplicate-event")
+@caught_by("duplicate-event", books=True)
 def no_deduplication() -> Kinds:
     """It keeps no ids, and adds up what transaction.completed tells of."""
 
@@ -490,13 +494,26 @@ def no_deduplication() -> Kinds:
     return Unhurried, Doubling
 
 
-@caught_by("out-of-order")
+@caught_by("late-after-final", books=True)
 def ids_alone() -> Kinds:
     """It knows an event by its id, and books once for each event that finds the transaction completed."""
     return Unhurried, Adding
 
 
-@caught_by("late-after-final")
+@caught_by("out-of-order", books=True)
+def acknowledged_and_gone() -> Kinds:
+    """It acknowledges an event whose order it does not know yet, and passes it over."""
+
+    class Waiting(Trusting):
+        def enter(self, thing: Any) -> None:
+            known = self.rows.execute("SELECT 1 FROM orders WHERE name = ?", (thing["reference"],)).fetchone()
+            if known or thing["status"] == "awaiting_payment":
+                super().enter(thing)
+
+    return Handler, Waiting
+
+
+@caught_by("late-after-final", books=True)
 def last_one_wins() -> Kinds:
     """It takes the state of whatever event came last."""
 
@@ -507,7 +524,7 @@ def last_one_wins() -> Kinds:
     return Handler, Last
 
 
-@caught_by("two-at-once")
+@caught_by("two-at-once", books=True)
 def looks_then_adds() -> Kinds:
     """It looks whether it has an event, and notes it down a moment later."""
     together = threading.Barrier(2)
@@ -531,7 +548,7 @@ def looks_then_adds() -> Kinds:
     return Handler, Racing
 
 
-@caught_by("retry-after-failure")
+@caught_by("retry-after-failure", books=True)
 def done_before_it_is() -> Kinds:
     """It notes an event down as done, fails over it, and passes over the retry."""
 
@@ -560,7 +577,7 @@ def done_before_it_is() -> Kinds:
     return answering(receive)
 
 
-@caught_by("retry-after-failure")
+@caught_by("retry-after-failure", books=True)
 def failure_swallowed() -> Kinds:
     """It acknowledges an event, and when the work on it fails the event is gone."""
 
