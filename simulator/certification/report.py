@@ -7,6 +7,7 @@ import xml.etree.ElementTree as ElementTree
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import field
+from textwrap import fill
 
 from simulator.certification.examining import Broken, Exchange, Verdict
 from simulator.certification.rules import Rule
@@ -15,6 +16,7 @@ from simulator.wire.json import JsonObject
 
 _SHOWN_BYTES = 1000
 _SHOWN_CHARACTERS = 160
+_WIDTH = 120
 _WORDS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "skipped": "skipped"}
 
 
@@ -22,8 +24,8 @@ _WORDS: Mapping[Verdict, str] = {"pass": "pass", "fail": "FAIL", "skipped": "ski
 class Result:
     """What came of one rule.
 
-    `blocked`: it was skipped because another rule does not hold; `broken_by`: the request that the receiver did not
-    answer as it should.
+    `blocked_by`: the rules that do not hold, and without which it says nothing; `broken_by`: the request that the
+    receiver did not answer as it should; `note`: what was not looked at.
     """
 
     rule: Rule
@@ -32,17 +34,23 @@ class Result:
     got: str
     advice: str
     exchanges: Sequence[Exchange] = ()
-    blocked: bool = False
+    blocked_by: Sequence[str] = ()
     broken_by: Exchange | None = None
+    note: str = ""
 
     @property
-    def stands_in_the_way(self) -> bool:
-        return self.verdict == "fail" or self.blocked
+    def in_the_way(self) -> Sequence[str]:
+        """The rules that have to hold before one that needs this one says anything."""
+        return (self.rule.name,) if self.verdict == "fail" else self.blocked_by
 
     @property
     def line(self) -> str:
         """One line of progress."""
-        said = {"pass": self.rule.title, "fail": f"{self.rule.title}: no", "skipped": self.got}[self.verdict]
+        said = {
+            "pass": f"{self.rule.title}{self.note}",
+            "fail": f"{self.rule.title}: no, {self.got}",
+            "skipped": self.got,
+        }[self.verdict]
         return f"{_WORDS[self.verdict]:7}  {self.rule.name:27}  {said}"
 
     def document(self) -> JsonObject:
@@ -60,9 +68,10 @@ class Result:
         }
 
 
-def passed(rule: Rule, exchanges: Sequence[Exchange]) -> Result:
+def passed(rule: Rule, exchanges: Sequence[Exchange], *, books_read: bool) -> Result:
     sent, got = (_joined([getattr(one, name) for one in exchanges]) for name in ("sent", "got"))
-    return Result(rule, "pass", sent, got, "", exchanges)
+    note = "" if books_read or not rule.booked else " (as far as answers tell; no books were read)"
+    return Result(rule, "pass", sent, f"{got}{note}", "", exchanges, note=note)
 
 
 def failed(rule: Rule, broken: Broken, exchanges: Sequence[Exchange]) -> Result:
@@ -70,8 +79,14 @@ def failed(rule: Rule, broken: Broken, exchanges: Sequence[Exchange]) -> Result:
     return Result(rule, "fail", broken.sent, broken.got, advice, exchanges, broken_by=broken.exchange)
 
 
-def skipped(rule: Rule, why: str, *, blocked: bool = False) -> Result:
-    return Result(rule, "skipped", "", why, "", (), blocked)
+def skipped(rule: Rule, why: str) -> Result:
+    return Result(rule, "skipped", "", why, "")
+
+
+def blocked(rule: Rule, by: Sequence[str]) -> Result:
+    return Result(
+        rule, "skipped", "", f"{' and '.join(by)} {'has' if len(by) == 1 else 'have'} to hold first", "", (), by
+    )
 
 
 @dataclass
@@ -111,7 +126,7 @@ class Report:
             rule = one.rule
             rows = [("sent", one.sent), *_request(one), ("came back", one.got), ("wanted", rule.wanted)]
             rows += [("by", rule.clause), ("mend", one.advice)]
-            lines += ["", f"{rule.name}: {rule.title}", *(f"  {name:10} {text}" for name, text in rows)]
+            lines += ["", f"{rule.name}: {rule.title}", *(_row(name, text) for name, text in rows)]
         return "\n".join([*lines, "", self._verdict(), ""])
 
     def _verdict(self) -> str:
@@ -158,6 +173,18 @@ def _request(result: Result) -> list[tuple[str, str]]:
     body = result.broken_by.body.decode(errors="replace")
     shown = body if len(body) <= _SHOWN_CHARACTERS else f"{body[:_SHOWN_CHARACTERS]} … ({len(body)} characters)"
     return [*(("", f"{name}: {value}") for name, value in headers), ("", shown)]
+
+
+def _row(name: str, text: str) -> str:
+    indent = " " * 13
+    return fill(
+        text,
+        _WIDTH,
+        initial_indent=f"  {name:10} ",
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _joined(words: Sequence[str]) -> str:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 
 from simulator.certification.books import Line, read_books, wrong_with
 from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
-from simulator.certification.report import Report, Result, failed, passed, skipped
+from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
 from simulator.certification.stage import Stage, is_simulator, origin_of, own_stage, running_stage
@@ -79,21 +79,20 @@ class Examination:
             return skipped(rule, "--skip leaves it out")
         if rule.by_books and not self._settings.books:
             return skipped(rule, _NO_BOOKS)
-        why = self._needed(rule)
-        if why is not None:
-            return skipped(rule, why, blocked=True)
+        missing = self._missing(rule)
+        if missing:
+            return blocked(rule, missing)
         self._exam.begin(rule.name)
         try:
             rule.play(self._exam)
         except Broken as broken:
             return failed(rule, broken, self._exam.exchanges)
-        return passed(rule, self._exam.exchanges)
+        return passed(rule, self._exam.exchanges, books_read=bool(self._settings.books))
 
-    def _needed(self, rule: Rule) -> str | None:
-        """Why a rule would say nothing: another has to hold first. What is held counts as it stands."""
+    def _missing(self, rule: Rule) -> list[str]:
+        """The rules that have to hold before this one says anything. What is held back counts as it stands."""
         known = [*self._report.results, *self._held]
-        missing = [one.rule.name for one in known if one.rule.name in rule.needs and one.stands_in_the_way]
-        return f"{' and '.join(missing)} has to hold first" if missing else None
+        return list(dict.fromkeys(name for one in known if one.rule.name in rule.needs for name in one.in_the_way))
 
     def _settle(self) -> None:
         """Read the books, and tell what was held back."""
@@ -105,12 +104,13 @@ class Examination:
         known = {line.order for line in books}
         strange = bool(paid) and not any(claim.order in known for claim in self._exam.claims)
         for result in held:
-            rule, why = result.rule, self._needed(result.rule)
-            if result.verdict == "pass" and why is not None:
-                result = skipped(rule, why, blocked=True)
-            elif result.verdict == "pass" and strange and rule.by_books:
-                result = skipped(rule, _STRANGE_BOOKS)
-            elif result.verdict == "pass" and not strange:
+            rule, missing = result.rule, self._missing(result.rule)
+            if result.verdict == "pass" and missing:
+                result = blocked(rule, missing)
+            elif result.verdict == "pass" and strange:
+                unread = passed(rule, result.exchanges, books_read=False)
+                result = skipped(rule, _STRANGE_BOOKS) if rule.by_books else unread
+            elif result.verdict == "pass":
                 wrong = [found for claim in self._claims(rule) if (found := wrong_with(claim, books))]
                 if wrong:
                     sent = "; ".join(one.sent for one in result.exchanges)

@@ -54,6 +54,7 @@ def test_it_says_what_it_does_and_what_holds(start: Start) -> None:
     assert told == {name: "skipped" if name in BY_BOOKS else "pass" for name in NAMES}
     assert "skipped  booked-once" in result.output
     assert "name them with --books" in result.output
+    assert "counts once (as far as answers tell; no books were read)" in result.output
     assert lines[-1].startswith("Certified: 25 of 28 rules hold, 3 were skipped (")
 
 
@@ -197,6 +198,7 @@ def test_books_that_know_no_order_of_the_examination_are_no_judge(start: Start, 
         "booked-once": "skipped", "duplicate-event": "pass",
     }  # fmt: skip
     assert "the books know no order of this examination" in report.results[0].got
+    assert report.results[1].got.endswith("(as far as answers tell; no books were read)")
 
 
 def test_where_no_simulator_runs_one_is_started_at_its_usual_address_and_ends(start: Start) -> None:
