@@ -195,7 +195,7 @@ def places() -> dict[str, int]:
     """How many places have to be touched for something new; of a room and of an action those outside of the room.
 
     What others than its makers name too, commands that call a control call, say, counts by the least of its kind; what
-    the judge of a service plays counts nowhere.
+    the judges of a service and of a receiver play counts nowhere.
     """
     naming = files_naming()
     layers = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["importlinter"]["contracts"]
@@ -210,7 +210,10 @@ def places() -> dict[str, int]:
         "timer": max(len(naming[kind]) for kind in timers),
         "room": int("beneficiaries" in ORDER) + int(any(room.name == "beneficiaries" for room in ROOMS)) + named,
         "control call": min(len(naming[row.path]) for row in CONTROL_ROWS),
-        "fault member": max(len(naming[member] - {DURATION}) for member in MEMBERS - COMMON),
+        "fault member": max(
+            sum(file != DURATION and not file.startswith("certification/") for file in naming[name])
+            for name in MEMBERS - COMMON
+        ),
     }
 
 
