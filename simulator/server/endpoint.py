@@ -73,8 +73,8 @@ class Endpoint:
             outgoing = self._fail(request)
         if not self._finish(request, outgoing):
             await self._follow_up(request.world)
-        if first := webhooks.awaited(request.world, request.request_id):
-            await self._runtime.courier.landed(request.world, first)
+        if request.meets_faults:
+            await self._delivered_first(request)
         return outgoing
 
     async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
@@ -106,6 +106,14 @@ class Endpoint:
     async def _follow_up(self, world: World) -> None:
         try:
             await self._runtime.follow_up(world)
+        except Exception:
+            self._runtime.log_defect()
+
+    async def _delivered_first(self, request: Request) -> None:
+        """Wait for the events of a call that a fault has delivered before its answer."""
+        try:
+            attempts = webhooks.awaited(request.world, request.request_id)
+            await self._runtime.courier.landed(request.world, attempts)
         except Exception:
             self._runtime.log_defect()
 

@@ -94,9 +94,10 @@ class Interference:
 
 def choose(request: Request, operation: Operation) -> Interference | None:
     """The first fault in force that matches this call; it counts as hit. Inside a change."""
-    world, method, path = request.world, request.incoming.method, request.path
-    if not world.store[FAULTS].rows:
+    if not request.world.store[FAULTS].rows:
         return None
+    request.meets_faults = True
+    world, method, path = request.world, request.incoming.method, request.path
     given = idempotency.key_of(operation, request.incoming)
     key = None if given is None else idempotency.place_of(request.environment, given)
     counted = world.store[UNDER_KEYS]
