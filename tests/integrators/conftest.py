@@ -1,27 +1,30 @@
-"""The tests of integrators run without any socket; what each of them needs is the kit's."""
+"""The fixtures of the kit, which other tests of this repository put their own in place of, and shops at work in it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from simulator.testing import Receiver, World
+from simulator.testing import Receiver, World, receiver
+from simulator.testing.plugin import world as world
 from tests.integrators.rig import Rig
 
 
 @pytest.fixture
-def world(world_in_process: World) -> World:
-    return world_in_process
+def inbox(world_in_process: World) -> Iterator[Receiver]:
+    """What brings the webhooks to a shop, without any socket."""
+    with receiver(world_in_process) as made:
+        yield made
 
 
 @pytest.fixture
-def shop(world: World, webhooks: Receiver) -> Rig:
+def shop(world_in_process: World, inbox: Receiver) -> Rig:
     """The careful shop."""
-    return Rig(world, webhooks)
+    return Rig(world_in_process, inbox)
 
 
 @pytest.fixture
-def careless_shop(world: World, webhooks: Receiver) -> Callable[..., Rig]:
+def careless_shop(world_in_process: World, inbox: Receiver) -> Callable[..., Rig]:
     """A shop with the mistakes that are named."""
-    return lambda *mistakes: Rig(world, webhooks, *mistakes)
+    return lambda *mistakes: Rig(world_in_process, inbox, *mistakes)
