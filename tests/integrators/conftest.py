@@ -28,3 +28,9 @@ def shop(world_in_process: World, inbox: Receiver) -> Rig:
 def careless_shop(world_in_process: World, inbox: Receiver) -> Callable[..., Rig]:
     """A shop with the mistakes that are named."""
     return lambda *mistakes: Rig(world_in_process, inbox, *mistakes)
+
+
+@pytest.fixture
+def my_shop(world: World, webhooks: Receiver) -> Rig:
+    """The careful shop, against the server that all workers of the run share."""
+    return Rig(world, webhooks)

@@ -117,6 +117,11 @@ class Rig:
     def state(self, reference: str) -> str:
         return self.books.order(reference).state
 
+    def shown(self, reference: str) -> tuple[str, str]:
+        """State and amount of an order, as its customer sees them."""
+        order = self.customer.get(f"/orders/{reference}").json()
+        return order["state"], f"{order['amount']} {order['currency']}"
+
     @property
     def books(self) -> Books:
         return self.shop.books
