@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.errors import missing
+from simulator.testing.errors import error_of, missing
 from simulator.testing.link import Link
 
 try:
@@ -55,7 +55,7 @@ class SignIn(httpx.Auth):
                 return
         request.headers["Authorization"] = f"Bearer {token}"
         response = yield request
-        if response.status_code != 401 or code_of(response) != "unauthorized":
+        if response.status_code != 401 or _member(response, "error", "code") != "unauthorized":
             return
         token = self._taken((yield self._sign_in()))
         if token is not None:
@@ -68,17 +68,35 @@ class SignIn(httpx.Auth):
 
     def _taken(self, answer: httpx.Response) -> str | None:
         """The token of a sign-in, kept; None when it was refused."""
-        self._token = answer.json()["access_token"] if answer.is_success else None
+        self._token = _member(answer, "access_token")
         return self._token
 
 
-def code_of(response: httpx.Response) -> str | None:
-    """The error code of an answer; None where it has none."""
+def exchange(link: Link, keys: Keys) -> str:
+    """A fresh token; SimulatorError when the sign-in is refused."""
+    with make_client(link, keys, SignIn(keys)) as client:
+        answer = client.post(_SIGN_IN, json={"public_key": keys.public_key, "secret_key": keys.secret_key})
+    token = _member(answer, "access_token")
+    if token is None:
+        raise error_of(answer.status_code, json_of(answer))
+    return token
+
+
+def json_of(answer: httpx.Response) -> object:
+    """The parsed body; None where it is no JSON."""
     try:
-        code = response.json()["error"]["code"]
-    except (ValueError, KeyError, TypeError):
+        body: object = answer.json()
+    except ValueError:
         return None
-    return code if isinstance(code, str) else None
+    return body
+
+
+def _member(answer: httpx.Response, *path: str) -> str | None:
+    """A text inside an answer, None where there is none."""
+    found = json_of(answer)
+    for name in path:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found if isinstance(found, str) else None
 
 
 def make_client(link: Link, keys: Keys, sign_in: SignIn) -> httpx.Client:

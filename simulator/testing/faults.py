@@ -29,28 +29,30 @@ class Fault:
 
     @property
     def hits(self) -> int:
-        """How often it has acted. After it went: how often it had."""
+        """How often it has acted. After it was removed: how often it had.
+
+        SimulatorError when it went otherwise: the world was put back, or somebody ended all faults.
+        """
         if self._hits is not None:
             return self._hits
-        for row in self._world.control("GET", "/faults")["data"]:
-            if row["id"] == self.id:
-                hits: int = row["hits"]
-                return hits
-        raise SimulatorError(
-            f"The fault {self.id} is not in force any more: the world was put back, or others ended it."
-        )
+        hits = self._hits_now()
+        if hits is None:
+            raise SimulatorError(f"The fault {self.id} is not in force: the world was put back, or others ended it.")
+        return hits
+
+    def _hits_now(self) -> int | None:
+        """How often it has acted, None when it is not in force."""
+        rows = self._world.control("GET", "/faults")["data"]
+        return next((int(row["hits"]) for row in rows if row["id"] == self.id), None)
 
     def remove(self) -> None:
         """End it; nothing when it has gone."""
         if self._hits is not None:
             return
-        try:
-            self._hits = self.hits
+        hits = self._hits_now()
+        self._hits = hits or 0
+        if hits is not None:
             self._world.control("DELETE", f"/faults/{self.id}")
-        except SimulatorError as error:
-            if error.code not in (None, "not_found"):
-                raise
-            self._hits = self._hits or 0
 
     def __enter__(self) -> Fault:
         return self

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from simulator.address import CONTROL_BASE, DEFAULT_URL
+from simulator.testing.clients import json_of
 from simulator.testing.errors import SimulatorError, Unreachable, error_of, missing
-from simulator.testing.link import content_of
+from simulator.testing.link import content_of, query_of
 
 try:
     import httpx
@@ -62,7 +63,7 @@ class HttpLink:
                 method,
                 path,
                 content=content,
-                params={name: str(value) for name, value in (query or {}).items() if value is not None},
+                params=query_of(query),
                 headers={**sent, **(headers or {})},
                 timeout=httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
             )
@@ -72,10 +73,7 @@ class HttpLink:
             return None
         if response.is_success and response.headers.get("Content-Type", "").startswith("application/yaml"):
             return response.text
-        try:
-            answer = response.json()
-        except ValueError:
-            answer = None
+        answer = json_of(response)
         if not response.is_success or answer is None:
             raise error_of(response.status_code, answer)
         return answer

@@ -30,7 +30,7 @@ from simulator.resources.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.server.app import Application
 from simulator.server.messages import CUT, OPENED_AT
 from simulator.testing.errors import SimulatorError, error_of, missing
-from simulator.testing.link import content_of
+from simulator.testing.link import content_of, query_of
 from simulator.testing.loop_thread import LoopThread, is_handling
 from simulator.testing.loopback import Answer, Request
 
@@ -76,11 +76,10 @@ class InProcessLink:
         content, sent = content_of(body)
         if world:
             sent["X-Simulator-World"] = world
-        given = {name: value for name, value in (query or {}).items() if value is not None}
         call = _Call(
             method,
             CONTROL_BASE + path,
-            urlencode(given).encode(),
+            urlencode(query_of(query)).encode(),
             [(b"host", _HOST.encode())]
             + [(name.lower().encode(), value.encode()) for name, value in {**sent, **(headers or {})}.items()],
             content,

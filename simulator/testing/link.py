@@ -45,6 +45,12 @@ class Link(Protocol):
         """Let go of connections, threads and servers of this link's own."""
 
 
+def query_of(query: Mapping[str, object] | None) -> dict[str, str]:
+    """Query parameters as text: those that are None are left out, True is `true`."""
+    given = {name: value for name, value in (query or {}).items() if value is not None}
+    return {name: str(value).lower() if isinstance(value, bool) else str(value) for name, value in given.items()}
+
+
 def content_of(body: Mapping[str, object] | bytes | None) -> tuple[bytes, dict[str, str]]:
     """The bytes of a body of `Link.control`, and the header that says what they are.
 

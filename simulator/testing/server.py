@@ -138,7 +138,9 @@ class Process:
         self._words.seek(0)
         words = self._words.read().decode("utf-8", "replace").strip()
         self.close()
-        raise SimulatorError(f"The simulator did not start; it says:\n{words or '(nothing)'}")
+        raise SimulatorError(
+            f"The simulator did not start; it says:\n{words or f'(nothing within {_START_SECONDS:g} s)'}"
+        )
 
     def close(self) -> None:
         """End it; nothing when it has ended."""

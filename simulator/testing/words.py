@@ -5,27 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
-from simulator.testing.errors import NotReached, SimulatorError, error_of
+from simulator.testing.errors import NotReached, SimulatorError
 
 if TYPE_CHECKING:
-    import httpx
-
     from simulator.control.shapes import Envelope
     from simulator.testing.seen import SeenWorld
 
 _SHOWN = 12
-
-
-def token_of(answer: httpx.Response) -> str:
-    """The token of a sign-in; SimulatorError when it was refused."""
-    try:
-        body = answer.json()
-    except ValueError:
-        body = None
-    if not answer.is_success or body is None:
-        raise error_of(answer.status_code, body)
-    token: str = body["access_token"]
-    return token
 
 
 def not_the_only_one(world: SeenWorld, type: str, object_id: str | None, found: list[Envelope]) -> str:

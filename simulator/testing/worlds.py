@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from simulator.testing import freezing, timeline, words
-from simulator.testing.clients import Keys, SignIn, make_async_client, make_client
+from simulator.testing.clients import Keys, SignIn, exchange, make_async_client, make_client
 from simulator.testing.errors import NotReached, SimulatorError
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
@@ -76,7 +76,10 @@ class World(SeenWorld):
 
     @cached_property
     def async_client(self) -> httpx.AsyncClient:
-        """The same as `client` for asyncio and trio: `await world.async_client.get("/profile")`."""
+        """The same as `client` for asyncio and trio: `await world.async_client.get("/profile")`.
+
+        It keeps no connection, so any event loop may use it and nobody has to close it.
+        """
         return make_async_client(self.link, self.keys, self._sign_in("sandbox", self.keys))
 
     def _client(self, environment: str, keys: Keys) -> httpx.Client:
@@ -90,10 +93,7 @@ class World(SeenWorld):
     def token(self, environment: str = "sandbox") -> str:
         """A fresh access token, for a client of the test's own. SimulatorError when the sign-in is refused."""
         keys = self.keys if environment == "sandbox" else self.production_keys
-        with make_client(self.link, keys, SignIn(keys)) as client:
-            return words.token_of(
-                client.post("/auth/token", json={"public_key": keys.public_key, "secret_key": keys.secret_key})
-            )
+        return exchange(self.link, keys)
 
     # Time
 

@@ -56,6 +56,14 @@ def test_the_answer_of_a_sign_in_that_is_refused_is_that_of_the_call(kit: World)
     assert (answer.status_code, answer.json()["error"]["code"]) == (403, "production_access_required")
 
 
+def test_a_sign_in_that_is_garbled_is_shown_as_it_came(kit: World) -> None:
+    with kit.fault("POST /auth/token", malformed="garbage"):
+        assert kit.client.get("/profile").text.startswith("<html>")
+        with pytest.raises(SimulatorError, match="is not a simulator's"):
+            kit.token()
+    assert kit.client.get("/profile").status_code == 200
+
+
 def test_after_a_key_is_revoked_the_client_shows_it(kit: World) -> None:
     kit.client.get("/profile")
     kit.act("revoke_key", public_key=kit.keys.public_key)

@@ -376,3 +376,4 @@ def test_a_closed_world_may_still_be_looked_at(kit: World) -> None:
 def test_any_other_control_call(kit: World) -> None:
     assert kit.control("GET", "/emails") == {"data": []}
     assert kit.control("GET", "/rates", query={"asset": None}) == kit.control("GET", "/rates")
+    assert kit.control("POST", "/settle", query={"wait": True}) == {"deliveries": 0}
