@@ -121,6 +121,17 @@ def test_one_line_alone_says_where_the_server_is() -> None:
 
 
 @needs_a_shell
+def test_the_first_test_and_its_installation_are_those_of_the_page_of_the_test_kit() -> None:
+    section = README[README.index("## In your tests") : README.index("## Steering")]
+    page = (ROOT / "tests/integrators/README.md").read_text("utf-8")
+    first, installing = (
+        next(block.text for block in blocks() if block.text in section and block.language == language)
+        for language in ("python", "bash")
+    )
+    assert first in page
+    assert installing.splitlines()[0] in page
+
+
 def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
     helpers = next(block.text for block in blocks() if "field()" in block.text)
     done = run([helpers, """echo '{"error": {"code": "not_found"}}' | field id"""], environment)
@@ -135,7 +146,7 @@ def test_the_retries_stand_in_it_as_they_are_made() -> None:
 
 def test_the_readme_has_blocks_of_every_sort() -> None:
     languages = {(block.language, block.is_run) for block in blocks()}
-    assert languages == {("bash", True), ("bash", False), ("python", True)}
+    assert languages == {("bash", True), ("bash", False), ("python", True), ("python", False)}
     assert sum(block.prints is not None for block in blocks()) >= 5
 
 
