@@ -61,10 +61,10 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     "How many steps without delay a scenario may come to at one instant before it is stopped.",
     default="10000",
 )
-@click.option(
+@_option(
     "--end-with-stdin",
+    "End when standard input ends: with the program at its other end, whatever becomes of that.",
     is_flag=True,
-    help="End when standard input ends: with the program at its other end, whatever becomes of that.",
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
