@@ -23,6 +23,7 @@ from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
 from simulator.wire.shapes import Meanings
 from simulator.wire.strict import did_you_mean, refuse_unknown
+from simulator.wire.subjects import ends_after
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
 LONGEST_SLOWNESS_MS = MINUTE_MS
@@ -218,6 +219,10 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
             events = EVENT_TYPES if event is None else (event,)
             bodies = [surprises.places_of_event(tuple(service.kinds), one) for one in events]
             yield from _wrong_surprise(fault.deliver, bodies, "deliver.")
+        if service is not None and fault.deliver.hold == "terminal" and event in EVENT_TYPES:
+            last = ends_after(tuple(service.kinds), event)
+            if not last:
+                yield wrong("deliver.hold", f"no event tells of a later end of what {event} is about")
         return
     wrong_delay = list(_wrong_delay(fault.delay, "delay", LONGEST_DELAY_MS))
     yield from wrong_delay
@@ -227,9 +232,11 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
         yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:
         yield wrong("respond", "after_commit replaces the answer by respond, or loses it with drop")
-    if Surprise.of(fault) is not None and (fault.respond is not None or fault.drop):
+    asked = [name for name in Surprising.model_fields if getattr(fault, name)]
+    if asked and (fault.respond is not None or fault.drop):
         yield wrong(
-            "respond" if fault.respond is not None else "drop", "a surprise is in the true answer, which goes then"
+            "respond" if fault.respond is not None else "drop",
+            f"it does not go together with {', '.join(asked)}: these change the true answer",
         )
     if service is not None:
         unmet = list(_wrong_match(fault.match, service.operations))

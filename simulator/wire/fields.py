@@ -131,7 +131,9 @@ def wrongs_of(error: ValidationError, raw: object) -> list[Wrong]:
     found = []
     for path, details in places.items():
         # For a value of the right type say what else is wrong with it, not which other types there are.
-        kept = [detail for detail in details if detail["type"] not in _TYPES] or details
+        kept = [detail for detail in details if detail["type"] not in _TYPES]
+        if all(detail["type"] == "literal_error" for detail in kept):  # its other forms are possible, too
+            kept = details
         words = list(dict.fromkeys(map(in_words, kept)))
         why = words[0]
         if all(word.startswith(_MUST_BE) for word in words):

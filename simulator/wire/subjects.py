@@ -54,6 +54,28 @@ def _subjects_of(kinds: tuple[Kind, ...]) -> Mapping[str, tuple[Subject, ...]]:
     return found
 
 
+@lru_cache(maxsize=1024)
+def ends_after(kinds: tuple[Kind, ...], event: str) -> frozenset[str]:
+    """The types of events that can tell of the end of what an event is about; none where that event itself does."""
+    subjects = subjects_of(kinds)
+    if _is_end(subjects[event]):
+        return frozenset()
+    about = {subject.kind.name for subject in subjects[event]}
+    return frozenset(
+        name for name, rows in subjects.items() if _is_end(rows) and any(row.kind.name in about for row in rows)
+    )
+
+
+def _is_end(subjects: tuple[Subject, ...]) -> bool:
+    """Whether an event leaves its object where nothing but a refund or its deletion can follow."""
+    return bool(subjects) and all(
+        status not in {move.target for move in subject.kind.machine.initial}
+        and all(move.on in ("refund", "delete") for move in subject.kind.machine.rows[status])
+        for subject in subjects
+        for status in subject.statuses
+    )
+
+
 def statuses_after(kind: Kind, event: EventType) -> tuple[str, ...]:
     """Where the moves of a kind lead that emit an event; of an event that no move emits, where it can be emitted."""
     if event.in_status:

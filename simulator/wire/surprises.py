@@ -124,28 +124,27 @@ def _variants(schema: JsonObject, defs: JsonObject) -> Iterator[JsonObject]:
 def impossible(places: Iterable[Places], surprise: Surprise) -> Iterator[tuple[str, str]]:
     """What cannot come about in any body of these: the name of the member of the fault, and why not."""
     bodies = list(places)
-    if surprise.unknown_enum is not None and not any(_enums(body, surprise.unknown_enum) for body in bodies):
-        known = dict.fromkeys(".".join(path) for body in bodies for path in _enums(body, ""))
-        yield "unknown_enum", _unless(known, surprise.unknown_enum, "no member there has a fixed list of words")
-    if surprise.missing_field is not None and not any(_options(body, surprise.missing_field) for body in bodies):
-        known = dict.fromkeys(".".join(path) for body in bodies for path in _options(body, ""))
-        yield "missing_field", _unless(known, surprise.missing_field, "no member there is optional")
-    if surprise.extra_field:
-        path = _generic(surprise.extra_field)
-        if any(path in body for body in bodies):
-            yield "extra_field", f"{surprise.extra_field} is there already"
-        elif not any(body.get(path[:-1], Place()).is_object for body in bodies):
-            yield "extra_field", f"there is no object {'.'.join(path[:-1])!r} that it could be a member of"
-    elif surprise.extra_field == "" and not any(body.get((), Place()).is_object for body in bodies):
-        yield "extra_field", "no answer there is an object"
+    for member, asked, chosen, what in (
+        ("unknown_enum", surprise.unknown_enum, _enums, "has a fixed list of words"),
+        ("missing_field", surprise.missing_field, _options, "may be absent or null"),
+    ):
+        if asked is not None and not any(chosen(body, asked) for body in bodies):
+            known = list(dict.fromkeys(".".join(path) for body in bodies for path in chosen(body, "")))
+            such = f"{asked} is none that {what}; such are {', '.join(known[:8])}{' and others' if known[8:] else ''}"
+            yield member, such if known else f"no member there {what}"
+    if surprise.extra_field is not None and (why := _why_not_added(bodies, surprise.extra_field)):
+        yield "extra_field", why
 
 
-def _unless(known: Mapping[str, None], asked: str, why: str) -> str:
-    """Why a member cannot be chosen, with those that can."""
-    few = ", ".join(list(known)[:8])
-    if not few:
-        return why
-    return f"{asked or 'none'} is not such a member; possible are {few}{' and others' if len(known) > 8 else ''}"
+def _why_not_added(bodies: list[Places], asked: str) -> str:
+    path = _generic(asked) if asked else (NEW_MEMBER,)
+    if "" in path:
+        return "it must be a name or a dotted path"
+    if any(path in body for body in bodies):
+        return f"{asked} is there already"
+    if any(body.get(path[:-1], Place()).is_object for body in bodies):
+        return ""
+    return f"there is no object {'.'.join(path[:-1])}" if path[:-1] else "there is no object to add it to"
 
 
 def _generic(path: str) -> Path:

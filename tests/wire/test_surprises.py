@@ -62,7 +62,7 @@ def test_nothing_is_changed_at_a_place_that_is_not_there(path: str) -> None:
 
 def test_what_may_be_left_out_is_what_may_be_absent_or_null() -> None:
     known = list(impossible([places_of(Payment)], Surprise(missing_field="rate")))
-    assert known == [("missing_field", "rate is not such a member; possible are note, legs.*.memo")]
+    assert known == [("missing_field", "rate is none that may be absent or null; such are note, legs.*.memo")]
     assert changed(missing_field="")["legs"] == [{"network": "CELO"}, {"network": "STELLAR"}]
 
 

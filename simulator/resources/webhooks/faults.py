@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import lru_cache
 
 from simulator.kernel.clock import MINUTE_MS
 from simulator.kernel.copying import replace
@@ -27,8 +26,7 @@ from simulator.resources.webhooks.records import (
 from simulator.wire import faults, surprises
 from simulator.wire.conditions import having, newest_of
 from simulator.wire.in_force import FAULTS, DeliveryPlan, Surprise, first_hit
-from simulator.wire.records import Kind
-from simulator.wire.subjects import subjects_of
+from simulator.wire.subjects import ends_after
 
 _STALE_MS = 10 * MINUTE_MS
 _FLIPPED = str.maketrans("0123456789abcdef", "fedcba9876543210")
@@ -116,48 +114,28 @@ def freed(
     world: World, queue: EndpointQueue, attempt: Attempt, event: Event, *, acknowledged: bool
 ) -> tuple[PendingAttempt, ...]:
     """What is held and may go now that an attempt was answered; `queue` counts it already."""
-    tells_end = acknowledged and event.type in ends(world)
 
     def may_go(pending: PendingAttempt) -> bool:
         if pending.held_for is not None:
             return attempt.pending.is_first and queue.answered >= pending.held_for
-        held_event = world.journal.event(pending.event_id)
-        return held_event is None or (tells_end and held_event.object_id == event.object_id)
+        late = world.journal.event(pending.event_id)
+        if late is None:
+            return True
+        return acknowledged and late.object_id == event.object_id and event.type in _ends_after(world, late)
 
     return tuple(filter(may_go, queue.held))
 
 
-def ends(world: World) -> frozenset[str]:
-    """The types of events that tell of the end of their object: nothing but a refund or its deletion can follow."""
-    return _ends(tuple(world.wiring.kinds.values()))
-
-
-@lru_cache(maxsize=16)
-def _ends(kinds: tuple[Kind, ...]) -> frozenset[str]:
-    subjects = subjects_of(kinds)
-    return frozenset(
-        event for event, rows in subjects.items() if rows and all(_is_end(one.kind, one.statuses) for one in rows)
-    )
-
-
-def _is_end(kind: Kind, statuses: tuple[str, ...]) -> bool:
-    machine = kind.machine
-    begins = {move.target for move in machine.initial}
-    return all(
-        status not in begins and all(move.on in ("refund", "delete") for move in machine.rows[status])
-        for status in statuses
-    )
+def _ends_after(world: World, event: Event) -> frozenset[str]:
+    return ends_after(tuple(world.wiring.kinds.values()), event.type)
 
 
 def _awaits_end(world: World, event: Event, endpoint: Webhook) -> bool:
-    """Whether this event is not the last of its object, and the endpoint is to get one that is and has not yet."""
-    subjects, last = subjects_of(world.wiring.kinds.values()), ends(world)
-    if event.type in last:
+    """Whether the endpoint is to get a later event that tells of the end of the same object, and has not yet."""
+    last = _ends_after(world, event)
+    if not any(map(endpoint.wants, last)):
         return False
-    kinds = {subject.kind.name for subject in subjects[event.type]}
-    if not any(endpoint.wants(one) and any(row.kind.name in kinds for row in subjects[one]) for one in last):
-        return False
-    told = newest_of(world.store[EVENTS], (having("object_id", event.object_id), having("type", *last)), None)
+    told = newest_of(world.store[EVENTS], (having("object_id", event.object_id), having("type", *sorted(last))), None)
     made = world.store[DELIVERIES.of(owner=endpoint.id)]
     return not any(delivery.status == "succeeded" for one in told for delivery in _attempts(made, one, endpoint))
 
