@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import httpx
 import pytest
 from hypothesis import settings
 
-from simulator.config import Config
-from tests.remote import Remote, running
+if TYPE_CHECKING:
+    from tests.remote import Remote
 
 # How long an example takes depends on what else the machine does, and is no property of the code.
 settings.register_profile("simulator", deadline=None)
@@ -19,6 +20,9 @@ settings.load_profile("simulator")
 @pytest.fixture(scope="session")
 def origin() -> Iterator[str]:
     """The origin of a server that runs for the whole session, in a thread of this process."""
+    from simulator.config import Config
+    from tests.remote import running
+
     with running(Config(clock="manual")) as (address, _):
         yield address
 
@@ -32,6 +36,8 @@ def http() -> Iterator[httpx.Client]:
 @pytest.fixture
 def server(origin: str, http: httpx.Client) -> Remote:
     """The server, with its default world."""
+    from tests.remote import Remote
+
     remote = Remote(origin, http)
     remote.world = remote.control("GET", "/worlds/default").body
     return remote
@@ -40,10 +46,14 @@ def server(origin: str, http: httpx.Client) -> Remote:
 @pytest.fixture
 def world(origin: str, http: httpx.Client) -> Remote:
     """A fresh world without scenarios: nothing happens but by timers and calls."""
+    from tests.remote import Remote
+
     return Remote(origin, http).another(seed=1, scenarios=[])
 
 
 @pytest.fixture
 def autopilot_world(origin: str, http: httpx.Client) -> Remote:
     """A fresh world in which the autopilot and the test values are active."""
+    from tests.remote import Remote
+
     return Remote(origin, http).another(seed=1)
