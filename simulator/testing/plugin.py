@@ -6,6 +6,7 @@ which is imported when the first of them is asked for.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -177,6 +178,12 @@ class _Reporter:
         told = getattr(node, "workeroutput", {}).get(_TOLD)
         if told:
             _summary(self._config).add(told)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_handlecrashitem(self, report: pytest.TestReport) -> None:
+        with contextlib.suppress(ImportError):  # without the extra there are no worlds
+            run = import_module("simulator.testing.plugin_run")
+            run.show_crashed(self._config, self._config.stash[RUN_ID], report.node.gateway.id, report)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:

@@ -27,6 +27,7 @@ from simulator.testing.worlds import World
 
 WORLDS: pytest.StashKey[list[World]] = pytest.StashKey()
 FAILED: pytest.StashKey[bool] = pytest.StashKey()
+_TITLE = "rampsim: what happened in the simulator"
 
 
 class Run:
@@ -45,15 +46,11 @@ class Run:
     # Servers
 
     def server(self) -> Server:
-        """The server at a URL where one is named, else that of the run, or of this process.
-
-        What the command line says of either comes before a URL that is named elsewhere.
-        """
-        config = self._config
-        url = chosen(config, "simulator_url")
-        if url and (config.getoption("simulator_url") or not config.getoption("simulator")):
+        """The server at a URL where one is named, else that of the run, or of this process."""
+        if url := _url_named(self._config):
             return self._server_at(url)
-        return self.server_in_process() if chosen(config, "simulator") == "inprocess" else self._server_of_the_run
+        in_process = chosen(self._config, "simulator") == "inprocess"
+        return self.server_in_process() if in_process else self._server_of_the_run
 
     def server_in_process(self) -> Server:
         """The server of this process, without any socket."""
@@ -85,8 +82,7 @@ class Run:
     def new_world(self, item: pytest.Item, server: Server) -> World:
         """A world as the markers of a test say; it ends with the test."""
         body = plugin_markers.body_of(item)
-        name = re.sub(r"[^A-Za-z0-9._-]+", "-", item.name).strip("-")[:40]
-        body = {"id": f"{name}-{self._mark}-{next(self._count)}", **body}
+        body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
         try:
             world = server.new_world(**body)
         except (SimulatorError, ValueError) as error:
@@ -120,9 +116,18 @@ class Run:
             hand_on(report, self._notes.tell())
         return report
 
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_exception_interact(self, node: pytest.Item | pytest.Collector) -> None:
+        """Before the debugger opens (--pdb): say where the world can be looked at meanwhile."""
+        terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
+        if terminal is not None and self._config.getoption("usepdb"):
+            for world in node.stash.get(WORLDS, list[World]()):
+                terminal.ensure_newline()
+                terminal.line(f"rampsim: the world of this test: {world.dashboard_url}")
+
     def _sections(self, item: pytest.Item) -> Iterator[tuple[str, str]]:
         for name, world in _named(item):
-            yield "rampsim: what happened in the simulator", self._keeper(world, failed=True).section(name, world)
+            yield _TITLE, self._keeper(world, failed=True).section(name, world)
 
     def _keeper(self, world: World, *, failed: bool) -> Keeper:
         keep = chosen(self._config, "simulator_keep")
@@ -185,6 +190,43 @@ class _Server(Server):
         world = super().new_world(**body)
         self._begin(world)
         return world
+
+
+def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest.TestReport) -> None:
+    """A worker has died in the middle of a test: its worlds are shown and kept as those of any test that fails."""
+    named = _url_named(config)
+    url = named or RunServer(directory_of(run_id)).address()
+    if not url:
+        return
+    keeps = chosen(config, "simulator_keep") != "never"
+    keeper = Keeper(config, keeps=keeps, outlives=bool(named), has_socket=True)
+    function, bracket, parameters = report.nodeid.partition("[")
+    beginning = _beginning_of_id(function.rpartition("::")[2] + bracket + parameters, run_id[:6] + worker)
+    with contextlib.suppress(SimulatorError):
+        link = HttpLink(url, os.environ.get("SIMULATOR_CONTROL_TOKEN") if named else None)
+        for row in link.control("GET", "/worlds")["data"]:
+            if row["id"].startswith(beginning):
+                world = World(link, row)
+                report.sections.append((_TITLE, keeper.section(report.nodeid, world)))
+                if not keeps:
+                    world.delete()
+        link.close()
+
+
+def _url_named(config: pytest.Config) -> str:
+    """The server that is named by its URL, "" for one that the run starts.
+
+    What the command line says of either comes before what is said elsewhere.
+    """
+    if config.getoption("simulator") and not config.getoption("simulator_url"):
+        return ""
+    return chosen(config, "simulator_url")
+
+
+def _beginning_of_id(test: str, mark: str) -> str:
+    """How the ids of the worlds of a test begin: `mark` is that of its run and worker."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", test).strip("-")[:40]
+    return f"{name}-{mark}-"
 
 
 def _named(item: pytest.Item) -> list[tuple[str, World]]:

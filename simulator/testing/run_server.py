@@ -67,6 +67,11 @@ class RunServer:
             if not _is_locked(log) and self._is_left():
                 remove(self.directory)  # it was killed, and left its files
 
+    def address(self) -> str:
+        """The address of the server if it lives, else ""."""
+        log = self.directory / "server"
+        return _address_in(log) if _lives(log) else ""
+
     def last_words(self) -> str | None:
         """What the server said last, where it has died; None while it lives."""
         log = self.directory / "server"

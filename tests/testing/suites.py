@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import httpx
+
 PLUGINS = ("-p", "rampsim", "-p", "xdist", "-p", "no:cacheprovider")
 """What else is installed here is left out: it takes longer to load than the suites to run."""
 
@@ -57,6 +59,7 @@ class Suite:
             [sys.executable, "-m", "pytest", *PLUGINS, "-rA", *arguments],
             cwd=self.directory,
             env=self._environment(variables),
+            stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
@@ -71,3 +74,9 @@ class Suite:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("SIMULATOR_", "PYTEST_"))}
         fixed = {"TMPDIR": str(self.temporary), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "COLUMNS": "120"}
         return {**own, **fixed, **(variables or {})}
+
+
+def worlds_at(origin: str) -> set[str]:
+    """The ids of the worlds of a server that runs."""
+    rows = httpx.get(f"{origin}/_simulator/worlds", trust_env=False).json()["data"]
+    return {row["id"] for row in rows}

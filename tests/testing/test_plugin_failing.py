@@ -6,12 +6,11 @@ import json
 import re
 from pathlib import Path
 
-import httpx
 import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
-from tests.testing.suites import Outcome, Suite
+from tests.testing.suites import Outcome, Suite, worlds_at
 
 FAILING = """
     import pytest
@@ -178,11 +177,6 @@ SHORT = """
     def test_that_fails(world):
         assert world.client.get("/profile").status_code == 999
 """
-
-
-def worlds_at(origin: str) -> set[str]:
-    rows = httpx.get(f"{origin}/_simulator/worlds", trust_env=False).json()["data"]
-    return {row["id"] for row in rows}
 
 
 @pytest.mark.parametrize(

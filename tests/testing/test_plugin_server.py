@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import httpx
 import pytest
 
-from tests.testing.suites import Outcome, Suite
+from tests.testing.suites import Outcome, Suite, worlds_at
 
 
 def servers_of(suite: Suite) -> list[int]:
@@ -87,6 +88,33 @@ def test_a_worker_that_is_killed_leaves_nothing_running(crowd: tuple[Suite, Outc
     assert (suite.directory / "killed").exists()
     assert "crashed while running 'test_it.py::test_that_kills_its_worker'" in outcome.text
     assert not is_left(suite)
+
+
+@pytest.mark.parametrize("keep", ["failed", "never"])
+def test_the_world_of_a_test_that_kills_its_worker_is_that_of_a_failed_test(
+    tmp_path: Path, origin: str, keep: str
+) -> None:
+    suite = Suite(tmp_path)
+    suite.write(
+        "test_it.py",
+        """
+        import os
+        import pytest
+
+        @pytest.mark.parametrize("name", ["a::b"])
+        def test_it(world, name):
+            world.client.get("/profile/kyc")
+            os._exit(1)
+        """,
+    )
+    outcome = suite.run("-n1", "--max-worker-restart=0", f"--simulator-keep={keep}", f"--simulator-url={origin}")
+    assert outcome.has("crashed while running", "what happened in the simulator", "GET /v1/profile/kyc", "rampsim scen")
+    left = [world for world in worlds_at(origin) if world.startswith("test_it-a-b-")]
+    assert [f"{origin}/_simulator/dashboard?world={world}" in outcome.text for world in left] == [True] * (
+        keep == "failed"
+    )
+    for world in left:
+        httpx.delete(f"{origin}/_simulator/worlds/{world}", trust_env=False)
 
 
 WAITING = """
