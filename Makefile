@@ -113,7 +113,8 @@ $(VENV)/.dev: requirements.lock pyproject.toml | $(BIN)/python
 	@touch $@ $(VENV)/.run
 
 # Node comes as a Python wheel, npm packages by the names in npm.txt: whatever machine this is, it needs no Node. What the
-# generated Go and Java clients need are Debian's packages in debian.txt; without them these are skipped, and it is said.
+# generated Go and Java clients and the verifiers in PHP and Ruby need are Debian's packages in debian.txt; without them
+# these are skipped, and it is said.
 $(VENV)/.judges: tests/judges/npm.txt requirements.lock pyproject.toml | $(BIN)/python
 	$(INSTALL) --editable ".[dev,judges]"
 	$(BIN)/python -m tests.judges.tools

@@ -230,6 +230,7 @@ def _delivery() -> list[str]:
         "- An event can come more than once, and events out of order: keep the ids that were handled, and read the "
         "object anew before acting on its state.",
         "- Sign over the body as it was received. Parsing it and writing it again gives other bytes.",
+        "- [Receiving webhooks](../webhooks.md) has verifiers in six languages, and what tries a whole receiver.",
     ]
 
 

@@ -46,6 +46,11 @@ async def openapi_json(call: ControlCall) -> Raw[JsonObject]:
     return Raw(_here(call, contract_file("openapi.json")))
 
 
+async def webhook_vectors(call: ControlCall) -> Raw[JsonObject]:
+    """Signed and forged webhook requests, each with the verdict that a verifier has to give."""
+    return Raw(contract_file("webhook-vectors.json"))
+
+
 async def control_yaml(call: ControlCall) -> Raw[str]:
     """The contract of the control interface: this document."""
     return Raw(_here(call, contract_file("control.yaml")))
@@ -101,6 +106,15 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
         "What of it the specification promises",
         openapi_specified_yaml,
         media_type=YAML,
+        shows_keys=True,
+    ),
+    ControlOperation(
+        "GET",
+        "/webhook-vectors.json",
+        "webhook_vectors",
+        "Contract",
+        "Signed and forged webhook requests, for verifiers",
+        webhook_vectors,
         shows_keys=True,
     ),
     ControlOperation(

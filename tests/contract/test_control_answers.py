@@ -128,6 +128,7 @@ async def _see(session: Session) -> None:
         "/openapi.strict.yaml",
         "/openapi.specified.yaml",
         "/openapi.json",
+        "/webhook-vectors.json",
         "/control.yaml",
         "/reference.html",
     ):

@@ -37,6 +37,7 @@ SELDOM = {
     "openapi_json",
     "openapi_strict_yaml",
     "openapi_specified_yaml",
+    "webhook_vectors",
     "control_yaml",
     "reference_page",
     "dashboard",
