@@ -307,7 +307,8 @@ def test_what_was_sent_and_called_and_what_that_tells(kit: World) -> None:
         f"/v1/quotes/{quote}/confirm",
     ]
     assert "post_without_key" in {row["kind"] for row in kit.advice()}
-    assert {row["severity"] for row in kit.advice(severity="info")} == {"info"}
+    assert {row["severity"] for row in kit.advice(severity="warning")} == {"warning"}
+    assert kit.advice(kind="unknown_field") == []
 
 
 def test_a_resource_tells_its_story(kit: World) -> None:
