@@ -69,8 +69,6 @@ def _is_of(world: World, environment: str, entry: Entry) -> bool:
     own = f"{holder(environment)}/"
     if any(posting.account.startswith(own) for posting in entry.postings):
         return True
-    if any("/" in posting.account for posting in entry.postings):
-        return False
     record = find(world, entry.resource_id)
     return record is not None and record.environment == environment and not record.owner
 

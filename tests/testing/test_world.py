@@ -359,8 +359,11 @@ def test_forks_end_with_their_world(kit_server: Server) -> None:
 
 def test_a_world_that_has_ended_may_be_ended_again(kit_server: Server) -> None:
     world = kit_server.new_world()
+    told: list[str] = []
+    world.before_end.append(lambda ending: told.append(ending.id))
     world.delete()
     world.delete()
+    assert told == [world.id]
     other = kit_server.new_world()
     kit_server.link.control("DELETE", f"/worlds/{other.id}")
     other.delete()
