@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Annotated, Any
+from itertools import islice, takewhile
+from typing import Annotated, Any, TypeAlias
 from urllib.parse import urlsplit
 
 from typing_extensions import TypedDict
@@ -17,9 +18,10 @@ from simulator.control.operation import LIMIT, ControlCall, ControlOperation
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event, HistoryEntry, JournalEntry, newest
-from simulator.kernel.world import World
+from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import Delivery, all_deliveries
 from simulator.wire.json import dumps, loads
+from simulator.wire.records import Record, find_moved, kind_of
 from simulator.wire.shapes import Count, OneOf, Timestamp
 
 WHAT = {
@@ -76,6 +78,10 @@ class _Row:
     entry: TimelineEntry
 
 
+_Numbered: TypeAlias = tuple[int, Event]
+"""An event and the number of the call that led to it."""
+
+
 class _Collector:
     """Finds of everything which call led to it.
 
@@ -101,8 +107,10 @@ class _Collector:
         for identifier, (_, event) in events.items():
             about.setdefault(event.object_id, []).append(identifier)
         for resource_id, steps in self._world.journal.histories():
-            own = [events[identifier] for identifier in about.get(resource_id, ())]
-            yield from self._moves(resource_id, steps, own, untold)
+            record = find_moved(self._world, resource_id)
+            object_id = resource_id if record is None else record.object_id
+            own = [events[identifier] for identifier in about.get(object_id, ())]
+            yield from self._moves(resource_id, steps, _Emitted(self._world, record, own, untold))
         for number, event in untold.values():
             yield _Row((number, event.at_ms, event.sequence, 1), _show_event(event))
         for delivery in all_deliveries(self._world):
@@ -113,35 +121,25 @@ class _Collector:
         known = self._numbers.get(cause.reference) if cause.kind in ("request", "action") else None
         return known if known is not None else max(least, bisect_left(self._begun_ms, at_ms) - 1)
 
-    def _events(self) -> dict[str, tuple[int, Event]]:
+    def _events(self) -> dict[str, _Numbered]:
         """Every event with the number of its call, by its id."""
-        found: dict[str, tuple[int, Event]] = {}
+        found: dict[str, _Numbered] = {}
         last = -1
         for event in self._world.journal.events():
             last = self._number(event.cause, event.at_ms, last)
             found[event.id] = last, event
         return found
 
-    def _moves(
-        self,
-        resource_id: str,
-        steps: Iterable[HistoryEntry],
-        events: list[tuple[int, Event]],
-        untold: dict[str, tuple[int, Event]],
-    ) -> Iterator[_Row]:
-        """The moves of a resource; the events that they emitted, which stand in their rows, are no longer untold."""
-        before, number, told = "(new)", -1, 0
+    def _moves(self, resource_id: str, steps: Iterable[HistoryEntry], emitted: _Emitted) -> Iterator[_Row]:
+        """The moves of a resource, each with the events that it emitted."""
+        before, number = "", -1
         for step in steps:
             if step.cause.kind != "start":
-                emitted = []
-                while told < len(events) and _emits(step, events[told][1]):
-                    emitted.append(events[told])
-                    untold.pop(events[told][1].id)
-                    told += 1
-                number = emitted[0][0] if emitted else self._number(step.cause, step.at_ms, number)
-                sequence = emitted[0][1].sequence if emitted else -1
-                shown = self._show_move(resource_id, before, step, [event.type for _, event in emitted])
-                yield _Row((number, step.at_ms, sequence, 0), shown)
+                told = emitted.by(before, step)
+                number = told[0][0] if told else self._number(step.cause, step.at_ms, number)
+                sequence = told[0][1].sequence if told else -1
+                types = list(dict.fromkeys(event.type for _, event in told))
+                yield _Row((number, step.at_ms, sequence, 0), self._show_move(resource_id, before, step, types))
             before = step.state
 
     def _show_move(self, resource_id: str, before: str, step: HistoryEntry, told: list[str]) -> TimelineEntry:
@@ -151,10 +149,10 @@ class _Collector:
             "at": format_timestamp(step.at_ms),
             "what": "move",
             "id": resource_id,
-            "text": f"{resource_id} {before} → {step.state}{tells}{why}",
+            "text": f"{resource_id} {before or '(new)'} → {step.state}{tells}{why}",
         }
 
-    def _delivery(self, delivery: Delivery, told: tuple[int, Event] | None) -> _Row:
+    def _delivery(self, delivery: Delivery, told: _Numbered | None) -> _Row:
         at_ms, number, sequence = delivery.created_at_ms, -1, -1
         if told is not None:
             number, sequence = told[0], told[1].sequence
@@ -163,8 +161,43 @@ class _Collector:
         return _Row((number, at_ms, sequence, 2), _show_delivery(delivery))
 
 
-def _emits(step: HistoryEntry, event: Event) -> bool:
-    return event.at_ms == step.at_ms and event.cause == step.cause
+class _Emitted:
+    """The events about a resource, oldest first, each with the number of its call: which of its moves emitted which.
+
+    Moves of one cause at one moment are told apart by the events of their cells in the state table. What is taken is
+    no longer `untold`.
+    """
+
+    def __init__(
+        self, world: World, record: Record | None, events: list[_Numbered], untold: dict[str, _Numbered]
+    ) -> None:
+        self._machine = None if record is None else kind_of(world, record).machine
+        self._environments = (record.environment,) if record is not None and record.environment else ENVIRONMENTS
+        self._events = events
+        self._untold = untold
+        self._first = 0
+
+    def by(self, before: str, step: HistoryEntry) -> list[_Numbered]:
+        """What a move emitted; `before` is the state that it left, "" for the move that made the resource."""
+        while self._first < len(self._events) and self._events[self._first][1].at_ms < step.at_ms:
+            self._first += 1
+        now = takewhile(lambda row: row[1].at_ms == step.at_ms, islice(self._events, self._first, None))
+        waiting = [row for row in now if row[1].cause == step.cause and row[1].id in self._untold]
+        for wanted in self._announcements(before, step) if waiting else ():
+            found = [row for row in waiting if (row[1].environment, row[1].type) in wanted][: len(wanted)]
+            if [(event.environment, event.type) for _, event in found] == wanted:
+                for _, event in found:
+                    del self._untold[event.id]
+                return found
+        return []
+
+    def _announcements(self, before: str, step: HistoryEntry) -> Iterator[list[tuple[str, str]]]:
+        """What the cells that the move may have gone through emit: environments and types, in their order."""
+        if self._machine is not None:
+            row = self._machine.rows.get(before, ()) if before else self._machine.initial
+            for cell in row:
+                if cell.on == step.on and cell.target == step.state and cell.events:
+                    yield [(environment, type) for environment in self._environments for type in cell.events]
 
 
 def _began_ms(row: JournalEntry | KeptCall) -> int:
