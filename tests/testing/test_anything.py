@@ -31,7 +31,9 @@ DOINGS: tuple[Callable[[World, int], object], ...] = (
     lambda world, number: world.advance(f"{number * 7}s"),
     lambda world, number: world.advance(to_next_timer=True),
     lambda world, number: world.client.get("/fees"),
-    lambda world, number: world.trigger(("transaction.completed", "transaction.refunded", "transaction.failed")[number % 3]),
+    lambda world, number: world.trigger(
+        ("transaction.completed", "transaction.refunded", "transaction.failed")[number % 3]
+    ),
     _act,
 )
 
