@@ -42,6 +42,7 @@ class Run:
         self._mark = self._id[:6] + worker.get("workerid", "")
         self._count = itertools.count(1)
         self._open: dict[str, World] = {}
+        self._servers: list[Server] = []
 
     # Servers
 
@@ -59,13 +60,13 @@ class Run:
     @cached_property
     def _server_in_process(self) -> Server:
         link: Link = import_module("simulator.testing.in_process").InProcessLink()
-        return _Server(link, self._begin)
+        return self._make(link, has_socket=False)
 
     @cached_property
     def _server_of_the_run(self) -> Server:
         self._run_server = RunServer(directory_of(self._id))
         try:
-            return _Server(HttpLink(self._run_server.join()), self._begin, self._run_server.leave)
+            return self._make(HttpLink(self._run_server.join()), self._run_server.leave)
         except SimulatorError as error:
             raise _failure(str(error)) from None
 
@@ -75,7 +76,14 @@ class Run:
             link.control("GET", "/health")
         except SimulatorError as error:
             raise _failure(str(error)) from None
-        return _Server(link, self._begin, outlives=True)
+        return self._make(link, outlives=True)
+
+    def _make(
+        self, link: Link, stop: Callable[[], None] | None = None, *, outlives: bool = False, has_socket: bool = True
+    ) -> Server:
+        server = _Server(link, self._begin, stop, outlives=outlives, has_socket=has_socket)
+        self._servers.append(server)
+        return server
 
     # Worlds
 
@@ -87,6 +95,8 @@ class Run:
             world = server.new_world(**body)
         except (SimulatorError, ValueError) as error:
             raise _failure(f"The world of this test cannot be made. {self._why_dead() or error}") from None
+        if world.id not in self._open:  # it is in a server that the tests have started themselves
+            self._begin(world)
         item.stash.setdefault(WORLDS, list[World]()).append(world)
         return world
 
@@ -131,19 +141,17 @@ class Run:
 
     def _keeper(self, world: World, *, failed: bool) -> Keeper:
         keep = chosen(self._config, "simulator_keep")
-        in_process = world.server is self.__dict__.get("_server_in_process")
-        return Keeper(
-            self._config,
-            keeps=keep == "always" or (failed and keep == "failed"),
-            outlives=isinstance(world.server, _Server) and world.server.outlives,
-            has_socket=not in_process,
-        )
+        keeps = keep == "always" or (failed and keep == "failed")
+        server = world.server
+        if isinstance(server, _Server):
+            return Keeper(self._config, keeps=keeps, outlives=server.outlives, has_socket=server.has_socket)
+        return Keeper(self._config, keeps=keeps, outlives=False, has_socket=True)
 
     def _end_worlds(self, item: pytest.Item) -> None:
         """A test is over, its fixtures included: end its worlds, or keep them."""
         failed = item.stash.get(FAILED, False)
         for name, world in _named(item):
-            del self._open[world.id]
+            self._open.pop(world.id)
             keeper = self._keeper(world, failed=failed)
             if not keeper.keeps:
                 _delete(world)
@@ -164,15 +172,17 @@ class Run:
         hand_on(session, self._notes.tell())
 
     def pytest_unconfigure(self) -> None:
-        for server in ("_server_in_process", "_server_of_the_run"):
-            if server in self.__dict__:
-                self.__dict__[server].stop()
+        for server in self._servers:
+            server.stop()
         if self._run_server is not None:
             self._run_server.wait_for_end()
 
 
 class _Server(Server):
-    """A server that tells of every world that is made in it. `outlives`: it goes on when the run has ended."""
+    """A server that tells of every world that is made in it. `outlives`: it goes on when the run has ended.
+
+    `has_socket`: something answers at its address.
+    """
 
     def __init__(
         self,
@@ -180,11 +190,13 @@ class _Server(Server):
         begin: Callable[[World], None],
         stop: Callable[[], None] | None = None,
         *,
-        outlives: bool = False,
+        outlives: bool,
+        has_socket: bool,
     ) -> None:
         super().__init__(link, stop)
         self._begin = begin
         self.outlives = outlives
+        self.has_socket = has_socket
 
     def new_world(self, **body: Any) -> World:
         world = super().new_world(**body)

@@ -68,7 +68,11 @@ class Server:
         body = {**begins, **body, "scenarios": [] if has_files else given}
         world = World(self.link, self.link.control("POST", "/worlds", body), self)
         if has_files:
-            world.begin_with(*given)
+            try:
+                world.begin_with(*given)
+            except BaseException:
+                world.delete()
+                raise
         return world
 
     def stop(self) -> None:

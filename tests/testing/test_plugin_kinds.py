@@ -139,6 +139,32 @@ def test_fixtures_of_the_same_name_that_the_tests_have_themselves_win(tmp_path: 
     assert suite.run().tests == {"test_it": "passed"}
 
 
+def test_a_server_that_the_tests_start_themselves_serves_the_fixtures(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.write(
+        "test_it.py",
+        """
+        import pytest
+        from simulator.testing import serve
+
+        @pytest.fixture(scope="session")
+        def simulator():
+            with serve(strict=True) as server:
+                yield server
+
+        def test_that_passes(world):
+            assert world.info["settings"]["strict"]
+
+        def test_that_fails(world):
+            world.client.get("/profile")
+            raise ValueError("my own failure")
+        """,
+    )
+    outcome = suite.run()
+    assert outcome.tests == {"test_that_passes": "passed", "test_that_fails": "failed"}
+    assert outcome.has("GET /v1/profile", "rampsim serve --state", "as long as this run lasts: http://127.0.0.1")
+
+
 def test_without_the_extra_a_fixture_says_how_to_install_it(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write("absent/httpx.py", "raise ImportError('No module named httpx', name='httpx')")
