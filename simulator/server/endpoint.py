@@ -73,7 +73,7 @@ class Endpoint:
             outgoing = self._fail(request)
         if not self._finish(request, outgoing):
             await self._follow_up(request.world)
-        if request.meets_faults:
+        if request.may_wait:
             await self._delivered_first(request)
         return outgoing
 
@@ -273,7 +273,7 @@ class Endpoint:
             return self._retried(world, pending, lambda: self._act_once(request, call, operation, origin, key))
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
-            request.request_id = stored.request_id
+            request.request_id, request.may_wait = stored.request_id, False  # its events went with the first call
             return _outgoing(request, stored.status, stored.body.read(), {"Idempotent-Replayed": "true"})
 
         def bind(outgoing: Outgoing) -> None:

@@ -96,7 +96,7 @@ def choose(request: Request, operation: Operation) -> Interference | None:
     """The first fault in force that matches this call; it counts as hit. Inside a change."""
     if not request.world.store[FAULTS].rows:
         return None
-    request.meets_faults = True
+    request.may_wait = True
     world, method, path = request.world, request.incoming.method, request.path
     given = idempotency.key_of(operation, request.incoming)
     key = None if given is None else idempotency.place_of(request.environment, given)

@@ -18,7 +18,7 @@ _REFUSED_KEPT_BYTES = 64 * 1024
 class Request:
     """What is known of a call. `started` tells distances only, in seconds; `token` is the one that it sends.
 
-    `is_entered`: it is in the journal. `meets_faults`: some were in force when it came.
+    `is_entered`: it is in the journal. `may_wait`: a fault may have its events delivered before it is answered.
     """
 
     incoming: Incoming
@@ -32,7 +32,7 @@ class Request:
     public_key: str | None = None
     unknown_fields: tuple[str, ...] = ()
     is_entered: bool = False
-    meets_faults: bool = False
+    may_wait: bool = False
 
 
 def entry_of(request: Request, outgoing: Outgoing, masker: Masker) -> JournalEntry:

@@ -349,3 +349,19 @@ def test_an_event_in_which_nothing_can_be_unexpected_is_no_hit(world: Remote, re
     put(world, webhook={}, deliver={"missing_field": "data.object.tx_hash"})
     told = kyc_told(world, receiver)
     assert (told["type"], hits(world)) == ("kyc.approved", [0])
+
+
+def test_a_receiver_may_call_again_under_the_same_key_before_the_answer(world: Remote, receiver: Receiver) -> None:
+    register(world, receiver)
+    put(world, webhook={"event": "transaction.completed"}, deliver={"before_answer": True}, times=1)
+    key, again = {"Idempotency-Key": "a"}, []
+
+    def meanwhile(event: dict[str, Any]) -> None:
+        if event["type"] == "transaction.completed":
+            again.append(world.api("POST", "/wallet/send", SEND, key))
+
+    receiver.then = meanwhile
+    sent = world.api("POST", "/wallet/send", SEND, key)
+    assert [answer.body["id"] for answer in again] == [sent.body["id"]]
+    assert again[0].headers["Idempotent-Replayed"] == "true"
+    assert sends(world) == 1
