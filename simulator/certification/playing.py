@@ -190,7 +190,7 @@ def _test_event(exam: Exam) -> JsonObject:
     }  # fmt: skip
     return {
         "id": exam.stage.event_id(), "type": "webhook.test", "created_at": now,
-        "livemode": False, "data": {"object": endpoint},
+        "livemode": exam.stage.environment == "production", "data": {"object": endpoint},
     }  # fmt: skip
 
 

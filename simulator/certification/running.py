@@ -179,5 +179,5 @@ async def _stage(settings: Settings) -> AsyncIterator[Stage]:
     if running is not None:
         yield await asyncio.to_thread(running_stage, origin_of(running), settings.key, settings.control_token)
         return
-    async with own_stage(settings.usual) as stage:
+    async with own_stage(settings.usual, settings.key) as stage:
         yield stage

@@ -24,6 +24,7 @@ from simulator.courier.courier import wall_clock_ms
 from simulator.host import create_app
 from simulator.kernel.clock import parse_timestamp
 from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import DEFAULT_WORLD
 from simulator.server.process import open_socket, serving
 from simulator.wire.json import JsonObject
 
@@ -76,13 +77,14 @@ class Order:
 
 @dataclass
 class Stage:
-    """One world of a simulator, in its sandbox.
+    """One environment of a world of a simulator.
 
     `run` makes the references of one examination differ from those of another. `told` is what a person reads of it.
     """
 
     control: ControlClient
     world: JsonObject
+    environment: str
     run: str
     told: str
     _token: str | None = None
@@ -90,14 +92,15 @@ class Stage:
 
     @property
     def keys(self) -> Mapping[str, str]:
-        """Base URL and keys of the sandbox."""
-        found: Mapping[str, str] = self.world["credentials"]["sandbox"]
+        """Base URL and keys of the environment."""
+        found: Mapping[str, str] = self.world["credentials"][self.environment]
         return found
 
     @property
     def other_key(self) -> str:
-        """The webhook key of production."""
-        return str(self.world["credentials"]["production"]["webhook_key"])
+        """The webhook key of the other environment."""
+        other = next(name for name in self.world["credentials"] if name != self.environment)
+        return str(self.world["credentials"][other]["webhook_key"])
 
     def now_ms(self) -> int:
         """What X-Timestamp says (decision W2)."""
@@ -170,7 +173,8 @@ def _answer(url: str, body: Mapping[str, object] | None, headers: Mapping[str, s
     except HTTPError as error:
         with error:
             said = error.read().decode(errors="replace")
-        raise NoStage(f"the simulator refused {request.get_method()} {url}: {error.code} {said}") from None
+        needs = "an examination needs a world in which an onramp of 5000 KES goes through; `rampsim reset` makes it one"
+        raise NoStage(f"the simulator refused {request.get_method()} {url}: {error.code} {said}\n{needs}") from None
     except OSError as error:
         reason = getattr(error, "reason", error)
         raise NoStage(f"the simulator broke off at {url} ({reason})", unreachable=True) from None
@@ -184,11 +188,19 @@ def running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
         raise NoStage(str(error), unreachable=True) from None
     except CallRefused as refusal:
         raise NoStage(f"the simulator at {url} refused to show its worlds: {refusal}") from None
-    own = next((row for row in found if row["credentials"]["sandbox"]["webhook_key"] == webhook_key), None)
-    world = own or next((row for row in found if row["id"] == "default"), None)
-    if world is None:
+    for world in found:
+        environment = _environment_of(world, webhook_key)
+        if environment is not None:
+            return _stage(url, world, environment, token, f"{url}, which was running, world {world['id']}")
+    default = next((row for row in found if row["id"] == DEFAULT_WORLD), None)
+    if default is None:
         raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
-    return _stage(url, world, token, f"{url}, which was running, world {world['id']}")
+    return _stage(url, default, "sandbox", token, f"{url}, which was running, world {DEFAULT_WORLD}")
+
+
+def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
+    credentials: Mapping[str, Mapping[str, str]] = world["credentials"]
+    return next((name for name, keys in credentials.items() if keys["webhook_key"] == webhook_key), None)
 
 
 def is_simulator(url: str) -> bool:
@@ -206,7 +218,7 @@ def is_simulator(url: str) -> bool:
 
 
 @asynccontextmanager
-async def own_stage(usual: str) -> AsyncIterator[Stage]:
+async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
     """A simulator for the length of a block: at its usual address, or at a free port where that is taken."""
     parts = urlsplit(usual)
     host, port = parts.hostname or DEFAULT_HOST, parts.port or DEFAULT_PORT
@@ -219,7 +231,8 @@ async def own_stage(usual: str) -> AsyncIterator[Stage]:
     async with serving(application, listener) as url:
         world = await asyncio.to_thread(_marked, ControlClient(url))
         why = f"because something else has port {port}" if taken else "and ends with this run"
-        yield _stage(url, world, None, f"{url}, started for this run, {why}")
+        environment = _environment_of(world, webhook_key) or "sandbox"
+        yield _stage(url, world, environment, None, f"{url}, started for this run, {why}")
 
 
 def _marked(control: ControlClient) -> JsonObject:
@@ -229,9 +242,9 @@ def _marked(control: ControlClient) -> JsonObject:
     return world
 
 
-def _stage(url: str, world: JsonObject, token: str | None, told: str) -> Stage:
-    control = ControlClient(url, str(world["id"]), token=token, timeout_seconds=_CALL_SECONDS)
-    return Stage(control, world, _base36(wall_clock_ms()), told)
+def _stage(url: str, world: JsonObject, environment: str, token: str | None, told: str) -> Stage:
+    control = ControlClient(url, str(world["id"]), environment=environment, token=token, timeout_seconds=_CALL_SECONDS)
+    return Stage(control, world, environment, _base36(wall_clock_ms()), told)
 
 
 def origin_of(url: str) -> str:

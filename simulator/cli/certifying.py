@@ -66,7 +66,7 @@ def certify(
     except NothingAnswers as error:
         fail([f"nothing answers at {url}: {error}", "start the receiver, and name its whole address"], EXIT_UNREACHABLE)
     except NoStage as error:
-        fail([str(error)], EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
+        fail(str(error).splitlines(), EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
     except NoBooks as error:
         fail([str(error)], EXIT_USAGE)
     for path, content in ((as_json, report.json()), (junit, report.junit())):

@@ -24,6 +24,7 @@ class Receiver:
     origin: str
     shop: Shop
     world: Remote
+    environment: str = "sandbox"
 
     @property
     def url(self) -> str:
@@ -31,7 +32,7 @@ class Receiver:
 
     @property
     def key(self) -> str:
-        key: str = self.world.world["credentials"]["sandbox"]["webhook_key"]
+        key: str = self.world.world["credentials"][self.environment]["webhook_key"]
         return key
 
     def examined(self, **more: Any) -> Report:
@@ -49,17 +50,20 @@ def start(world: Remote) -> Iterator[Start]:
     """Starts a receiver, the reference receiver unless told otherwise."""
     with ExitStack() as stack:
 
-        def run(handler: type[Handler] = Handler, kind: type[Shop] = Shop) -> Receiver:
-            keys = world.world["credentials"]["sandbox"]
-            shop = kind(":memory:", Service(world.base(), keys["public_key"], keys["secret_key"]))
-            shop.other_key = world.world["credentials"]["production"]["webhook_key"]  # type: ignore[attr-defined]
-            return Receiver(stack.enter_context(_served(keys["webhook_key"], shop, handler)), shop, world)
+        def run(handler: type[Handler] = Handler, kind: type[Shop] = Shop, environment: str = "sandbox") -> Receiver:
+            credentials = world.world["credentials"]
+            keys, other = credentials[environment], credentials["production"]
+            shop = kind(":memory:", Service(keys["base_url"], keys["public_key"], keys["secret_key"]))
+            shop.other_key = other["webhook_key"]  # type: ignore[attr-defined]
+            origin = stack.enter_context(_served(keys["webhook_key"], shop, handler))
+            return Receiver(origin, shop, world, environment)
 
         yield run
 
 
 @contextmanager
 def _served(key: str, shop: Shop, handler: type[Handler]) -> Iterator[str]:
+    shop.closing = threading.Event()  # type: ignore[attr-defined]
     server = server_of(key, shop, handler=handler)
     server.daemon_threads = True
     thread = threading.Thread(target=lambda: server.serve_forever(poll_interval=0.01))
@@ -67,6 +71,7 @@ def _served(key: str, shop: Shop, handler: type[Handler]) -> Iterator[str]:
     try:
         yield f"http://127.0.0.1:{server.server_port}"
     finally:
+        shop.closing.set()  # type: ignore[attr-defined]
         server.shutdown()
         thread.join()
         server.server_close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -18,6 +19,15 @@ def test_the_reference_receiver_is_certified(start: Start) -> None:
     assert [one.rule.name for one in report.results] == list(NAMES)
     assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
     assert report.certified
+
+
+def test_the_reference_receiver_of_production_is_certified(start: Start) -> None:
+    receiver = start(environment="production")
+    report = receiver.examined(books_seconds=5)
+    assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
+    assert report.keys["base_url"].endswith("/production/v1")
+    told = [json.loads(one.body) for result in report.results for one in result.exchanges if one.ok and one.body]
+    assert {event["livemode"] for event in told} == {True}
 
 
 @pytest.mark.parametrize("wrong", WRONG, ids=lambda wrong: wrong.name)
