@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from simulator.testing import World
 
-if TYPE_CHECKING:
-    from simulator.control.actions import ActionAnswer
+KeyPair: TypeAlias = Mapping[str, Any]
 
 POSTS: Mapping[str, Any] = {"match": {"method": "POST"}}
 GETS: Mapping[str, Any] = {"match": {"method": "GET"}}
 CALLS: Mapping[str, Any] = {"match": {}}
+
+
+def nothing(world: World) -> KeyPair | None:
+    """Nothing has to be done."""
+    return None
 
 
 @dataclass(frozen=True)
@@ -24,12 +28,12 @@ class FaultClass:
     """Put in force before the customer comes, as `POST /_simulator/faults` takes them."""
     scenario: str | Mapping[str, Any] | None = None
     """The weather, above the autopilot."""
-    before: Callable[[World], ActionAnswer] | None = None
+    before: Callable[[World], object] = nothing
     """Done before the customer comes."""
-    meanwhile: Callable[[World], ActionAnswer] | None = None
+    meanwhile: Callable[[World], object] = nothing
     """Done when the orders are placed and nothing has moved yet."""
-    mend: Callable[[World], ActionAnswer | None] | None = None
-    """Puts right what nobody but the service can."""
+    mend: Callable[[World], KeyPair | None] = nothing
+    """Puts right what nobody but the service can; the key pair to go on with, where it is another."""
 
 
 def refused(status: int, code: str, **more: Any) -> FaultClass:
@@ -43,8 +47,21 @@ def events(**deliver: Any) -> FaultClass:
     return FaultClass(({"webhook": {}, "deliver": deliver},))
 
 
-def set_balance(amount: str) -> Callable[[World], ActionAnswer]:
-    return lambda world: world.act("set_balance", symbol="USDC", network="CELO", amount=amount)
+def act(name: str, **parameters: Any) -> Callable[[World], None]:
+    """An action on the world."""
+
+    def acting(world: World) -> None:
+        world.act(name, **parameters)
+
+    return acting
+
+
+def set_balance(amount: str) -> Callable[[World], None]:
+    return act("set_balance", symbol="USDC", network="CELO", amount=amount)
+
+
+def new_key_pair(world: World) -> KeyPair | None:
+    return world.act("create_key")["resource"]
 
 
 def finish_what_is_stuck(world: World) -> None:
@@ -118,22 +135,15 @@ CLASSES: Mapping[str, FaultClass] = {
         )
     ),
     "network-down": FaultClass(
-        before=lambda world: world.act("set_network", network="celo", status="down"),
-        mend=lambda world: world.act("set_network", network="celo", status="operational"),
+        before=act("set_network", network="celo", status="down"),
+        mend=act("set_network", network="celo", status="operational"),
     ),
-    "rate-moves": FaultClass(scenario="rates-drift", meanwhile=lambda world: world.act("move_rates", percent=-9)),
+    "rate-moves": FaultClass(scenario="rates-drift", meanwhile=act("move_rates", percent=-9)),
     "balance-drained": FaultClass(meanwhile=set_balance("0"), mend=set_balance("1000")),
-    "limit-reached": FaultClass(
-        before=lambda world: world.act("set_limits", daily="1"),
-        mend=lambda world: world.act("set_limits", daily="1000000"),
-    ),
-    "kyc-withdrawn": FaultClass(
-        meanwhile=lambda world: world.act("set_kyc", status="rejected"),
-        mend=lambda world: world.act("set_kyc", status="approved"),
-    ),
+    "limit-reached": FaultClass(before=act("set_limits", daily="1"), mend=act("set_limits", daily="1000000")),
+    "kyc-withdrawn": FaultClass(meanwhile=act("set_kyc", status="rejected"), mend=act("set_kyc", status="approved")),
     "key-revoked": FaultClass(
-        meanwhile=lambda world: world.act("revoke_key", public_key=world.keys.public_key),
-        mend=lambda world: world.act("create_key"),
+        meanwhile=lambda world: world.act("revoke_key", public_key=world.keys.public_key), mend=new_key_pair
     ),
     "runs-fail": FaultClass(meanwhile=set_balance("0")),
 }

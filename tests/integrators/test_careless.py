@@ -117,7 +117,8 @@ CASES: Mapping[str, Case] = {
 
 
 def live_through(case: Case, shop: Rig) -> list[Finding]:
-    return shop.live_through(case.fault, lambda: case.customers(shop), span=case.span)
+    assert shop.live_through(case.fault, customers=[lambda: case.customers(shop)], span=case.span)
+    return shop.judged()
 
 
 @pytest.mark.parametrize("mistake", CASES)

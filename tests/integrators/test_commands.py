@@ -15,6 +15,7 @@ import pytest
 
 from simulator.testing import World
 from tests.integrators.rig import PHONE, WALLET
+from tests.integrators.shop.careless import MISTAKES
 
 ORDER = {
     "reference": "A-1",
@@ -80,7 +81,8 @@ def test_the_shop_as_it_runs(world: World, account: Mapping[str, str], address: 
 
 @pytest.mark.slow
 def test_what_the_commands_say_of_trouble(account: Mapping[str, str]) -> None:
-    assert say(account, "look").stderr == "Say one of: books, reconcile, settle, serve.\n"
+    assert say(account, "look").stderr == "Say one of: books, reconcile, settle, serve, mistakes.\n"
+    assert len(say({}, "mistakes").stdout.splitlines()) == len(MISTAKES)
     nobody = {name: text for name, text in account.items() if name != "SIMULATOR_SECRET_KEY"}
     assert say(nobody, "books").stderr == "The shop does not know its account: set SIMULATOR_SECRET_KEY.\n"
     wrong = {**account, "SHOP_MISTAKES": "float-money,slopy"}

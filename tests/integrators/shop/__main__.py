@@ -12,7 +12,7 @@ import os
 import sys
 
 from tests.integrators.shop.app import Till, create_app
-from tests.integrators.shop.careless import careless
+from tests.integrators.shop.careless import MISTAKES, careless
 from tests.integrators.shop.settings import Settings
 
 
@@ -37,15 +37,23 @@ def serve(till: Till) -> int:
     return 0
 
 
+def mistakes() -> int:
+    for name, steps in MISTAKES.items():
+        print(f"{name}: {steps[-1].__doc__}")  # noqa: T201
+    return 0
+
+
 COMMANDS = {"books": books, "reconcile": reconcile, "settle": reconcile, "serve": serve}
 
 
 def main(arguments: list[str]) -> int:
+    if arguments == ["mistakes"]:
+        return mistakes()
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
-        print(f"Say one of: {', '.join(COMMANDS)}.", file=sys.stderr)  # noqa: T201
+        print(f"Say one of: {', '.join(COMMANDS)}, mistakes.", file=sys.stderr)  # noqa: T201
         return 2
-    mistakes = [name for name in os.environ.get("SHOP_MISTAKES", "").split(",") if name]
-    return COMMANDS[arguments[0]](careless(*mistakes).open(Settings.from_environment()))
+    parts = careless(*filter(None, os.environ.get("SHOP_MISTAKES", "").split(",")))
+    return COMMANDS[arguments[0]](parts.open(Settings.from_environment()))
 
 
 if __name__ == "__main__":

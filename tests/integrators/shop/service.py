@@ -97,20 +97,21 @@ class Service:
             pause = 2.0**number
             try:
                 answer = self._http.request(method, path, headers=signed, **parts)
-                document = answer.json()
+                document = dict(answer.json())
             except httpx.TransportError as error:
                 trouble = str(error) or type(error).__name__
-            except ValueError:
+            except (ValueError, TypeError):
                 trouble = f"{answer.status_code} with a body that cannot be read"
             else:
                 if answer.is_success:
-                    return dict(document)
+                    return document
                 said = document.get("error", {})
                 refusal = Refused(answer.status_code, said.get("code", ""), said.get("message", ""))
                 if answer.status_code not in WORTH_ANOTHER_TRY:
                     raise refusal
                 trouble = str(refusal)
-                pause = float(answer.headers.get("Retry-After", pause))
+                asked = answer.headers.get("Retry-After", "")
+                pause = float(asked) if asked.isdecimal() else pause
             if number + 1 < tries:
                 self.settings.sleep(pause)
         raise Unknown(f"{method} {path} has no answer after {tries} tries; the last: {trouble}")

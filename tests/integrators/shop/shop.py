@@ -60,10 +60,10 @@ class Shop:
         """Bring an order to the service, or find it there: who is not sure whether it went through does this again."""
         for visit in range(1, QUOTES_PER_VISIT + 1):
             try:
+                if self.found(order):
+                    return
                 if order.quote_id is None:
                     order = self.quote(order)
-                elif self.found(order):
-                    return
                 self.follow(order, self.confirm(order))
                 return
             except Refused as refusal:
@@ -116,6 +116,8 @@ class Shop:
 
     def found(self, order: Order) -> bool:
         """Whether the service has the transaction of this attempt, which is followed then."""
+        if order.quote_id is None:
+            return False
         for transaction in self.search(order.reference):
             if self.is_of(order, transaction):
                 self.follow(order, transaction)
@@ -172,16 +174,12 @@ class Shop:
             self.attempt(partial(self.deal_with, event))
 
     def deal_with(self, event: Document) -> None:
-        """Look at what an event is about. One about an order that is not in the books yet waits until it is."""
-        kind, _, _ = event["type"].partition(".")
-        about = event["data"]["object"]
-        if kind == "transaction" and not self.look_at(about):
-            return
-        if kind == "recurring_payment":
-            for payout in self.books.payouts():
-                if payout.recurring_id == about["id"]:
-                    self.follow_payout(payout)
-        self.books.event_handled(event["id"])
+        """Look at the transaction that an event is about. Where the books do not know whose it is, the event waits.
+
+        Other events tell of nothing that moves money: the runs of a standing payout are transactions like any other.
+        """
+        if not event["type"].startswith("transaction.") or self.look_at(event["data"]["object"]):
+            self.books.event_handled(event["id"])
 
     def look_at(self, about: Document) -> bool:
         """Follow the transaction that an event names; False when the books do not know whose it is."""
@@ -273,15 +271,13 @@ class Shop:
         """Ask how an order stands. Completed ones too: money can be taken back days later."""
         if order.transaction_id is not None:
             self.follow(order, self.service.get(f"/transactions/{order.transaction_id}"))
-        elif not self.found(order) and not self.may_still_be_placed(order):
+        elif order.quote_id is not None and not self.found(order) and self.has_expired(order.quote_id):
             self.books.note(order.reference, state="not_placed")
 
-    def may_still_be_placed(self, order: Order) -> bool:
-        """Whether a try whose answer was lost can yet make a transaction: only while its quote is good."""
-        if order.quote_id is None:
-            return False
-        status: str = self.service.get(f"/quotes/{order.quote_id}")["status"]
-        return status != "expired"
+    def has_expired(self, quote_id: str) -> bool:
+        """Until then a try whose answer was lost may still make a transaction."""
+        status: str = self.service.get(f"/quotes/{quote_id}")["status"]
+        return status == "expired"
 
     def attempt(self, job: Callable[[], None]) -> str | None:
         """Do what can wait; why it could not be done now."""
