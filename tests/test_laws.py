@@ -123,7 +123,7 @@ def test_the_wall_clock_is_read_only_in_the_driver_the_courier_and_the_command_l
     # A webhook's receiver compares the timestamp with its own clock, and so does the law that stands in for one.
     receivers = (
         "simulator/conformance/laws/webhooks.py",
-        "simulator/testing/receivers.py",
+        "simulator/testing/deliveries.py",
         "simulator/certification/receiver.py",
     )
     allowed = ("simulator/server/driver.py", "simulator/courier", "simulator/cli", *receivers)

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from simulator.testing import strategies as strategies
+    from simulator.testing.deliveries import Delivery as Delivery
     from simulator.testing.errors import ActionRefused as ActionRefused
     from simulator.testing.errors import NotReached as NotReached
     from simulator.testing.errors import SimulatorError as SimulatorError
-    from simulator.testing.receivers import Delivery as Delivery
     from simulator.testing.receivers import Receiver as Receiver
     from simulator.testing.receivers import receiver as receiver
     from simulator.testing.server import Server as Server
@@ -43,7 +43,7 @@ __all__ = [
 
 _HOMES = {
     "ActionRefused": "errors",
-    "Delivery": "receivers",
+    "Delivery": "deliveries",
     "NotReached": "errors",
     "Receiver": "receivers",
     "Server": "server",

@@ -8,7 +8,7 @@ import io
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, cast
 
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
@@ -16,10 +16,12 @@ from simulator.testing.loop_thread import LoopThread, in_thread
 from simulator.testing.loopback import Answer, HeaderPairs, Request
 
 if TYPE_CHECKING:
-    from simulator.testing.receivers import Delivery
+    from simulator.testing.deliveries import Delivery
 
 Reply: TypeAlias = "int | tuple[int, Mapping[str, str], bytes | str] | None"
 Message = MutableMapping[str, Any]
+Interface = Literal["asgi", "wsgi"]
+_BY_ARGUMENTS: Mapping[int, Interface] = {3: "asgi", 2: "wsgi"}
 _LIFESPAN_SECONDS = 30.0
 """How long the start-up of an application may take."""
 
@@ -304,27 +306,38 @@ def _is_async(function: object) -> bool:
     return inspect.iscoroutinefunction(inspect.unwrap(cast("Any", function))) or inspect.iscoroutinefunction(call)
 
 
-def answerer_of(target: object, path: str, thread: LoopThread) -> Answerer:
+def answerer_of(target: object, path: str, thread: LoopThread, interface: Interface | None = None) -> Answerer:
     """Who answers for an application or a URL; TypeError for what is neither."""
     if isinstance(target, str):
         return Address(target)
     if not path.startswith("/"):
         raise ValueError(f"forward_to: the path begins with a slash; {path!r} does not")
-    if callable(target):
-        if _is_async(target):
-            return AsgiApp(target, path, thread)
-        with suppress(TypeError, ValueError):
-            required = [
-                name
-                for name, parameter in inspect.signature(target).parameters.items()
-                if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
-                and parameter.default is parameter.empty
-            ]
-            if len(required) == 3:
-                return AsgiApp(target, path, thread)
-            if len(required) == 2:
-                return WsgiApp(target, path)
+    kind = interface or _interface_of(target)
+    if callable(target) and kind == "asgi":
+        return AsgiApp(target, path, thread)
+    if callable(target) and kind == "wsgi":
+        return WsgiApp(target, path)
     raise TypeError(
         f"forward_to takes an ASGI application (scope, receive, send), a WSGI application (environ, start_response) "
-        f"or a URL; {target!r} is none of these"
+        f'or a URL; {target!r} is none of these, as far as one can see (interface="asgi" or "wsgi" says which it is)'
     )
+
+
+def _interface_of(target: object) -> Interface | None:
+    """What an application looks like: it is a coroutine function or takes three arguments, or it takes two, or any."""
+    if not callable(target):
+        return None
+    if _is_async(target):
+        return "asgi"
+    try:
+        parameters = inspect.signature(target).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    if any(parameter.kind is parameter.VAR_POSITIONAL for parameter in parameters):
+        return "wsgi"
+    required = [
+        parameter
+        for parameter in parameters
+        if parameter.kind is not parameter.VAR_KEYWORD and parameter.default is parameter.empty
+    ]
+    return _BY_ARGUMENTS.get(len(required))

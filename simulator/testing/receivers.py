@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-import hmac
-import json
 import os
-import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from datetime import datetime
 from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simulator.kernel.clock import parse_duration
 from simulator.testing.absence import absence
-from simulator.testing.answerers import Answerer, Fixed, Function, Reply, answerer_of
+from simulator.testing.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
+from simulator.testing.deliveries import Delivery, Judge, envelope_of
 from simulator.testing.errors import SimulatorError, missing
 from simulator.testing.given import Target, id_of
-from simulator.testing.loop_thread import LoopThread, in_thread, is_handling
+from simulator.testing.loop_thread import LoopThread, is_handling
 from simulator.testing.loopback import Answer, Listener, Request
 
 if TYPE_CHECKING:
@@ -30,50 +27,12 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
-TOLERANCE_MS = 300_000
-"""How far a timestamp may be from the receiver's clock (chapter "Webhooks")."""
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 """By this name a simulator on another machine, or in another container, reaches receivers in this process."""
 _REGISTRATION = "webhook.test"
 _SETTLE_SECONDS = 2.0
 _made: WeakKeyDictionary[World, int] = WeakKeyDictionary()
 """How many receivers each world has had."""
-
-
-class Delivery(dict[str, Any]):
-    """One webhook request that came in. It reads as its event: `delivery["data"]["object"]`.
-
-    `event` is the envelope, {} where the body is none; `headers` know no case; `body` are the bytes as they came.
-    `genuine`: the signature is the world's own, and the timestamp at most five minutes from the clock that the world
-    stamps by. `status` is what was answered, None until then or when the connection was cut; `error` is what the
-    application or the function that handled it has raised.
-    """
-
-    def __init__(self, headers: httpx.Headers, body: bytes, *, genuine: bool) -> None:
-        super().__init__(_envelope(body))
-        self.headers = headers
-        self.body = body
-        self.genuine = genuine
-        self.status: int | None = None
-        self.error: BaseException | None = None
-        self.handled = Event()
-
-    @property
-    def event(self) -> dict[str, Any]:
-        return dict(self)
-
-    def fits(self, type: str | None, object_id: str | None) -> bool:
-        """Whether it is of this type and about this object; None for any."""
-        return (type is None or self.get("type") == type) and (object_id is None or _object_id(self) == object_id)
-
-    def __str__(self) -> str:
-        answer = "not answered yet" if self.status is None else f"answered {self.status}"
-        if self.status is None and self.handled.is_set():
-            answer = "cut off"
-        if self.error is not None:
-            answer += f" ({type(self.error).__name__}: {self.error})"
-        about = f" of {_object_id(self)}" if _object_id(self) else ""
-        return f"{self.get('type', 'no event')}{about}, {answer}{'' if self.genuine else ', not genuine'}"
 
 
 class Receiver:
@@ -98,7 +57,7 @@ class Receiver:
         self._received: list[Delivery] = []
         self.environment = environment
         self._world = world
-        self._judge = _Judge(world, environment)
+        self._judge = Judge(world, environment)
         self._base: Answerer = Fixed()
         self._next: list[Fixed] = []
         self._opened: list[Answerer] = []
@@ -183,8 +142,12 @@ class Receiver:
         """
         self._answer_by(Function(function), raises=True)
 
-    def forward_to(self, app: object, path: str = "/webhooks", *, raises: bool = True) -> None:
+    def forward_to(
+        self, app: object, path: str = "/webhooks", *, interface: Interface | None = None, raises: bool = True
+    ) -> None:
         """Hand deliveries to an ASGI or a WSGI application, in process, at this path; or to a URL, by HTTP.
+
+        `interface` says which it is where that cannot be seen.
 
         What it answers is the answer of the delivery. An ASGI application is started first (lifespan), and runs in the
         event loop of the receiver, in a thread of its own: what belongs to another loop cannot be used there. A WSGI
@@ -192,7 +155,7 @@ class Receiver:
         connection when it exits (SystemExit); the error stands in `delivery.error`, and `wait_for` or the end of the
         receiver raises it, unless `raises` is False.
         """
-        self._answer_by(answerer_of(app, path, self._thread), raises=raises)
+        self._answer_by(answerer_of(app, path, self._thread, interface), raises=raises)
 
     def _answer_by(self, answerer: Answerer, *, raises: bool) -> None:
         with self._lock:
@@ -284,7 +247,7 @@ class Receiver:
             return Answer(405, (("Allow", "POST"),), b"This receives webhooks, which are posted.\n")
         is_handling.set(True)
         headers = httpx.Headers(list(request.headers))
-        if self._registering and _envelope(request.body).get("type") == _REGISTRATION:
+        if self._registering and envelope_of(request.body).get("type") == _REGISTRATION:
             return Answer(200)
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         with self._lock:
@@ -355,57 +318,6 @@ class _Waiting:
 
     def fits(self, delivery: Delivery) -> bool:
         return delivery.fits(self._type, self._object_id)
-
-
-class _Judge:
-    """Tells whether a request is the world's: by its webhook key and by the clock that it stamps by.
-
-    Both are asked of the simulator when what is known does not fit: a key may have been rotated, a setting changed.
-    """
-
-    def __init__(self, world: World, environment: str) -> None:
-        self._world = world
-        self._environment = environment
-        self._key = ""
-        self._is_simulated = False
-        self._now_ms = 0
-
-    async def is_genuine(self, headers: httpx.Headers, body: bytes) -> bool:
-        if self._key and not self._is_simulated and self._holds(headers, body):
-            return True
-        await in_thread(self._ask)
-        return self._holds(headers, body)
-
-    def _ask(self) -> None:
-        info = self._world.link.control("GET", f"/worlds/{self._world.id}")
-        self._key = info["credentials"][self._environment]["webhook_key"]
-        self._is_simulated = info["settings"]["webhook_timestamp"] == "simulated"
-        self._now_ms = round(datetime.fromisoformat(info["clock"]["now"]).timestamp() * 1000)
-
-    def _holds(self, headers: httpx.Headers, body: bytes) -> bool:
-        stamp = headers.get("X-Timestamp", "")
-        signature = headers.get("X-Signature", "")
-        if not (stamp.isascii() and stamp.isdigit() and signature.isascii()):
-            return False
-        wanted = hmac.digest(self._key.encode(), stamp.encode() + b"." + body, "sha256").hex()
-        now_ms = self._now_ms if self._is_simulated else time.time_ns() // 1_000_000
-        return hmac.compare_digest(wanted, signature) and abs(now_ms - int(stamp)) <= TOLERANCE_MS
-
-
-def _envelope(body: bytes) -> dict[str, Any]:
-    try:
-        envelope = json.loads(body)
-    except ValueError:
-        return {}
-    return envelope if isinstance(envelope, dict) else {}
-
-
-def _object_id(envelope: dict[str, Any]) -> str | None:
-    try:
-        found = envelope["data"]["object"]["id"]
-    except (KeyError, TypeError):
-        return None
-    return found if isinstance(found, str) else None
 
 
 @contextmanager

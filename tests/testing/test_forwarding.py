@@ -6,6 +6,7 @@ import threading
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
+from wsgiref.validate import validator
 
 import pytest
 from starlette.applications import Starlette
@@ -52,14 +53,14 @@ class Wsgi:
     def __init__(self) -> None:
         self.bodies: list[bytes] = []
         self.signatures: list[str] = []
-        self.application = self
+        self.application = validator(self)
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> list[bytes]:
         assert environ["PATH_INFO"] == "/webhooks"
         assert environ["CONTENT_TYPE"] == "application/json"
         self.bodies.append(environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"])))
         self.signatures.append(environ["HTTP_X_SIGNATURE"])
-        start_response("202 Accepted", [("X-Seen", "1")])
+        start_response("202 Accepted", [("Content-Type", "text/plain"), ("X-Seen", "1")])
         return [b"tha", b"nks"]
 
 
@@ -264,6 +265,14 @@ def test_an_application_that_never_answers_does_not_hold_up_the_end(kit: World) 
     never.set()
 
     assert kit.deliveries()[0]["error"] == "the connection was closed without an answer"
+
+
+def test_an_application_that_does_not_look_like_one_is_named(kit: World, webhooks: Receiver) -> None:
+    app = Asgi()
+    webhooks.forward_to(lambda *arguments: app.application(*arguments), interface="asgi")
+    emit(kit)
+
+    assert len(app.bodies) == 1
 
 
 @pytest.mark.parametrize("wrong", [7, object(), lambda: None])

@@ -34,6 +34,7 @@ def story(seed: int) -> list[Any]:
     with world(in_process=True, seed=seed) as made, receiver(made) as webhooks:
         made.scenario("autopilot")
         made.trigger("transaction.completed")
+        made.settle()
         webhooks.respond(500, times=2)
         made.act("emit", type=EVENT)
         made.advance("2d")
@@ -142,6 +143,7 @@ def test_a_receiver_that_moves_the_clock_before_it_answers_is_told(a_world: Worl
         a_world.settle()
 
     assert codes == ["clock_busy"]
+    assert a_world.deliveries()[0]["response_status"] == 200
 
 
 def test_more_than_one_receiver_of_a_world(a_world: World) -> None:
