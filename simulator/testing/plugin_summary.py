@@ -114,9 +114,9 @@ class Notes:
         catalogue: dict[str, Dimension] = {}
         for name, part in dimensions.items():
             items: list[Mapping[str, object]] = part["items"]  # type: ignore[assignment]
-            seen = {*covered.get(name, ()), *(str(item["item"]) for item in items if item["covered"])}
+            seen = {*covered.get(name, ()), *(_name(item) for item in items if item["covered"])}
             covered[name] = sorted(seen)
-            catalogue[name] = {"title": str(part["title"]), "items": [str(item["item"]) for item in items]}
+            catalogue[name] = {"title": str(part["title"]), "items": [_name(item) for item in items]}
         self._told["covered"] = covered
         if not self._has_told_catalogue:
             self._told["catalogue"] = catalogue
@@ -206,12 +206,18 @@ class Summary:
         for row in sorted(self._advice, key=lambda row: -_SEVERITIES.index(row["severity"])):
             groups.setdefault((row["severity"], row["kind"], row["message"], row["what_to_do"]), []).append(row)
         for (severity, kind, message, what_to_do), rows in groups.items():
-            yield f"{severity}  {kind} ({sum(row['count'] for row in rows)} times)"
+            count = sum(row["count"] for row in rows)
+            yield f"{severity}  {kind} ({f'{count} times' if count > 1 else 'once'})"
             yield f"  {message}"
             yield f"  What to do: {what_to_do}"
             yield f"  In: {_few(list(dict.fromkeys(row['test'] for row in rows)), of=3)}"
         if self._advice:
             yield f"The run has failed for this advice (--simulator-fail-on-advice={self._fails_from})."
+
+
+def _name(item: Mapping[str, object]) -> str:
+    """An error that any operation may answer counts once, under this name."""
+    return str(item["item"]).replace("* ", "any operation ", 1)
 
 
 def _severities_from(least: str) -> tuple[str, ...]:

@@ -24,6 +24,10 @@ from simulator.testing.errors import SimulatorError
 READY = "Ready on "
 _FILES = ("server", "door", "life")
 """In the order in which they go: who finds a new `life` finds no old `server`."""
+_ROOT = Path(__file__).resolve().parents[2]
+_PROGRAM = (
+    f"import sys; sys.path.append({str(_ROOT)!r}); from simulator.testing import run_server_process as p; p.main()"
+)
 _LOOK_AGAIN_SECONDS = 0.002
 _LONGEST_START_SECONDS = 60.0
 _LONGEST_END_SECONDS = 10.0
@@ -140,8 +144,9 @@ def _is_at(file: IO[bytes], path: Path) -> bool:
 
 
 def _address_in(log: Path) -> str:
-    line = log.read_text("utf-8").rpartition(READY)[2]
-    return line.rstrip("\n") if line.endswith("\n") else ""
+    """The address that the server has printed, "" before."""
+    whole = log.read_text("utf-8").rpartition("\n")[0].splitlines()
+    return next((line.removeprefix(READY) for line in whole if line.startswith(READY)), "")
 
 
 def _last_lines(log: Path) -> str:
@@ -165,7 +170,8 @@ def _start(directory: Path) -> int:
         fcntl.flock(log, fcntl.LOCK_EX)
         return os.posix_spawn(
             sys.executable,
-            [sys.executable, "-m", "simulator.testing.run_server_process", str(directory)],
+            # Without the directory of the tests in front (-P): there may be modules of any name in it.
+            [sys.executable, "-P", "-c", _PROGRAM, str(directory)],
             # What is set for a server that somebody starts by hand is not meant for that of the tests.
             {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")},
             file_actions=[

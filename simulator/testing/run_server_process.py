@@ -1,4 +1,4 @@
-"""The process of the server that a test run shares: `python -m simulator.testing.run_server_process DIRECTORY`."""
+"""The process of the server that a test run shares (`run_server`)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ from simulator.server.process import serving
 from simulator.testing.run_server import READY, remove
 
 
-def main(directory: Path) -> None:
-    """Serve on a free port of loopback until nobody holds the directory's `life` any more."""
+def main() -> None:
+    """Serve on a free port of loopback until nobody holds `life` any more, in the directory that is the argument."""
+    directory = Path(sys.argv[1])
     Thread(target=_end_with_the_last, args=[directory], daemon=True).start()
     with passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_serve())
@@ -37,7 +38,3 @@ async def _serve() -> None:
     async with serving(create_app(Config(clock="manual"))) as origin:
         print(f"{READY}{origin}", flush=True)  # noqa: T201 - what `run_server` waits for
         await asyncio.Event().wait()
-
-
-if __name__ == "__main__":
-    main(Path(sys.argv[1]))

@@ -158,6 +158,23 @@ def test_a_run_that_is_ended_from_outside_leaves_nothing_running(
     assert not is_left(suite)
 
 
+def test_modules_beside_the_tests_do_not_disturb_the_server(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.write("starlette.py", "raise ImportError('not the one that is wanted')")
+    suite.write("test_it.py", "def test_it(world): ...")
+    assert suite.run().tests == {"test_it": "passed"}
+
+
+def test_a_server_that_does_not_start_says_why(tmp_path: Path) -> None:
+    suite = Suite(tmp_path)
+    suite.write("absent/uvicorn.py", "raise ImportError('the server lacks something')")
+    suite.write("test_it.py", "def test_it(world): ...\ndef test_other(world): ...")
+    outcome = suite.run(variables={"PYTHONPATH": str(suite.directory / "absent")})
+    assert outcome.tests == {"test_it": "error", "test_other": "error"}
+    assert outcome.has("The simulator of this run did not start. It said:", "the server lacks something")
+    assert not is_left(suite)
+
+
 def test_a_server_that_dies_is_said(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write(
