@@ -11,7 +11,7 @@ from simulator.server import idempotency
 from simulator.server.messages import WITHOUT_BODY, Outgoing
 from simulator.server.request import Request
 from simulator.wire import faults, surprises
-from simulator.wire.in_force import FAULTS, UNDER_KEYS, Surprise, first_hit, give_back
+from simulator.wire.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
 from simulator.wire.json import dumps
 from simulator.wire.operation import Operation
 from simulator.wire.records import find
@@ -33,12 +33,15 @@ def doubts(world: World, fault: faults.Fault) -> list[str]:
     return [f"match.public_key: the key pair {key!r} is revoked"] if pairs[0].status == "revoked" else []
 
 
-_NONE = Surprise()
-
-
 def places_of(operation: Operation) -> surprises.Places:
     """The places of the true answer of an operation."""
     return {} if operation.answer is None else surprises.places_of(operation.answer())
+
+
+def _can_surprise(operation: Operation, fault: faults.InterfaceFault) -> bool:
+    """Whether the true answer of an operation can have what a fault wants in it; true of one that wants nothing."""
+    surprise = surprises.Surprise.of(fault)
+    return surprise is None or not any(surprises.impossible((places_of(operation),), surprise))
 
 
 class Interference:
@@ -48,7 +51,7 @@ class Interference:
         self._id = fault_id
         self._fault = fault
         self._operation = operation
-        self._surprise = Surprise.of(fault)
+        self._surprise = surprises.Surprise.of(fault)
         self.delay_seconds = min(parse_duration(fault.delay or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
@@ -109,7 +112,7 @@ def choose(request: Request, operation: Operation) -> Interference | None:
             and (match.path is None or fnmatchcase(path, match.path))
             and (match.public_key is None or match.public_key == request.public_key)
             and (most is None or (key is not None and (counted.get(f"{fault_id}|{key}") or 0) < most))
-            and not any(surprises.impossible((places_of(operation),), Surprise.of(fault) or _NONE))
+            and _can_surprise(operation, fault)
             and (not fault.key_forgotten or (key is not None and idempotency.is_kept(world, key)))
         )
 

@@ -17,7 +17,6 @@ from simulator.wire import surprises
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, FreeText, Text, Wrong, parse, refusal_of, wrong
 from simulator.wire.globs import can_match, meant_path
-from simulator.wire.in_force import Surprise
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
@@ -247,7 +246,7 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
 
 
 def _wrong_surprise(given: Surprising, bodies: Iterable[surprises.Places], within: str = "") -> Iterator[Wrong]:
-    surprise = Surprise.of(given)
+    surprise = surprises.Surprise.of(given)
     if surprise is None:
         return
     if surprise.unknown_type in EVENT_TYPES:

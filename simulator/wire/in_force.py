@@ -16,7 +16,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Id, Milliseconds
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
-from simulator.wire import faults
+from simulator.wire import faults, surprises
 from simulator.wire.codec import StateError
 from simulator.wire.errors import ApiError
 from simulator.wire.json import JsonObject
@@ -101,23 +101,6 @@ UNDER_KEYS = TableKey("faults.keys", int)
 
 
 @dataclass(frozen=True, slots=True)
-class Surprise:
-    """What is unexpected about a body: None where nothing is, "" where the simulator chooses the place."""
-
-    unknown_enum: str | None = None
-    extra_field: str | None = None
-    missing_field: str | None = None
-    unknown_type: str | None = None
-
-    @classmethod
-    def of(cls, given: faults.Surprising) -> Surprise | None:
-        """What a fault asks for; None where it is nothing."""
-        asked = {name: getattr(given, name, None) for name in cls.__annotations__}
-        wishes = {name: "" if wish is True else wish for name, wish in asked.items() if wish}
-        return cls(**wishes) if wishes else None
-
-
-@dataclass(frozen=True, slots=True)
 class DeliveryPlan:
     """What faults make of one attempt. `delay_ms`, `reorder` and `hold` are cleared once they have been carried out.
 
@@ -139,7 +122,7 @@ class DeliveryPlan:
     before_answer: bool = False
     two_at_once: bool = False
     acknowledgement_lost: bool = False
-    surprise: Surprise | None = None
+    surprise: surprises.Surprise | None = None
 
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
@@ -159,7 +142,7 @@ class DeliveryPlan:
             before_answer=deliver.before_answer,
             two_at_once=deliver.two_at_once,
             acknowledgement_lost=deliver.acknowledgement_lost,
-            surprise=Surprise.of(deliver),
+            surprise=surprises.Surprise.of(deliver),
         )
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from pydantic import TypeAdapter
 
 from simulator.kernel.dataclass import dataclass
-from simulator.wire.in_force import Surprise
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.subjects import subjects_of
 
@@ -29,6 +28,23 @@ _EVERY = "*"
 _DEEPEST = 12
 
 Path: TypeAlias = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Surprise:
+    """What is unexpected about a body: None where nothing is, "" where the simulator chooses the place."""
+
+    unknown_enum: str | None = None
+    extra_field: str | None = None
+    missing_field: str | None = None
+    unknown_type: str | None = None
+
+    @classmethod
+    def of(cls, given: object) -> Surprise | None:
+        """What the members of a fault ask for; None where that is nothing."""
+        asked = {name: getattr(given, name, None) for name in cls.__annotations__}
+        wishes = {name: "" if wish is True else wish for name, wish in asked.items() if wish}
+        return cls(**wishes) if wishes else None
 
 
 @dataclass

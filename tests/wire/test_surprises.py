@@ -13,12 +13,11 @@ from typing_extensions import TypedDict
 
 from simulator.assembly import ROOMS
 from simulator.wire.events import EVENT_TYPES
-from simulator.wire.in_force import Surprise
 from simulator.wire.json import dumps
 from simulator.wire.room import kinds_in_order
 from simulator.wire.shapes import Number, OneOf
 from simulator.wire.subjects import subjects_of
-from simulator.wire.surprises import NEW_WORD, impossible, places_of, places_of_event, surprised
+from simulator.wire.surprises import NEW_WORD, Surprise, impossible, places_of, places_of_event, surprised
 
 KINDS = tuple(kinds_in_order(ROOMS))
 OPERATIONS = [row for room in ROOMS for row in room.operations]

@@ -25,7 +25,7 @@ from simulator.resources.webhooks.records import (
 )
 from simulator.wire import faults, surprises
 from simulator.wire.conditions import having, newest_of
-from simulator.wire.in_force import FAULTS, DeliveryPlan, Surprise, first_hit
+from simulator.wire.in_force import FAULTS, DeliveryPlan, first_hit
 from simulator.wire.subjects import ends_after
 
 _STALE_MS = 10 * MINUTE_MS
@@ -83,7 +83,9 @@ def _fits(world: World, event: Event, endpoint: Webhook, fault: faults.WebhookFa
         match.event in (None, event.type)
         and match.endpoint_id in (None, endpoint.id)
         and (fault.deliver.hold != "terminal" or _awaits_end(world, event, endpoint))
-        and ((surprise := Surprise.of(fault.deliver)) is None or _surprised(world, event, surprise) is not None)
+        and (
+            (surprise := surprises.Surprise.of(fault.deliver)) is None or _surprised(world, event, surprise) is not None
+        )
     )
 
 
@@ -171,7 +173,7 @@ def body_of(world: World, event: Event, plan: DeliveryPlan) -> bytes:
     return (surprise and _surprised(world, event, surprise)) or event.raw
 
 
-def _surprised(world: World, event: Event, surprise: Surprise) -> bytes | None:
+def _surprised(world: World, event: Event, surprise: surprises.Surprise) -> bytes | None:
     places = surprises.places_of_event(tuple(world.wiring.kinds.values()), event.type)
     return surprises.surprised(event.raw, places, surprise)
 
