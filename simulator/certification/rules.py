@@ -41,15 +41,6 @@ def _signed(name: str, title: str, clause: str, wanted: str, advice: str, *needs
 
 RULES: tuple[Rule, ...] = (
     Rule(
-        "no-redirect",
-        "It answers where it is called, without a redirect",
-        f"Events: Registration; {_RULES}, 1",
-        "2xx, or 4xx; no 3xx",
-        "The service follows no redirect. Register the address that answers itself: mind http and https, `www`, and "
-        "the slash at the end (Django's APPEND_SLASH and Flask's `/webhooks/` redirect without it).",
-        playing.no_redirect,
-    ),
-    Rule(
         "quick-acknowledgement",
         f"It answers within {QUICK_SECONDS:g} s",
         f"{_RULES}, 1; Limits: webhook acknowledgement",
@@ -58,14 +49,23 @@ RULES: tuple[Rule, ...] = (
         "Store the event, answer, and work on it afterwards: `inbox.add(event)`, then `return 200`, and a worker does "
         "the rest.",
         playing.quick_acknowledgement,
-        ("no-redirect",),
+    ),
+    Rule(
+        "no-redirect",
+        "It answers where it is called, without a redirect",
+        f"Events: Registration; {_RULES}, 1",
+        "2xx, or 4xx; no 3xx",
+        "The service follows no redirect. Register the address that answers itself: mind http and https, `www`, and "
+        "the slash at the end (Django's APPEND_SLASH and Flask's `/webhooks/` redirect without it).",
+        playing.no_redirect,
+        ("quick-acknowledgement",),
     ),
     _signed(
         "valid-event", "It accepts an event that is signed with its key", _SIGNATURE, _ACCEPT,
         "Check that the receiver has the key shown above, and that it signs `<X-Timestamp>.<body>` with the bytes of "
         "the body as they came: `hmac.new(key, timestamp + b\".\" + body, sha256).hexdigest()`. X-Timestamp is in "
         "milliseconds.",
-        "quick-acknowledgement",
+        "no-redirect",
     ),
     Rule(
         "registration-200",
