@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
@@ -48,6 +49,9 @@ def _tell_of_a_completion(world: World) -> ActionAnswer:
 
 FALSE_ALARM = FaultClass(scenario="payer-never-pays", meanwhile=_tell_of_a_completion)
 """An event, well signed, tells of a completion that never was."""
+
+
+UNREFUNDED = FaultClass(scenario="payout-fails")
 
 
 class Case(NamedTuple):
@@ -110,9 +114,21 @@ CASES: Mapping[str, Case] = {
     "retries-with-new-key": Case(LOST_ONCE, onramp, "doubled"),
     "stops-polling-early": Case(NONE, offramp_while_the_job_runs, "lost"),
     "unknown-status-is-failure": Case(CLASSES["answer-unknown-enum"], onramp, "lost"),
-    "processing-is-done": Case(FaultClass(scenario="payout-fails"), offramp, "disagrees"),
+    "processing-is-done": Case(UNREFUNDED, offramp, "disagrees"),
     "first-search-hit": Case(CLASSES["webhook-lost"], onramp_beside_one_that_is_called_alike, "lost"),
     "unknown-event-breaks": Case(CLASSES["webhook-unknown-type"], onramp, "switched-off", span="4d"),
+}
+
+
+FAULTS: Mapping[str, FaultClass] = {
+    **{f"`{name}`": one for name, one in CLASSES.items()},
+    "nothing at all": NONE,
+    "the answer of a confirmation lost for good": LOST_FOR_GOOD,
+    "the answer of a confirmation lost once": LOST_ONCE,
+    "events that cannot be looked up": DEAF,
+    "a payout that bounces, and is asked for again": BOUNCES_ONCE,
+    "an event about what never happened": FALSE_ALARM,
+    "a payout that fails and is not refunded": UNREFUNDED,
 }
 
 
@@ -133,5 +149,16 @@ def test_the_careful_shop_passes_where_it_fails(mistake: str, shop: Rig) -> None
     assert live_through(CASES[mistake], shop) == []
 
 
-def test_every_mistake_has_a_case() -> None:
+def test_every_mistake_has_a_case_and_stands_in_the_table() -> None:
     assert list(CASES) == list(MISTAKES)
+    assert table() in (Path(__file__).parent / "shop" / "README.md").read_text("utf-8")
+
+
+def table() -> str:
+    rows = [f"| `{name}` | {MISTAKES[name][-1].__doc__} | {_seen_under(name)} |" for name in CASES]
+    return "\n".join(["| mistake | what is done | seen under |", "| - | - | - |", *rows])
+
+
+def _seen_under(name: str) -> str:
+    case = CASES[name]
+    return f"{next(what for what, one in FAULTS.items() if one is case.fault)}: {case.verdict}"

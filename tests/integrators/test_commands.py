@@ -65,7 +65,7 @@ def say(account: Mapping[str, str], *words: str) -> subprocess.CompletedProcess[
 @pytest.mark.slow
 @pytest.mark.scenario("autopilot")
 def test_the_shop_as_it_runs(world: World, account: Mapping[str, str], address: str) -> None:
-    world.client.post("/webhooks", json={"url": f"{address}/webhooks", "events": ["*"]}).raise_for_status()
+    assert say({**account, "PORT": address.rpartition(":")[2]}, "register").returncode == 0
     assert httpx.post(f"{address}/orders", json=ORDER).json()["state"] == "awaiting_payment"
     world.advance("1m")
     booked = {"order": "A-1", "state": "completed", "amount": "37.892536", "currency": "USDC"}
@@ -81,7 +81,7 @@ def test_the_shop_as_it_runs(world: World, account: Mapping[str, str], address: 
 
 @pytest.mark.slow
 def test_what_the_commands_say_of_trouble(account: Mapping[str, str]) -> None:
-    assert say(account, "look").stderr == "Say one of: books, reconcile, settle, serve, mistakes.\n"
+    assert say(account, "look").stderr == "Say one of: books, reconcile, settle, serve, register, mistakes.\n"
     assert len(say({}, "mistakes").stdout.splitlines()) == len(MISTAKES)
     nobody = {name: text for name, text in account.items() if name != "SIMULATOR_SECRET_KEY"}
     assert say(nobody, "books").stderr == "The shop does not know its account: set SIMULATOR_SECRET_KEY.\n"

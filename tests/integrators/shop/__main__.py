@@ -15,6 +15,8 @@ from tests.integrators.shop.app import Till, create_app
 from tests.integrators.shop.careless import MISTAKES, careless
 from tests.integrators.shop.settings import Settings
 
+PORT = os.environ.get("PORT", "8000")
+
 
 def books(till: Till) -> int:
     for order in till.shop.books.orders():
@@ -33,7 +35,13 @@ def reconcile(till: Till) -> int:
 def serve(till: Till) -> int:
     import uvicorn
 
-    uvicorn.run(create_app(till), port=int(os.environ.get("PORT", "8000")))
+    uvicorn.run(create_app(till), port=int(PORT))
+    return 0
+
+
+def register(till: Till) -> int:
+    url = f"http://127.0.0.1:{PORT}/webhooks"
+    till.shop.service.post("/webhooks", {"url": url, "events": ["*"]}, key=f"register/{url}")
     return 0
 
 
@@ -43,7 +51,7 @@ def mistakes() -> int:
     return 0
 
 
-COMMANDS = {"books": books, "reconcile": reconcile, "settle": reconcile, "serve": serve}
+COMMANDS = {"books": books, "reconcile": reconcile, "settle": reconcile, "serve": serve, "register": register}
 
 
 def main(arguments: list[str]) -> int:
