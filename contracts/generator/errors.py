@@ -70,7 +70,7 @@ def success_headers(operation: Operation) -> dict[str, Schema]:
 
 def replays(operation: Operation) -> bool:
     """Whether answers are stored under an idempotency key."""
-    return operation.method == "POST" and operation.idempotent
+    return operation.takes_key
 
 
 def _headers(status: int, stored: bool) -> dict[str, Schema]:

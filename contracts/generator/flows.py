@@ -142,7 +142,7 @@ class _Writer:
         headers = dict(call.headers)
         if row.token:
             headers["Authorization"] = f"Bearer ${{{self.token}.access_token}}"
-        if row.method == "POST" and row.idempotent:
+        if row.takes_key:
             headers.setdefault("Idempotency-Key", f"{self.file.name}-{free}")
         return Step(
             name=free,

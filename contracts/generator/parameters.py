@@ -118,7 +118,7 @@ def path_parameters(path: str) -> list[Parameter]:
 
 
 def header_parameters(operation: Operation) -> list[Parameter]:
-    takes_key = operation.method == "POST" and operation.idempotent
+    takes_key = operation.takes_key
     return [{"$ref": "#/components/parameters/IdempotencyKey"}] if takes_key else []
 
 

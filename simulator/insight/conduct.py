@@ -80,7 +80,7 @@ def unknown_fields(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]
 def posts_without_key(_: World, calls: Sequence[JournaledCall]) -> Iterator[Signal]:
     for call in calls:
         row, operation = call.row, call.operation
-        creates = operation.method == "POST" and operation.idempotent and (operation.status == 201 or operation.money)
+        creates = operation.takes_key and (operation.status == 201 or operation.money)
         reached = call.succeeded or row.status in (0, 409, 422) or row.status >= 500
         if creates and reached and call.header("idempotency-key") is None:
             yield _signal("post_without_key", _name(call), [call], severity=None if operation.money else INFO)

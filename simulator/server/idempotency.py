@@ -48,9 +48,7 @@ def fingerprint(method: str, path: str, body: bytes) -> bytes:
 
 def key_of(operation: Operation, incoming: Incoming) -> str | None:
     """The Idempotency-Key of a call; None where it has none, or the operation takes none."""
-    if operation.method != "POST" or not operation.idempotent:
-        return None
-    return incoming.headers.get("idempotency-key")
+    return incoming.headers.get("idempotency-key") if operation.takes_key else None
 
 
 def place_of(environment: str, key: str) -> str:

@@ -241,8 +241,16 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
         unmet = list(_wrong_match(fault.match, service.operations))
         yield from unmet
         if not unmet:
-            answers = [row.answer() for row in _met(fault.match, service.operations) if row.answer is not None]
-            yield from _wrong_surprise(fault, map(surprises.places_of, answers))
+            yield from _wrong_for(fault, list(_met(fault.match, service.operations)))
+
+
+def _wrong_for(fault: InterfaceFault, operations: list[Operation]) -> Iterator[Wrong]:
+    """What a fault wants of calls or answers and none of these operations has."""
+    answers = [row.answer() for row in operations if row.answer is not None]
+    yield from _wrong_surprise(fault, map(surprises.places_of, answers))
+    for name in ("first_per_key", "key_forgotten"):
+        if getattr(fault, name) and not any(row.takes_key for row in operations):
+            yield wrong(name, "no call that fits takes an Idempotency-Key")
 
 
 def _wrong_surprise(given: Surprising, bodies: Iterable[surprises.Places], within: str = "") -> Iterator[Wrong]:

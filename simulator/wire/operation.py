@@ -124,5 +124,10 @@ class Operation(Generic[BodyT, QueryT, ResourceT]):
     statuses: tuple[str, ...] = ()
 
     @property
+    def takes_key(self) -> bool:
+        """Whether it may carry an Idempotency-Key."""
+        return self.method == "POST" and self.idempotent
+
+    @property
     def takes_body(self) -> bool:
         return self.method in ("POST", "PUT", "PATCH")

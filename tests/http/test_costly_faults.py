@@ -215,6 +215,8 @@ def test_held_events_survive_a_snapshot_and_a_document_and_go_with_the_fault(wor
     [
         ({"match": {}, "first_per_key": 0, "respond": DOWN}, "first_per_key"),
         ({"match": {}, "first_per_key": 2}, "respond"),
+        ({"match": {"path": "/profile"}, "first_per_key": 2, "drop": True}, "first_per_key"),
+        ({"match": {"method": "GET"}, "key_forgotten": True}, "key_forgotten"),
         ({"webhook": {}, "deliver": {"hold": 0}}, "deliver.hold"),
         ({"webhook": {}, "deliver": {"hold": "final"}}, "deliver.hold"),
         ({"webhook": {"event": "kyc.approved"}, "deliver": {"hold": "terminal"}}, "deliver.hold"),

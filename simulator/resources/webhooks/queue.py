@@ -317,12 +317,15 @@ def _ahead(queue: EndpointQueue, going: tuple[PendingAttempt, ...], place: tuple
 
 
 def end_fault(world: World, fault_id: str) -> None:
-    """End a fault of any sort; the attempts that it holds go at once. Inside a change."""
+    """End a fault of any sort; the attempts that it holds go at once, but not to an endpoint that is deleted.
+
+    Inside a change.
+    """
     in_force.end(world, fault_id)
     for endpoint_id, queue in list(world.store[QUEUES].items()):
         going = tuple(one for one in queue.held if one.plan is not None and one.plan.fault_id == fault_id)
         endpoint = endpoint_of(world, endpoint_id)
-        if going and endpoint is not None:
+        if going and endpoint is not None and endpoint.status != "deleted":
             queue = _ahead(queue, going, _place_now(world))
             world.store[QUEUES].put(endpoint_id, _started(world, endpoint, queue))
 

@@ -14,6 +14,7 @@ from tests.resources.webhooks.support import (
     BROKEN,
     OK,
     add_fault,
+    call,
     deliver_all_until,
     drain,
     happen,
@@ -100,6 +101,20 @@ def test_what_a_fault_holds_goes_when_it_ends(deliver: dict[str, object]) -> Non
     assert drain(world) == []
     lift(world)
     assert events_of(drain(world)) == [first.id, second.id]
+
+
+@pytest.mark.parametrize("deleted", [True, False])
+def test_an_endpoint_that_went_meanwhile_gets_nothing_that_was_held(deleted: bool) -> None:
+    world = webhook_world()
+    endpoint = register(world)
+    add_fault(world, deliver={"hold": 5})
+    happen(world)
+    if deleted:
+        call(world, "DELETE", "/webhooks/{id}", id=endpoint)
+    else:
+        call(world, "PATCH", "/webhooks/{id}", {"status": "disabled"}, id=endpoint)
+    lift(world)
+    assert drain(world) == []
 
 
 def test_a_fault_that_ended_during_the_delay_holds_nothing_after_it() -> None:
