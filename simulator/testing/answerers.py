@@ -180,6 +180,7 @@ class _Lifespan:
         self._app = app
         self._state = state
         self._task: asyncio.Task[None] | None = None
+        self._error: BaseException | None = None
 
     async def start(self) -> None:
         """Run its start-up; SimulatorError when it fails or takes too long."""
@@ -204,8 +205,6 @@ class _Lifespan:
             return
         self._asked.put_nowait({"type": "lifespan.shutdown"})
         await asyncio.wait({self._task}, timeout=_LIFESPAN_SECONDS)
-
-    _error: BaseException | None = None
 
     async def _live(self) -> None:
         scope = {"type": "lifespan", "asgi": {"version": "3.0", "spec_version": "2.0"}, "state": self._state}

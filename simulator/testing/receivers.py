@@ -65,7 +65,7 @@ class Receiver:
         self._told: set[int] = set()
         self._lock = Lock()
         self._waiting: list[_Waiting] = []
-        self._registering = True
+        self._is_open = False
         self._stop_delivering: Callable[[], object] = lambda: None
         self._thread = LoopThread(f"webhooks of {world.id}")
         try:
@@ -74,7 +74,7 @@ class Receiver:
         except BaseException:
             self._thread.stop()
             raise
-        self._registering = False
+        self._is_open = True
 
     # What came
 
@@ -171,13 +171,13 @@ class Receiver:
         An error of an application that no `wait_for` has told is raised here.
         """
         __tracebackhide__ = True
-        if self._registering:
+        if not self._is_open:
             return
-        self._registering = True
-        self._stop_delivering()
+        self._is_open = False
         if self.endpoint_id is not None and not keep_endpoint:
             with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
                 self._client().delete(f"/webhooks/{self.endpoint_id}")
+        self._stop_delivering()
         try:
             for answerer in self._opened:
                 answerer.close()
@@ -247,7 +247,7 @@ class Receiver:
             return Answer(405, (("Allow", "POST"),), b"This receives webhooks, which are posted.\n")
         is_handling.set(True)
         headers = httpx.Headers(list(request.headers))
-        if self._registering and envelope_of(request.body).get("type") == _REGISTRATION:
+        if not self._is_open and envelope_of(request.body).get("type") == _REGISTRATION:
             return Answer(200)
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         with self._lock:
@@ -289,7 +289,7 @@ class Receiver:
 
     def _settle(self) -> None:
         """Wait for what the test has caused by now. Not where that would wait for the one who asks."""
-        if not is_handling.get() and not self._registering:
+        if not is_handling.get() and self._is_open:
             with suppress(SimulatorError):  # the world has ended, or whoever handles a delivery waits for the test
                 self._world.link.control("POST", "/settle", {}, world=self._world.id, timeout_seconds=_SETTLE_SECONDS)
 

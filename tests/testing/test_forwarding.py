@@ -229,6 +229,21 @@ def test_two_come_at_once_and_may_call_back(kit: World, webhooks: Receiver) -> N
     assert [row["response_status"] for row in kit.deliveries(status="succeeded")] == [200, 200]
 
 
+def test_what_comes_before_the_answer_may_call_back(kit: World, webhooks: Receiver) -> None:
+    seen: list[str] = []
+
+    def take(delivery: Any) -> int:
+        seen.append(kit.client.get(f"/wallets/{delivery['data']['object']['id']}").json()["status"])
+        return 200
+
+    webhooks.respond_with(take)
+    with kit.fault(webhook={}, deliver={"before_answer": True}):
+        answer = kit.client.post("/wallets", json={"network": "celo"})
+        seen.append(f"answered {answer.status_code}")
+
+    assert seen == ["active", "answered 201"]
+
+
 def test_waits_until_the_application_has_dealt_with_it(kit: World, webhooks: Receiver) -> None:
     came, may_go_on, books = threading.Event(), threading.Event(), []
 
