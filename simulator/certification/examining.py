@@ -86,13 +86,14 @@ class Claim:
 @dataclass
 class Exam:
     """One receiver under examination, at `url`; `key` is the webhook key that it has, `quick_seconds` how long
-    its answers may take."""
+    its answers may take, `outage_seconds` how long an outage waits for what it does after its answer."""
 
     url: str
     key: str
     stage: Stage
     post: Post
     quick_seconds: float
+    outage_seconds: float
     answered: bool = False
     exchanges: list[Exchange] = field(default_factory=list)
     """Those of the rule that is examined just now."""

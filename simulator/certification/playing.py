@@ -10,8 +10,6 @@ from simulator.certification.stage import Order
 from simulator.kernel.clock import format_timestamp
 from simulator.wire.json import JsonObject
 
-_OUTAGE_SECONDS = 0.5
-"""How long an outage waits for what a receiver does after its answer."""
 _UP_TO_COMPLETED = ("transaction.created", "transaction.awaiting_payment", "transaction.processing")
 
 
@@ -140,7 +138,7 @@ def retry_after_failure(exam: Exam) -> None:
     with exam.stage.fault(down) as outage:
         first = exam.send("transaction.completed, while the interface answers 503 to every GET", event)
         if first.ok:
-            exam.stage.await_calm(outage, _OUTAGE_SECONDS)
+            exam.stage.await_calm(outage, exam.outage_seconds)
     if not first.ok:
         exam.accepted(exam.send(f"the same again, as it was answered {first.status}; the interface is up again", event))
     exam.claim(order, "the interface was down when its transaction.completed came")

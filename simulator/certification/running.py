@@ -34,7 +34,8 @@ class Settings:
 
     `simulator`: a running one that was named; without it the one at `usual`, or one that is started there.
     `only` and `skip` are names of rules. `patience_seconds`: how long an answer is waited for, as the service does;
-    `quick_seconds`: how long it may take; `books_seconds`: how long the books may take to come right.
+    `quick_seconds`: how long it may take; `books_seconds`: how long the books may take to come right;
+    `outage_seconds`: how long an outage waits for what a receiver does after its answer.
     """
 
     url: str
@@ -48,6 +49,7 @@ class Settings:
     patience_seconds: float = 10.0
     quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
+    outage_seconds: float = 0.5
 
 
 class Examination:
@@ -164,7 +166,7 @@ async def certify(settings: Settings, began: Callable[[Report], None], heard: Ca
         report = Report(settings.url, settings.key, stage.told, stage.keys)
         started = time.monotonic()
         began(report)
-        exam = Exam(settings.url, settings.key, stage, post, settings.quick_seconds)
+        exam = Exam(settings.url, settings.key, stage, post, settings.quick_seconds, settings.outage_seconds)
         await asyncio.to_thread(lambda: Examination(settings, exam, report, heard).run())
         report.seconds = time.monotonic() - started
     return report

@@ -37,7 +37,13 @@ class Receiver:
 
     def examined(self, **more: Any) -> Report:
         """The report of an examination with the books, unless it says otherwise."""
-        given = {"simulator": self.world.origin, "books": f"{self.origin}/books", "books_seconds": 0.4, **more}
+        given = {
+            "simulator": self.world.origin,
+            "books": f"{self.origin}/books",
+            "books_seconds": 0.4,
+            "outage_seconds": 0.1,
+            **more,
+        }
         settings = Settings(self.url, self.key, "http://127.0.0.1:1", **given)
         return asyncio.run(certify(settings, lambda begun: None, lambda result: None))
 

@@ -401,6 +401,7 @@ class Watched(Shop):
     def store(self, event_id: str, body: bytes) -> None:
         self.idle.clear()
         super().store(event_id, body)
+        self.look()
 
     def work_on(self, number: int, body: bytes) -> None:
         """What `book` does elsewhere."""
@@ -408,6 +409,9 @@ class Watched(Shop):
 
     def book(self, number: int, body: bytes) -> None:
         self.work_on(number, body)
+        self.look()
+
+    def look(self) -> None:
         with self.lock:
             if not self.rows.execute("SELECT count(*) FROM inbox WHERE NOT done").fetchone()[0]:
                 self.idle.set()
