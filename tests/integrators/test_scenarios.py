@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from tests.integrators.rig import Rig
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
-ACTING = ("rules", "timeline", "faults", "world")
+ACTS = re.compile(r"^(rules|timeline|faults|world):", re.MULTILINE)
+"""A scenario that does something beside its own drive."""
 
 
-def acts(path: Path) -> bool:
-    """Whether a scenario does something beside its own drive."""
-    document = yaml.safe_load(path.read_text())
-    return any(document.get(name) for name in ACTING)
-
-
-@pytest.mark.parametrize("name", [path.stem for path in sorted(SCENARIOS.glob("*.yaml")) if acts(path)])
+@pytest.mark.parametrize(
+    "name", [path.stem for path in sorted(SCENARIOS.glob("*.yaml")) if ACTS.search(path.read_text("utf-8"))]
+)
 def test_nothing_is_lost_or_doubled_in(name: str, shop: Rig) -> None:
     """The autopilot does what the scenario leaves open. Orders come before and in the middle of what happens."""
     shop.world.scenario("autopilot", name)
-    for reference, minutes in (("first", "11m"), ("second", "4h"), ("third", "31h")):
+    for reference, minutes in (("first", "11m"), ("second", "5h")):
         shop.onramp(f"{reference}-in")
         shop.offramp(f"{reference}-out")
         shop.standing_payout(f"{reference}-rent")
