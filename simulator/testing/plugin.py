@@ -1,4 +1,4 @@
-"""The pytest plugin `rampsim`: options, markers and fixtures.
+"""The pytest plugin `rampsim`: its hooks and fixtures.
 
 Every run of pytest imports this, so it imports nothing that takes time. What works behind the fixtures is `plugin_run`,
 which is imported when the first of them is asked for.
@@ -7,14 +7,23 @@ which is imported when the first of them is asked for.
 from __future__ import annotations
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Iterator
+from functools import cached_property
 from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+from simulator.testing.plugin_options import (
+    COVERAGE,
+    COVERAGE_HELP,
+    MARKERS,
+    OPTIONS,
+    REPORTER,
+    TOLD,
+    chosen,
+    directory_of,
+)
 
 if TYPE_CHECKING:
     from simulator.testing.plugin_run import Run
@@ -24,54 +33,6 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 
-class Option(NamedTuple):
-    """An option of the command line that is a key in pyproject.toml too, by the name with underscores."""
-
-    flag: str
-    help: str
-    choices: tuple[str, ...] = ()
-    metavar: str | None = None
-    default: str = ""
-
-    @property
-    def name(self) -> str:
-        return self.flag.removeprefix("--").replace("-", "_")
-
-
-OPTIONS = (
-    Option("--simulator-url", "Use the simulator that runs there (also SIMULATOR_URL) and start none.", metavar="URL"),
-    Option(
-        "--simulator",
-        "Where the simulator runs that is started: in a process of its own, shared by all workers of pytest-xdist, "
-        "or in the process of the tests, without any socket. [process]",
-        ("process", "inprocess"),
-        default="process",
-    ),
-    Option(
-        "--simulator-keep",
-        "Which worlds are kept to be looked at: those of failed tests, all, or none. [failed]",
-        ("failed", "always", "never"),
-        default="failed",
-    ),
-    Option(
-        "--simulator-fail-on-advice",
-        "Fail the run when the simulator has advice of this severity, or a higher one, about the traffic of the tests.",
-        ("info", "warning", "error"),
-    ),
-)
-COVERAGE = "simulator_coverage"
-_COVERAGE_HELP = "Show at the end what of the interface the tests have exercised, and what not."
-
-MARKERS = (
-    'scenario(*names_or_paths): the scenarios that are active in the `world` of this test, such as "autopilot", '
-    "or files beside the test or below the root directory; later ones win",
-    'clock(now): when the `world` of this test begins, such as "2026-03-01" or "2026-03-01T08:00:00Z"',
-    "seed(number): the seed of the `world` of this test; 1 without it",
-    "world(**body): what else the `world` of this test is made with, as POST /_simulator/worlds takes it, such as "
-    'settings={"strict": True}',
-)
-
-
 def pytest_addoption(parser: pytest.Parser) -> None:
     """What the command line and pyproject.toml may say, under one heading of `pytest --help`."""
     group = parser.getgroup("rampsim", "rampsim: a simulator of the ramp service for your tests")
@@ -79,10 +40,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         given = {"choices": option.choices} if option.choices else {"metavar": option.metavar}
         group.addoption(option.flag, help=f"{option.help} In pyproject.toml: {option.name}.", default=None, **given)
         parser.addini(option.name, option.help, default=option.default)
-    group.addoption(
-        "--simulator-coverage", action="store_true", help=f"{_COVERAGE_HELP} In pyproject.toml: {COVERAGE}."
-    )
-    parser.addini(COVERAGE, _COVERAGE_HELP, type="bool", default=False)
+    group.addoption("--simulator-coverage", action="store_true", help=f"{COVERAGE_HELP} In pyproject.toml: {COVERAGE}.")
+    parser.addini(COVERAGE, COVERAGE_HELP, type="bool", default=False)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -97,66 +56,23 @@ def pytest_configure(config: pytest.Config) -> None:
             "--simulator-url names a server that runs, and --simulator=inprocess needs none: say one of the two"
         )
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Reporter(config), "rampsim-reporter")
-        if config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice"):
-            _summary(config)  # which says so when no test had a world
-
-
-def chosen(config: pytest.Config, name: str) -> str:
-    """What an option says: on the command line, else in the variable SIMULATOR_URL, else in pyproject.toml."""
-    variable = os.environ.get("SIMULATOR_URL") if name == "simulator_url" else None
-    value: str = config.getoption(name) or variable or config.getini(name)
-    return value
+        config.pluginmanager.register(_Reporter(config), REPORTER)
 
 
 RUN: pytest.StashKey[Run] = pytest.StashKey()
-SUMMARY: pytest.StashKey[Summary] = pytest.StashKey()
-RUN_ID: pytest.StashKey[str] = pytest.StashKey()
-"""In the controller of pytest-xdist: the id that its workers have in common."""
-
-
-def run_of(config: pytest.Config) -> Run:
-    """What works behind the fixtures of a run, from the first time that it is needed."""
-    if RUN not in config.stash:
-        run = config.stash[RUN] = import_module("simulator.testing.plugin_run").Run(config)
-        config.pluginmanager.register(run, "rampsim-run")
-    return config.stash[RUN]
 
 
 def _run_of(request: pytest.FixtureRequest) -> Run:
-    try:
-        return run_of(request.config)
-    except ImportError as error:  # the extra is not installed
-        raise pytest.fail.Exception(f"The fixture {request.fixturename}: {error}", pytrace=False) from None
-
-
-def directory_of(run_id: str) -> Path:
-    """What the processes of a run have in common (`run_server`)."""
-    return Path(tempfile.gettempdir(), f"rampsim-{run_id}")
-
-
-# What processes of a run tell each other
-
-
-_TOLD = "rampsim"
-
-
-def hand_on(bearer: pytest.TestReport | pytest.Session, told: Told) -> None:
-    """Let what a process has to tell go to whoever reports the run, with the report of a test or at the end."""
-    if not told:
-        return
-    if isinstance(bearer, pytest.TestReport):
-        setattr(bearer, _TOLD, told)
-    elif hasattr(bearer.config, "workeroutput"):
-        bearer.config.workeroutput[_TOLD] = told
-    else:
-        _summary(bearer.config).add(told)
-
-
-def _summary(config: pytest.Config) -> Summary:
-    if SUMMARY not in config.stash:
-        config.stash[SUMMARY] = import_module("simulator.testing.plugin_summary").Summary(config)
-    return config.stash[SUMMARY]
+    """What works behind the fixtures of a run, from the first time that one is asked for."""
+    config = request.config
+    if RUN not in config.stash:
+        try:
+            run = import_module("simulator.testing.plugin_run").Run(config)
+        except ImportError as error:  # the extra is not installed
+            raise pytest.fail.Exception(f"The fixture {request.fixturename}: {error}", pytrace=False) from None
+        config.stash[RUN] = run
+        config.pluginmanager.register(run, "rampsim-run")
+    return config.stash[RUN]
 
 
 class _Reporter:
@@ -164,40 +80,56 @@ class _Reporter:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config = config
+        self._run_id = ""
+        """The id that the workers of pytest-xdist have in common."""
+        # Where something was asked for that is told at the end, the end says so even when no test had a world.
+        self._has_summary = bool(
+            config.getoption(COVERAGE) or config.getini(COVERAGE) or chosen(config, "simulator_fail_on_advice")
+        )
+
+    @cached_property
+    def _summary(self) -> Summary:
+        summary: Summary = import_module("simulator.testing.plugin_summary").Summary(self._config)
+        return summary
+
+    def add(self, told: Told) -> None:
+        """Take in what a process tells."""
+        self._has_summary = True
+        self._summary.add(told)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if hasattr(report, _TOLD):
-            _summary(self._config).add(getattr(report, _TOLD))
+        if hasattr(report, TOLD):
+            self.add(getattr(report, TOLD))
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node: Any) -> None:
-        self._config.stash[RUN_ID] = node.workerinput["testrunuid"]
+        self._run_id = node.workerinput["testrunuid"]
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:
-        told = getattr(node, "workeroutput", {}).get(_TOLD)
+        told = getattr(node, "workeroutput", {}).get(TOLD)
         if told:
-            _summary(self._config).add(told)
+            self.add(told)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_handlecrashitem(self, report: pytest.TestReport) -> None:
         with contextlib.suppress(ImportError):  # without the extra there are no worlds
             run = import_module("simulator.testing.plugin_run")
-            run.show_crashed(self._config, self._config.stash[RUN_ID], report.node.gateway.id, report)
+            run.show_crashed(self._config, self._run_id, report.node.gateway.id, report)
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if SUMMARY in self._config.stash and _summary(self._config).fails and session.exitstatus == pytest.ExitCode.OK:
+        if self._has_summary and self._summary.fails and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        if SUMMARY in self._config.stash:
-            _summary(self._config).write(terminalreporter)
+        if self._has_summary:
+            self._summary.write(terminalreporter)
 
     def pytest_unconfigure(self) -> None:
         """The workers are gone, and so is their server a moment later: a run leaves nothing behind."""
-        directory = directory_of(self._config.stash.get(RUN_ID, ""))
-        if RUN_ID in self._config.stash and directory.exists():
+        directory = directory_of(self._run_id)
+        if self._run_id and directory.exists():
             import_module("simulator.testing.run_server").RunServer(directory).wait_for_end()
 
 

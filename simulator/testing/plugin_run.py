@@ -18,9 +18,9 @@ from simulator.testing import plugin_markers
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
 from simulator.testing.link import Link
-from simulator.testing.plugin import chosen, directory_of, hand_on
+from simulator.testing.plugin_options import chosen, directory_of
 from simulator.testing.plugin_report import Keeper
-from simulator.testing.plugin_summary import Notes
+from simulator.testing.plugin_summary import Notes, hand_on
 from simulator.testing.run_server import RunServer
 from simulator.testing.server import Server
 from simulator.testing.worlds import World

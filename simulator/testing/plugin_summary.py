@@ -15,7 +15,7 @@ import pytest
 from typing_extensions import TypedDict
 
 from simulator.testing.errors import SimulatorError
-from simulator.testing.plugin import COVERAGE, chosen
+from simulator.testing.plugin_options import COVERAGE, REPORTER, TOLD, chosen
 from simulator.testing.plugin_report import directory
 
 if TYPE_CHECKING:
@@ -126,6 +126,18 @@ class Notes:
         """What is to be told; it is told once."""
         told, self._told = self._told, {}
         return told
+
+
+def hand_on(bearer: pytest.TestReport | pytest.Session, told: Told) -> None:
+    """Let what is told go to the process that reports the run: with the report of a test, or at the end."""
+    if not told:
+        return
+    if isinstance(bearer, pytest.TestReport):
+        setattr(bearer, TOLD, told)
+    elif hasattr(bearer.config, "workeroutput"):
+        bearer.config.workeroutput[TOLD] = told
+    elif (reporter := bearer.config.pluginmanager.get_plugin(REPORTER)) is not None:
+        reporter.add(told)
 
 
 class Summary:

@@ -12,6 +12,8 @@ from click.testing import CliRunner
 from simulator.cli import main
 from tests.testing.suites import Outcome, Suite, worlds_at
 
+pytestmark = pytest.mark.slow
+
 FAILING = """
     import pytest
 

@@ -8,6 +8,8 @@ import pytest
 
 from tests.testing.suites import Outcome, Suite
 
+pytestmark = pytest.mark.slow
+
 NO_SOCKETS = """
     import socket
     import pytest

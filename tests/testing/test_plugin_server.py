@@ -16,6 +16,8 @@ import pytest
 
 from tests.testing.suites import Outcome, Suite, worlds_at
 
+pytestmark = pytest.mark.slow
+
 
 def servers_of(suite: Suite) -> list[int]:
     """The servers that runs of this suite have started, and that live."""
@@ -135,7 +137,7 @@ WAITING = """
     [
         ([], signal.SIGINT, "controller"),
         ([], signal.SIGKILL, "controller"),
-        pytest.param(["-n1"], signal.SIGKILL, "controller", marks=pytest.mark.slow),  # the worker waits five seconds
+        pytest.param(["-n1"], signal.SIGKILL, "controller"),  # the worker waits five seconds
         (["-n1"], signal.SIGKILL, "all"),
     ],
     ids=lambda value: str(getattr(value, "name", value)),

@@ -10,6 +10,8 @@ import pytest
 
 from tests.testing.suites import Outcome, Suite
 
+pytestmark = pytest.mark.slow
+
 SUITE = """
     import pytest
 
