@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 DIRECTORY = ".rampsim"
 _LONGEST_NAME = 100
+"""Of a scenario."""
 _USUAL_SEED = 1
 """That of `rampsim scenario run`."""
 
@@ -80,7 +81,8 @@ def _name(test: str) -> str:
     """The id of a test as the name of a file and a scenario."""
     name = re.sub(r"[^A-Za-z0-9._]+", "-", test.replace(".py::", "-")).strip("-._")
     if len(name) > _LONGEST_NAME:
-        name = f"{name[:_LONGEST_NAME]}-{zlib.crc32(test.encode()):08x}"
+        mark = f"-{zlib.crc32(test.encode()):08x}"
+        name = name[: _LONGEST_NAME - len(mark)] + mark
     return name or "test"
 
 

@@ -165,6 +165,7 @@ def test_a_world_that_cannot_be_asked_hides_nothing(ran: Ran) -> None:
 def test_names_of_tests_become_names_of_files(ran: Ran) -> None:
     assert "test_it-test_with_a_long_name-a-b.yaml" in ran.files
     assert all(len(name) < 130 for name in ran.files)
+    assert max(len(name) for name in ran.files if name.endswith(".yaml")) == len("a" * 100 + ".yaml")
     assert (ran.suite.directory / ".rampsim" / ".gitignore").read_text() == "*\n"
 
 
