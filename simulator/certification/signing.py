@@ -104,14 +104,16 @@ def missing_timestamp(material: Material) -> Iterator[Case]:
     for text in ("", "undefined", "None", "null"):
         # What an absent header becomes in a program that signs over it all the same.
         case = material.forgery(rule, f'an event without X-Timestamp, signed over "{text}.<body>"', reason)
-        yield _with(_resigned(case, material.key, text.encode()), "X-Timestamp", None)
+        yield _with(_resigned(case, material.key, text.encode() + b"."), "X-Timestamp", None)
+    case = material.forgery(rule, "an event without X-Timestamp, signed over the body alone", reason)
+    yield _with(_resigned(case, material.key, b""), "X-Timestamp", None)
 
 
 def garbled_timestamp(material: Material) -> Iterator[Case]:
     for text in ("yesterday", "NaN"):
         reason = "X-Timestamp is no number of milliseconds, so it is not within five minutes"
         case = material.forgery("garbled-timestamp", f'an event with "{text}" as its X-Timestamp, signed so', reason)
-        yield _with(_resigned(case, material.key, text.encode()), "X-Timestamp", text)
+        yield _with(_resigned(case, material.key, f"{text}.".encode()), "X-Timestamp", text)
 
 
 def timestamp_edge(material: Material) -> Iterator[Case]:
@@ -205,7 +207,7 @@ def vectors_only(material: Material) -> Iterator[Case]:
     reason = "seconds are not milliseconds: decades old"
     seconds = str(material.now_ms() // 1000)
     case = material.forgery("stale-timestamp", "a timestamp in seconds", reason)
-    yield _with(_resigned(case, material.key, seconds.encode()), "X-Timestamp", seconds)
+    yield _with(_resigned(case, material.key, f"{seconds}.".encode()), "X-Timestamp", seconds)
     yield material.genuine("valid-event", "an empty body", b"", "an empty body can be signed too")
     body = b'{"price": 1.10, "big": 12345678901234567890, "id": "evt_1", "id": "evt_2"}'
     yield material.genuine("reserialised-body", "JSON that no parser writes as it came", body, "signed as it is")
@@ -227,9 +229,9 @@ def _value(case: Case, name: str) -> str:
     return next(value for one, value in case.headers if one == name)
 
 
-def _resigned(case: Case, key: str, timestamp: bytes) -> Case:
-    """A case whose signature is made over this text in place of the timestamp."""
-    return _with(case, "X-Signature", hmac.digest(key.encode(), timestamp + b"." + case.body, "sha256").hex())
+def _resigned(case: Case, key: str, prefix: bytes) -> Case:
+    """A case whose signature is made over this and the body."""
+    return _with(case, "X-Signature", hmac.digest(key.encode(), prefix + case.body, "sha256").hex())
 
 
 def _with_object(event: JsonObject, **members: str) -> JsonObject:
