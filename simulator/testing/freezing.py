@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
@@ -9,6 +10,7 @@ from importlib.util import find_spec
 from typing import Literal, TypeVar
 
 from simulator.testing.errors import SimulatorError, missing
+from simulator.testing.loop_thread import real_monotonic
 from simulator.testing.seen import SeenWorld
 
 WorldT = TypeVar("WorldT", bound=SeenWorld)
@@ -79,12 +81,27 @@ def _freezegun(now: datetime) -> Iterator[Move]:
     import freezegun
     from freezegun import api
 
-    frozen = freezegun.freeze_time(now, ignore=list(_KEEP_REAL), real_asyncio=True)
-    with frozen as factory:
+    frozen = freezegun.freeze_time(now, ignore=list(_KEEP_REAL))
+    with _loops_by_real_time(), frozen as factory:
         # freezegun means by `ignore` two things: which modules keep what they have imported, and who is called from
         # which modules gets real time. The second would reach tests that trio runs, and applications called from here.
         api.ignore_lists[-1] = tuple(name for name in api.ignore_lists[-1] if name not in _KEEP_REAL)
         yield factory.move_to
+
+
+@contextmanager
+def _loops_by_real_time() -> Iterator[None]:
+    """Have the event loops of all threads go on by real time, from before time stands until after it goes on.
+
+    freezegun can do that too (`real_asyncio`), but last of all: until then a loop in another thread, such as a server
+    of the test's own, plans by the frozen time what it then waits for by the real one, for years.
+    """
+    monotonic, before = real_monotonic(), asyncio.BaseEventLoop.time
+    asyncio.BaseEventLoop.time = lambda self: monotonic()  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        asyncio.BaseEventLoop.time = before  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -157,6 +158,28 @@ def test_a_loop_of_asyncio_that_runs_already_goes_on(a_world: World) -> None:
             assert time.monotonic() == time.monotonic()
 
     asyncio.run(shop())
+
+
+def test_a_loop_in_another_thread_goes_on(a_world: World, using: str) -> None:
+    """Such as that of a server which a test has started in its process."""
+    ticked, done = threading.Event(), threading.Event()
+
+    async def tick() -> None:
+        while not done.is_set():
+            await asyncio.sleep(0.001)
+            ticked.set()
+
+    thread = threading.Thread(target=asyncio.run, args=(tick(),), daemon=True)
+    thread.start()
+    for _ in range(2):
+        with a_world.freeze(using=using):
+            ticked.clear()
+            assert ticked.wait(20)
+        ticked.clear()
+        assert ticked.wait(20)
+    done.set()
+    thread.join(20)
+    assert not thread.is_alive()
 
 
 def test_a_clock_that_runs_cannot_be_held() -> None:
