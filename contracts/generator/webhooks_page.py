@@ -88,10 +88,12 @@ what was sent, what came back, what is wanted by which clause, and how to mend i
 ```
 
 `order` is the `reference` of the transaction, `amount` what the customer received (`destination_amount`), 0 unless it
-is completed. A command runs with `SIMULATOR_URL`, `SIMULATOR_PUBLIC_KEY`, `SIMULATOR_SECRET_KEY` and
-`SIMULATOR_WEBHOOK_KEY`. The books may take five seconds to come right. The application hears of the orders of an
-examination from their events alone, so it has to make an order when the first event of its `reference` comes. Where the
-books show none of them, the rules that only books can judge are skipped.
+is completed. The books may take five seconds to come right. The application hears of the orders of an examination from
+their events alone, and makes an order when the first event of its `reference` comes. One that books only what it
+ordered itself is given `--order`: a command that has it make an order, an onramp that waits for its payment, and prints
+the id of the transaction. Where the books show no order of the examination, the rules that only books can judge are
+skipped. Both commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`,
+`SIMULATOR_SECRET_KEY` and `SIMULATOR_WEBHOOK_KEY`.
 
 **A receiver that does everything right** ships, in 200 lines of the standard library, to be read and to compare with:
 

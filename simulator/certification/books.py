@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from urllib.error import HTTPError
 from urllib.request import ProxyHandler, build_opener
 
+from simulator.certification.application import Unusable, printed
 from simulator.certification.examining import Claim
 from simulator.kernel.dataclass import dataclass
 
 _READ_SECONDS = 30
 _UNFINISHED = ("awaiting_payment", "awaiting_deposit", "processing", "failed", "refunded", "expired")
 """Words of the service by which books say that nothing was delivered."""
-
-
-class NoBooks(Exception):
-    """The books cannot be read; the text says why."""
 
 
 @dataclass(frozen=True)
@@ -33,8 +28,8 @@ class Line:
 
 
 def read_books(source: str, variables: Mapping[str, str]) -> list[Line]:
-    """The lines of a URL, or of a command of the shell that runs with these variables besides its own. NoBooks."""
-    text = _fetched(source) if source.startswith(("http://", "https://")) else _printed(source, variables)
+    """The lines of a URL, or of a command of the shell that runs with these variables besides its own. Unusable."""
+    text = _fetched(source) if source.startswith(("http://", "https://")) else printed("--books", source, variables)
     return [_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
 
 
@@ -45,21 +40,9 @@ def _fetched(url: str) -> str:
             return text
     except HTTPError as error:
         error.close()
-        raise NoBooks(f"--books: {url} answers {error.code}") from None
+        raise Unusable(f"--books: {url} answers {error.code}") from None
     except (OSError, ValueError) as error:
-        raise NoBooks(f"--books: {url} does not answer ({getattr(error, 'reason', error)})") from None
-
-
-def _printed(command: str, variables: Mapping[str, str]) -> str:
-    environment = {**os.environ, **variables}
-    try:
-        ran = subprocess.run(command, shell=True, capture_output=True, env=environment, timeout=_READ_SECONDS)
-    except subprocess.TimeoutExpired:
-        raise NoBooks(f"--books: `{command}` did not end within {_READ_SECONDS} s") from None
-    if ran.returncode:
-        said = ran.stderr.decode(errors="replace").strip()[-500:]
-        raise NoBooks(f"--books: `{command}` ended with {ran.returncode}: {said}")
-    return ran.stdout.decode(errors="replace")
+        raise Unusable(f"--books: {url} does not answer ({getattr(error, 'reason', error)})") from None
 
 
 def _line(text: str, number: int) -> Line:
@@ -71,7 +54,7 @@ def _line(text: str, number: int) -> Line:
         return Line(str(row["order"]), str(row["state"]), amount, str(row["currency"]))
     except (ValueError, KeyError, TypeError, InvalidOperation):
         shape = '{"order": "A-17", "state": "completed", "amount": "37.89", "currency": "USDC"}'
-        raise NoBooks(f"--books: line {number} is {text[:120]!r}; every line is JSON like {shape}") from None
+        raise Unusable(f"--books: line {number} is {text[:120]!r}; every line is JSON like {shape}") from None
 
 
 def wrong_with(claim: Claim, books: Sequence[Line]) -> str | None:

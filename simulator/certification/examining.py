@@ -85,11 +85,10 @@ class Claim:
 
 @dataclass
 class Exam:
-    """One receiver under examination, at `url`; `key` is the webhook key that it has, `quick_seconds` how long
+    """One receiver under examination, at `url`; `quick_seconds` how long
     its answers may take, `outage_seconds` how long an outage waits for what it does after its answer."""
 
     url: str
-    key: str
     stage: Stage
     post: Post
     quick_seconds: float
@@ -103,8 +102,9 @@ class Exam:
     @cached_property
     def material(self) -> Material:
         """What requests are made of."""
-        other = self.stage.other_key if self.key == self.stage.keys["webhook_key"] else _other_key(self.key)
-        return Material(self.key, other, self.stage.now_ms, self.event, self.forged, slack_ms=SLACK_MS)
+        key = self.stage.key
+        other = self.stage.other_key if key == self.stage.keys["webhook_key"] else _other_key(key)
+        return Material(key, other, self.stage.now_ms, self.event, self.forged, slack_ms=SLACK_MS)
 
     @cached_property
     def waiting(self) -> Order:

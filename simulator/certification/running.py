@@ -23,8 +23,8 @@ _BOOKS_APART_SECONDS = 0.2
 _BOOKS_AGAIN_SECONDS = 0.1
 _NO_BOOKS = "it is judged by the books of your application: name them with --books"
 _STRANGE_BOOKS = (
-    "the books know no order of this examination. They have to be made from events, by the `reference` of the "
-    "transaction, or of what is read anew at the simulator named above"
+    "the books know no order of this examination. Let the application make an order of its own for each (--order), or "
+    "when the first event of a `reference` comes. If it reads transactions anew, it has to do so at the simulator above"
 )
 
 
@@ -33,9 +33,10 @@ class Settings:
     """What is examined, and how.
 
     `simulator`: a running one that was named; without it the one at `usual`, or one that is started there.
-    `only` and `skip` are names of rules. `patience_seconds`: how long an answer is waited for, as the service does;
-    `quick_seconds`: how long it may take; `books_seconds`: how long the books may take to come right;
-    `outage_seconds`: how long an outage waits for what a receiver does after its answer.
+    `only` and `skip` are names of rules, `books` and `order` what the options of these names say.
+    `patience_seconds`: how long an answer is waited for, as the service does; `quick_seconds`: how long it may take;
+    `books_seconds`: how long the books may take to come right; `outage_seconds`: how long an outage waits for what a
+    receiver does after its answer.
     """
 
     url: str
@@ -46,6 +47,7 @@ class Settings:
     only: Sequence[str] = ()
     skip: Sequence[str] = ()
     books: str | None = None
+    order: str | None = None
     patience_seconds: float = 10.0
     quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
@@ -62,7 +64,7 @@ class Examination:
             self._read()  # books that cannot be read are told before anything is sent
 
     def run(self) -> None:
-        """NothingAnswers, NoStage, NoBooks."""
+        """NothingAnswers, NoStage, Unusable."""
         with self._exam.stage.quiet(self._settings.url):
             for rule in RULES:
                 if self._settings.only and rule.name not in self._settings.only:
@@ -123,7 +125,7 @@ class Examination:
         return [claim for claim in self._exam.claims if claim.rule == rule.name]
 
     def _books(self) -> list[Line]:
-        """The books, once they are right and stay so; else as they are when patience ends. NoBooks."""
+        """The books, once they are right and stay so; else as they are when patience ends. Unusable."""
         deadline = time.monotonic() + self._settings.books_seconds
         before: list[Line] | None = None
         while True:
@@ -135,16 +137,7 @@ class Examination:
             time.sleep(_BOOKS_APART_SECONDS if right else _BOOKS_AGAIN_SECONDS)
 
     def _read(self) -> list[Line]:
-        keys = self._exam.stage.keys
-        return read_books(
-            str(self._settings.books),
-            {
-                "SIMULATOR_URL": self._exam.stage.control.url,
-                "SIMULATOR_PUBLIC_KEY": keys["public_key"],
-                "SIMULATOR_SECRET_KEY": keys["secret_key"],
-                "SIMULATOR_WEBHOOK_KEY": self._exam.key,
-            },
-        )
+        return read_books(str(self._settings.books), self._exam.stage.variables)
 
     def _tell(self, result: Result) -> None:
         self._report.results.append(result)
@@ -154,7 +147,7 @@ class Examination:
 async def certify(settings: Settings, began: Callable[[Report], None], heard: Callable[[Result], None]) -> Report:
     """Examine a receiver. `began` gets the report before the first request, `heard` each result as it is known.
 
-    NothingAnswers, NoStage, NoBooks.
+    NothingAnswers, NoStage, Unusable.
     """
     loop, transport = asyncio.get_running_loop(), HttpTransport()
 
@@ -163,10 +156,11 @@ async def certify(settings: Settings, began: Callable[[Report], None], heard: Ca
         return asyncio.run_coroutine_threadsafe(sending, loop)
 
     async with _stage(settings) as stage:
+        stage.ordering = settings.order
         report = Report(settings.url, settings.key, stage.told, stage.keys)
         started = time.monotonic()
         began(report)
-        exam = Exam(settings.url, settings.key, stage, post, settings.quick_seconds, settings.outage_seconds)
+        exam = Exam(settings.url, stage, post, settings.quick_seconds, settings.outage_seconds)
         await asyncio.to_thread(lambda: Examination(settings, exam, report, heard).run())
         report.seconds = time.monotonic() - started
     return report

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import ExitStack, asynccontextmanager, contextmanager
@@ -18,6 +19,7 @@ from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, Request, build_opener
 
 from simulator.address import DEFAULT_HOST, DEFAULT_PORT
+from simulator.certification.application import Unusable, printed
 from simulator.client import CallRefused, ControlClient, Unreachable, segment
 from simulator.config import Config
 from simulator.courier.courier import wall_clock_ms
@@ -33,6 +35,7 @@ _QUOTE = {
     "type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "5000",
     "amount_currency": "KES", "method": "mobile_money",
 }  # fmt: skip
+_TRANSACTION = re.compile(r"\btxn_[a-z0-9]+")
 _PROBE_SECONDS = 2
 _OWN = "certify"
 """A world of this name marks the simulator that an examination has started for itself."""
@@ -79,14 +82,18 @@ class Order:
 class Stage:
     """One environment of a world of a simulator.
 
-    `run` makes the references of one examination differ from those of another. `told` is what a person reads of it.
+    `key` is the webhook key that the receiver has. `run` makes the references of one examination differ from those of
+    another. `told` is what a person reads of it. `ordering` is the command by which the receiver's application makes
+    an order, where that makes its own.
     """
 
     control: ControlClient
     world: JsonObject
     environment: str
+    key: str
     run: str
     told: str
+    ordering: str | None = None
     _token: str | None = None
     _made: int = field(default=0)
 
@@ -113,13 +120,39 @@ class Stage:
         self._made += 1
         return f"evt_{self.run}{self._made:0{20 - len(self.run)}}"
 
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """By which a command of the application finds the service."""
+        return {
+            "SIMULATOR_URL": self.keys["base_url"],
+            "SIMULATOR_PUBLIC_KEY": self.keys["public_key"],
+            "SIMULATOR_SECRET_KEY": self.keys["secret_key"],
+            "SIMULATOR_WEBHOOK_KEY": self.key,
+        }
+
     def order(self, rule: str) -> Order:
-        """An onramp that waits for its payer."""
-        reference = f"certify-{self.run}-{rule}"
+        """An onramp that waits for its payer. NoStage, Unusable."""
+        made = self._ordered() if self.ordering else self._made_here(f"certify-{self.run}-{rule}")
+        reference, amount = made["reference"] or made["id"], Decimal(made["destination_amount"])
+        return Order(self, reference, made["id"], amount, made["asset"])
+
+    def _made_here(self, reference: str) -> JsonObject:
         quote = self._call("/quotes", _QUOTE)
         payer = {"wallet_address": _ADDRESS, "payer": {"phone_number": "+254712345678"}, "reference": reference}
-        made = self._call(f"/quotes/{quote['id']}/confirm", payer)
-        return Order(self, reference, made["id"], Decimal(made["destination_amount"]), made["asset"])
+        return self._call(f"/quotes/{quote['id']}/confirm", payer)
+
+    def _ordered(self) -> JsonObject:
+        """The transaction that the application has just made."""
+        text = printed("--order", str(self.ordering), self.variables)
+        ids = _TRANSACTION.findall(text)
+        if not ids:
+            words = "the id of the onramp that it made, like txn_sdc0hwa5vkk922a0bb95"
+            raise Unusable(f"--order: `{self.ordering}` printed {text.strip()[:120]!r}, and not {words}")
+        made = self._call(f"/transactions/{ids[-1]}")
+        if (made["type"], made["status"]) != ("onramp", "awaiting_payment"):
+            words = "an onramp that waits for its payment is wanted"
+            raise Unusable(f"--order: {made['id']} is an {made['type']}, {made['status']}; {words}")
+        return made
 
     def act(self, action: str, target: str) -> None:
         self.control.post(f"/actions/{action}", {"target": target})
@@ -191,11 +224,11 @@ def running_stage(url: str, webhook_key: str, token: str | None) -> Stage:
     for world in found:
         environment = _environment_of(world, webhook_key)
         if environment is not None:
-            return _stage(url, world, environment, token, f"{url}, which was running, world {world['id']}")
+            return _stage(url, world, environment, webhook_key, token, f"{url}, which was running, world {world['id']}")
     default = next((row for row in found if row["id"] == DEFAULT_WORLD), None)
     if default is None:
         raise NoStage(f"no world of the simulator at {url} has the webhook key of the receiver")
-    return _stage(url, default, "sandbox", token, f"{url}, which was running, world {DEFAULT_WORLD}")
+    return _stage(url, default, "sandbox", webhook_key, token, f"{url}, which was running, world {DEFAULT_WORLD}")
 
 
 def _environment_of(world: JsonObject, webhook_key: str) -> str | None:
@@ -232,7 +265,7 @@ async def own_stage(usual: str, webhook_key: str) -> AsyncIterator[Stage]:
         world = await asyncio.to_thread(_marked, ControlClient(url))
         why = f"because something else has port {port}" if taken else "and ends with this run"
         environment = _environment_of(world, webhook_key) or "sandbox"
-        yield _stage(url, world, environment, None, f"{url}, started for this run, {why}")
+        yield _stage(url, world, environment, webhook_key, None, f"{url}, started for this run, {why}")
 
 
 def _marked(control: ControlClient) -> JsonObject:
@@ -242,9 +275,9 @@ def _marked(control: ControlClient) -> JsonObject:
     return world
 
 
-def _stage(url: str, world: JsonObject, environment: str, token: str | None, told: str) -> Stage:
+def _stage(url: str, world: JsonObject, environment: str, key: str, token: str | None, told: str) -> Stage:
     control = ControlClient(url, str(world["id"]), environment=environment, token=token, timeout_seconds=_CALL_SECONDS)
-    return Stage(control, world, environment, _base36(wall_clock_ms()), told)
+    return Stage(control, world, environment, key, _base36(wall_clock_ms()), told)
 
 
 def origin_of(url: str) -> str:

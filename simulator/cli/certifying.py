@@ -21,6 +21,9 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--books", metavar="COMMAND|URL",
               help="What the receiver's application made of it: prints, or answers, lines of JSON like "
               '{"order": REFERENCE, "state": "completed", "amount": "37.89", "currency": "USDC"}.')  # fmt: skip
+@click.option("--order", metavar="COMMAND",
+              help="Has the application make an order, an onramp that waits for its payment, and prints the id of its "
+              "transaction: for books that know only what the application ordered itself.")  # fmt: skip
 @click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON here.")
 @click.option("--junit", metavar="FILE", type=_FILE, help="Write JUnit XML here.")
 @click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
@@ -28,8 +31,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               "address; one is started there when none runs]")  # fmt: skip
 @click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of that simulator.")
 def certify(
-    url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, as_json: Path | None,
-    junit: Path | None, simulator: str | None, control_token: str | None,
+    url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
+    as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
 ) -> None:  # fmt: skip
     """Examine the webhook receiver at URL: does it take what is genuine, refuse what is forged, and count once?
 
@@ -44,7 +47,7 @@ def certify(
     """
     import asyncio
 
-    from simulator.certification.books import NoBooks
+    from simulator.certification.application import Unusable
     from simulator.certification.examining import NothingAnswers
     from simulator.certification.running import Settings
     from simulator.certification.running import certify as examine
@@ -53,7 +56,15 @@ def certify(
     _refuse_usage(url, simulator, only, skip, (as_json, junit))
     usual = server_url(os.environ)
     settings = Settings(
-        url, webhook_key, usual, simulator=simulator, control_token=control_token, only=only, skip=skip, books=books
+        url,
+        webhook_key,
+        usual,
+        simulator=simulator,
+        control_token=control_token,
+        only=only,
+        skip=skip,
+        books=books,
+        order=order,
     )
     try:
         report = asyncio.run(
@@ -67,7 +78,7 @@ def certify(
         fail([f"nothing answers at {url}: {error}", "start the receiver, and name its whole address"], EXIT_UNREACHABLE)
     except NoStage as error:
         fail(str(error).splitlines(), EXIT_UNREACHABLE if error.unreachable else EXIT_REFUSED)
-    except NoBooks as error:
+    except Unusable as error:
         fail([str(error)], EXIT_USAGE)
     for path, content in ((as_json, report.json()), (junit, report.junit())):
         if path is not None:

@@ -152,6 +152,8 @@ def test_the_simulator_that_was_named_does_not_answer() -> None:
         (("--simulator", "localhost:8642"), "'localhost:8642' is no http or https address"),
         (("--json", "nowhere/report.json"), "there is no such directory"),
         (("--books", "exit 3"), "`exit 3` ended with 3"),
+        (("--order", "echo done"), "`echo done` printed 'done', and not the id of the onramp that it made"),
+        (("--order", "exit 4"), "--order: `exit 4` ended with 4"),
         (("--books", "echo hello"), "line 1 is 'hello'; every line is JSON like"),
         (("--books", "http://127.0.0.1:1/books"), "http://127.0.0.1:1/books does not answer"),
     ],
@@ -182,7 +184,7 @@ def test_the_books_of_a_command_that_finds_the_simulator(start: Start, tmp_path:
     assert [said in one.got for one in report.found("fail")] == [True]
     given = json.loads(told.read_text())
     keys = receiver.world.world["credentials"]["sandbox"]
-    assert given["SIMULATOR_URL"] == receiver.world.origin
+    assert given["SIMULATOR_URL"] == keys["base_url"]
     assert given["SIMULATOR_PUBLIC_KEY"] == keys["public_key"]
     assert given["SIMULATOR_SECRET_KEY"] == keys["secret_key"]
     assert given["SIMULATOR_WEBHOOK_KEY"] == receiver.key
@@ -257,3 +259,46 @@ def test_the_clock_of_the_timestamps_is_that_of_the_world(start: Start) -> None:
     sent = dict(report.results[0].exchanges[0].headers)
     assert sent["X-Timestamp"] == "1767600000000"  # 2026-01-05T08:00Z, where its clock stands
     assert report.results[0].verdict == "fail"  # the receiver's own clock is the wall's
+
+
+ORDERING = """
+import json, os, urllib.request
+
+def call(path, body, token=""):
+    headers = {"Content-Type": "application/json", "Authorization": "Bearer " + token}
+    request = urllib.request.Request(os.environ["SIMULATOR_URL"] + path, json.dumps(body).encode(), headers)
+    return json.load(urllib.request.urlopen(request))
+
+pair = {name: os.environ["SIMULATOR_" + name.upper()] for name in ("public_key", "secret_key")}
+token = call("/auth/token", pair)["access_token"]
+quote = call("/quotes", {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES", "amount": "800",
+                         "amount_currency": "KES", "method": "mobile_money"}, token)
+payer = {"wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7", "payer": {"phone_number": "+254712345678"}}
+made = call("/quotes/" + quote["id"] + "/confirm", {**payer, "reference": "own-" + quote["id"]}, token)
+with open(os.environ["ORDERS"], "a") as orders:
+    orders.write(made["reference"] + "\\n")
+print("ordered", made["id"])
+"""
+
+
+@pytest.mark.slow
+def test_an_application_that_knows_only_its_own_orders_makes_them(
+    start: Start, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script, orders = tmp_path / "order.py", tmp_path / "orders"
+    script.write_text(ORDERING)
+    orders.touch()
+    monkeypatch.setenv("ORDERS", str(orders))
+
+    class Own(wrong.Trusting):
+        def enter(self, thing: Any) -> None:
+            if thing["reference"] in orders.read_text().split():
+                super().enter(thing)
+
+    receiver = start(kind=Own)
+    wanted = ("booked-once", "refund-not-booked", "duplicate-event")
+    alone = receiver.examined(only=wanted)
+    assert [one.verdict for one in alone.results] == ["skipped", "skipped", "pass"]
+    report = receiver.examined(only=wanted, order=f"{sys.executable} {script}", books_seconds=5)
+    assert {one.rule.name: one.got for one in report.results if one.verdict != "pass"} == {}
+    assert {line.split("-")[0] for line in orders.read_text().split()} == {"own"}
