@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from datetime import datetime
 from importlib.util import find_spec
 from typing import Literal, TypeVar
@@ -96,12 +96,14 @@ def _loops_by_real_time() -> Iterator[None]:
     freezegun can do that too (`real_asyncio`), but last of all: until then a loop in another thread, such as a server
     of the test's own, plans by the frozen time what it then waits for by the real one, for years.
     """
-    monotonic, before = real_monotonic(), asyncio.BaseEventLoop.time
-    asyncio.BaseEventLoop.time = lambda self: monotonic()  # type: ignore[method-assign]
-    try:
+    from unittest.mock import patch
+
+    monotonic = real_monotonic()
+    with ExitStack() as patches:
+        # The second has a `time` of its own once somebody has used `real_asyncio`.
+        for kind in (asyncio.BaseEventLoop, asyncio.SelectorEventLoop):
+            patches.enter_context(patch.object(kind, "time", lambda _loop: monotonic()))
         yield
-    finally:
-        asyncio.BaseEventLoop.time = before  # type: ignore[method-assign]
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import anyio
+import freezegun
 import httpx
 import pytest
 
@@ -180,6 +181,17 @@ def test_a_loop_in_another_thread_goes_on(a_world: World, using: str) -> None:
     done.set()
     thread.join(20)
     assert not thread.is_alive()
+
+
+def test_loops_go_on_after_others_have_frozen_the_time(a_world: World, using: str) -> None:
+    with freezegun.freeze_time("2026-03-01", real_asyncio=True):
+        pass
+
+    async def shop() -> None:
+        with a_world.freeze(using=using):
+            await asyncio.wait_for(asyncio.sleep(0.001), 60)
+
+    asyncio.run(shop())
 
 
 def test_a_clock_that_runs_cannot_be_held() -> None:
