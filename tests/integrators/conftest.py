@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from simulator.testing import Receiver, World, receiver
 from simulator.testing.plugin import world as world
 from tests.integrators.rig import Rig
+from tests.integrators.shop.careless import named
 
 
 @pytest.fixture
@@ -20,8 +22,8 @@ def inbox(world_in_process: World) -> Iterator[Receiver]:
 
 @pytest.fixture
 def shop(world_in_process: World, inbox: Receiver) -> Rig:
-    """The careful shop."""
-    return Rig(world_in_process, inbox)
+    """The careful shop, unless SHOP_MISTAKES names mistakes."""
+    return Rig(world_in_process, inbox, *named(os.environ))
 
 
 @pytest.fixture
@@ -33,4 +35,4 @@ def careless_shop(world_in_process: World, inbox: Receiver) -> Callable[..., Rig
 @pytest.fixture
 def my_shop(world: World, webhooks: Receiver) -> Rig:
     """The careful shop, against the server that all workers of the run share."""
-    return Rig(world, webhooks)
+    return Rig(world, webhooks, *named(os.environ))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -15,14 +16,17 @@ from tests.integrators.judge import Finding, judge
 from tests.integrators.shop.app import create_app
 from tests.integrators.shop.books import Books
 from tests.integrators.shop.careless import careless
-from tests.integrators.shop.settings import Settings
+from tests.integrators.shop.settings import Settings, books_of
 
 PHONE = "+254722000000"
 WALLET = "0x52908400098527886E0F7030069857D2E4169EE7"
 
 
 class Rig:
-    """The careful shop, or one with mistakes. Its waits move the simulated clock; its webhooks need no socket."""
+    """The careful shop, or one with mistakes. Its waits move the simulated clock.
+
+    Its books are in memory, or, where SHOP_BOOKS names a folder, in a file that the shop's commands find.
+    """
 
     def __init__(self, world: World, webhooks: Receiver, *mistakes: str) -> None:
         self.world = world
@@ -32,7 +36,7 @@ class Rig:
             public_key=world.keys.public_key,
             secret_key=world.keys.secret_key,
             webhook_key=world.keys.webhook_key,
-            books=":memory:",
+            books=books_of(world.keys.public_key, folder) if (folder := os.environ.get("SHOP_BOOKS")) else ":memory:",
             sleep=lambda seconds: self._sleep(seconds),
         )
         self.till = careless(*mistakes).open(self.settings, world.link.transport())

@@ -12,7 +12,7 @@ import os
 import sys
 
 from tests.integrators.shop.app import Till, create_app
-from tests.integrators.shop.careless import MISTAKES, careless
+from tests.integrators.shop.careless import MISTAKES, careless, named
 from tests.integrators.shop.settings import Settings
 
 PORT = os.environ.get("PORT", "8000")
@@ -60,8 +60,7 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 1 or arguments[0] not in COMMANDS:
         print(f"Say one of: {', '.join(COMMANDS)}, mistakes.", file=sys.stderr)  # noqa: T201
         return 2
-    parts = careless(*filter(None, os.environ.get("SHOP_MISTAKES", "").split(",")))
-    return COMMANDS[arguments[0]](parts.open(Settings.from_environment()))
+    return COMMANDS[arguments[0]](careless(*named(os.environ)).open(Settings.from_environment()))
 
 
 if __name__ == "__main__":

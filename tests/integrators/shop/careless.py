@@ -252,6 +252,11 @@ MISTAKES: Mapping[str, tuple[type, ...]] = {
 """Every mistake by its name, and the steps that make it."""
 
 
+def named(environment: Mapping[str, str]) -> list[str]:
+    """The mistakes that the variable SHOP_MISTAKES names."""
+    return [name for name in environment.get("SHOP_MISTAKES", "").split(",") if name]
+
+
 def careless(*names: str) -> Parts:
     """The parts of a shop with these mistakes, none for the careful one. SystemExit for a name that is none of them."""
     wrong = [name for name in names if name not in MISTAKES]

@@ -33,6 +33,12 @@ class Settings:
         if missing:
             raise SystemExit(f"The shop does not know its account: set {', '.join(missing)}.")
         url, public_key, secret_key, webhook_key = (environment[name] for name in names)
-        folder = Path(environment.get("SHOP_BOOKS", ".shop"))
-        folder.mkdir(parents=True, exist_ok=True)
-        return cls(url, public_key, secret_key, webhook_key, str(folder / f"{public_key}.sqlite3"))
+        return cls(
+            url, public_key, secret_key, webhook_key, books_of(public_key, environment.get("SHOP_BOOKS", ".shop"))
+        )
+
+
+def books_of(public_key: str, folder: str) -> str:
+    """The file of an account's books in a folder, which is made when it is not there."""
+    Path(folder).mkdir(parents=True, exist_ok=True)
+    return str(Path(folder, f"{public_key}.sqlite3"))
