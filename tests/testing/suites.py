@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import httpx
+import pytest
 
 PLUGINS = ("-p", "rampsim", "-p", "xdist", "-p", "no:cacheprovider")
 """What else is installed here is left out: it takes longer to load than the suites to run."""
@@ -67,8 +71,25 @@ class Suite:
 
     def run(self, *arguments: str, variables: Mapping[str, str] | None = None) -> Outcome:
         with self.start(*arguments, variables=variables) as process:
-            text, _ = process.communicate(timeout=60)
+            text, _ = process.communicate(timeout=180)
         return Outcome(process.returncode, text)
+
+    def run_here(self, *arguments: str) -> Outcome:
+        """The same in this process, where the coverage of the plugin is measured."""
+        text = io.StringIO()
+        with pytest.MonkeyPatch.context() as patch, contextlib.redirect_stdout(text):
+            for name in [name for name in os.environ if name.startswith(("SIMULATOR_", "PYTEST_"))]:
+                patch.delenv(name)
+            patch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+            patch.setenv("COLUMNS", "120")
+            patch.setattr(tempfile, "tempdir", str(self.temporary))
+            patch.chdir(self.directory)
+            patch.setattr(sys, "path", [*sys.path])
+            code = pytest.main([*PLUGINS, "-rA", "--rootdir=.", *arguments])
+            for name, module in list(sys.modules.items()):
+                if str(getattr(module, "__file__", None) or "").startswith(str(self.directory)):
+                    del sys.modules[name]
+        return Outcome(int(code), text.getvalue())
 
     def _environment(self, variables: Mapping[str, str] | None) -> dict[str, str]:
         own = {name: value for name, value in os.environ.items() if not name.startswith(("SIMULATOR_", "PYTEST_"))}

@@ -100,7 +100,7 @@ def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
     suite.write("suite/scenarios/beside.yaml", SCENARIO.format(name="beside"))
     suite.write("suite/scenarios/below.yaml", SCENARIO.format(name="below"))
     suite.write("suite/scenarios/wrong.yaml", SCENARIO.format(name="wrong") + "ruels: []\n")
-    return suite.run()
+    return suite.run_here()
 
 
 @pytest.mark.parametrize(

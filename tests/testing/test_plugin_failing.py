@@ -78,7 +78,7 @@ class Ran:
     def __init__(self, directory: Path, *arguments: str) -> None:
         self.suite = Suite(directory)
         self.suite.write("test_it.py", FAILING)
-        self.outcome = self.suite.run(*arguments)
+        self.outcome = self.suite.run(*arguments) if arguments else self.suite.run_here()
 
     @property
     def files(self) -> list[str]:

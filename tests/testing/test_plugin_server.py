@@ -38,7 +38,7 @@ def waiting_for_end(suite: Suite) -> Iterator[None]:
         yield
         waiting = threading.Thread(target=fcntl.flock, args=(file, fcntl.LOCK_SH), daemon=True)
         waiting.start()
-        waiting.join(30)
+        waiting.join(60)
         assert not waiting.is_alive(), "the server goes on"
 
 
@@ -156,7 +156,7 @@ def test_a_run_that_is_ended_from_outside_leaves_nothing_running(
             process.send_signal(kind)
             if whom == "all":
                 os.kill(worker, kind)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert not is_left(suite)
 
 

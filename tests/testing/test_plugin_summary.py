@@ -52,7 +52,7 @@ SUITE = """
         world.client.post("/quotes", json=NUMBER)
 
     def test_polling(world):
-        for _ in range(8):
+        for _ in range(20):
             world.client.get("/transactions")
 
     def test_network(world):
@@ -88,7 +88,9 @@ class Ran:
                 "url": [f"--simulator-url={self._origin}", "-n2"],
             }[where]
             (self._directory / where).mkdir()
-            self._outcomes[where] = suite(self._directory / where).run("--simulator-coverage", *arguments)
+            made = suite(self._directory / where)
+            run = made.run if "-n2" in arguments else made.run_here
+            self._outcomes[where] = run("--simulator-coverage", *arguments)
         return self._outcomes[where]
 
     def file(self, where: str) -> str:
@@ -142,17 +144,17 @@ def test_the_coverage_of_a_run_without_worlds_is_said(tmp_path: Path) -> None:
     made = Suite(tmp_path)
     made.write("pytest.ini", "[pytest]\nsimulator_coverage = true\nsimulator_fail_on_advice = info\n")
     made.write("test_it.py", "def test_it(): ...")
-    outcome = made.run()
+    outcome = made.run_here()
     assert outcome.code == 0
     assert outcome.has("exercised", "Nothing: no test had a world of the simulator.", "advice", "None.")
 
 
 def test_advice_below_the_severity_fails_nothing(tmp_path: Path) -> None:
     made = suite(tmp_path)
-    outcome = made.run("--simulator-fail-on-advice=error", "-k", "polling")
+    outcome = made.run_here("--simulator-fail-on-advice=error", "-k", "polling")
     assert outcome.code == 0
     assert outcome.has("advice of severity error and above", "None.")
-    outcome = made.run("--simulator-fail-on-advice=warning", "-k", "polling")
+    outcome = made.run_here("--simulator-fail-on-advice=warning", "-k", "polling")
     assert outcome.code == 1
     assert outcome.has("warning  fast_polling", "In: test_it.py::test_polling")
 
