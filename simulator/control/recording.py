@@ -219,8 +219,8 @@ class _Collector:
                 changed = {key: value for key, value in body.items() if key in _SETTINGS}
                 if changed:
                     yield _control(ended_ms, "PATCH", "/settings", changed)
-            case "fault" if "webhook" in body:
-                self._notes.append("faults of webhook deliveries, because receivers are not part of a scenario")
+            case "fault" if (body.get("webhook") or {}).get("endpoint_id"):
+                self._notes.append("a fault of one endpoint's deliveries, because receivers are not part of a scenario")
             case "call" | "activation" | "fault":
                 yield Done(
                     at_ms=row["at_ms"],

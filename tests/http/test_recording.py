@@ -162,6 +162,18 @@ def test_settings_faults_and_the_choice_of_weather_are_repeated(world: Remote) -
     world.advance(by="3m")
     text = recorded(world)
     assert "webhook_urls" not in text
+    assert "drop: true" in text
+    replayed(world, text)
+
+
+@pytest.mark.slow
+def test_a_fault_of_one_endpoint_is_left_out_and_it_is_said(world: Remote) -> None:
+    world.control("POST", "/faults", {"webhook": {"endpoint_id": "wh_1"}, "deliver": {"copies": 2}})
+    world.control("POST", "/faults", {"webhook": {"event": "transaction.created"}, "deliver": {"copies": 3}})
+    text = recorded(world)
+    assert "# Not recorded: a fault of one endpoint's deliveries, because receivers are not part of a scenario" in text
+    assert "copies: 2" not in text
+    assert "copies: 3" in text
     replayed(world, text)
 
 
