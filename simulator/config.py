@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from simulator.address import DEFAULT_HOST, DEFAULT_PORT
 from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_timestamp
 from simulator.kernel.dataclass import dataclass
-from simulator.wire import setting_model
+from simulator.wire import alternatives, setting_model
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import DEFAULTS, SettingSet, shown
 
@@ -67,8 +67,12 @@ def make_config(
     idle_timeout: str,
     request_timeout: str,
     state: str | None = None,
+    assume: tuple[str, ...] = (),
 ) -> Config:
-    """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones."""
+    """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
+
+    `assume`: what is to be assumed otherwise, each as `ID=ALTERNATIVE`.
+    """
     problems: list[str] = []
     port_number = _whole("--port", port, 65535, problems)
     if clock not in MODES:
@@ -88,6 +92,9 @@ def make_config(
     idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
     validated = _settings(settings, problems)
+    if assume:
+        validated["assumptions"], found = alternatives.chosen(assume)
+        problems += [f"--assume: {problem}" for problem in found]
     if problems:
         raise ConfigError(problems)
     return Config(
@@ -120,7 +127,7 @@ def _settings(given: dict[str, Any], problems: list[str]) -> SettingSet:
     values = {
         name: int(value) if name in _COUNTS and str(value).isdecimal() else value for name, value in given.items()
     }
-    if values == DEFAULTS:
+    if {**DEFAULTS, **values} == DEFAULTS:
         return {**DEFAULTS}
     try:
         return shown(setting_model.Settings.model_validate(values))

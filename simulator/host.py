@@ -25,7 +25,7 @@ from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario import loader
 from simulator.server.app import Application, ConnectionLimits, Steering, Way
-from simulator.server.endpoint import BASES
+from simulator.server.bases import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
 from simulator.wire import strict

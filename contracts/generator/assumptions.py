@@ -12,6 +12,7 @@ from pathlib import Path
 import simulator
 from contracts.generator.decisions import DECISIONS, Assumption, data_of
 from simulator.resources import ORDER
+from simulator.wire.alternatives import SWITCHES
 
 _PACKAGE = Path(simulator.__file__).parent
 _FILE = "assumptions.yaml"
@@ -69,6 +70,7 @@ def page() -> str:
         lines += _table(chapter, cells)
     for package, title, why in _CHAPTERS:
         lines += _table(title, ((entry, _sentence(entry.text), why) for entry in _of(package)))
+    lines += _switches()
     return "\n".join(lines) + "\n"
 
 
@@ -76,8 +78,31 @@ def _table(title: str, rows: Iterable[tuple[Assumption, str, str]]) -> list[str]
     lines = ["", f"## {title}", "", "| id | assumed | rests on it | why | how to find out |", "| - | - | - | - | - |"]
     for entry, text, why in rows:
         cells = (f'<a id="{entry.id}"></a>{entry.id}', text, entry.rests_on, why, entry.find_out)
-        lines.append("| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |")
+        lines.append(_row(cells))
     return lines
+
+
+def _switches() -> list[str]:
+    lines = [
+        "",
+        "## What can be switched",
+        "",
+        "A world can assume otherwise: `settings.assumptions` of `POST /_simulator/worlds` and `PATCH "
+        "/_simulator/settings` names the alternative by the id, and so does `rampsim serve --assume ID=ALTERNATIVE` of "
+        "every world. `rampsim assumptions` and `GET /_simulator/assumptions` show the same list.",
+        "",
+        "| id | usually | alternatives | ask the service | find out in the sandbox |",
+        "| - | - | - | - | - |",
+    ]
+    for switch in SWITCHES.values():
+        names = " ".join(f"`{name}`: {changes}" for name, changes in switch.alternatives.items())
+        cells = f"[{switch.id}](#{switch.id})", switch.assumed, names, switch.question, switch.call
+        lines.append(_row(cells))
+    return lines
+
+
+def _row(cells: Iterable[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|").replace("\n", " ") for cell in cells) + " |"
 
 
 def _sentence(text: str) -> str:

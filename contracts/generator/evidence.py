@@ -23,7 +23,7 @@ from simulator.scenario.clients import HttpClient, Reply
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.results import RunResult
 from simulator.scenario.runner import run
-from simulator.server.endpoint import BASES
+from simulator.server.bases import BASES
 from simulator.server.process import serving
 from simulator.server.runtime import Runtime
 from simulator.wire.json import JsonObject, loads

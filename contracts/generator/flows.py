@@ -21,7 +21,7 @@ from simulator.kernel.clock import HOUR_MS, SECOND_MS
 from simulator.scenario.drive import Advance, DriveAction, DriveCall, Receiver, has_receiver
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.filling import PLACEHOLDER
-from simulator.server.endpoint import BASES
+from simulator.server.bases import BASES
 from simulator.wire.json import with_texts
 from simulator.wire.settings import MANUAL_START
 

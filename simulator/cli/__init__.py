@@ -10,7 +10,18 @@ from collections.abc import Callable, Mapping
 
 import click
 
-from simulator.cli import certifying, comparing, conforming, insight, recording, scenarios, seeing, serve, steering
+from simulator.cli import (
+    assuming,
+    certifying,
+    comparing,
+    conforming,
+    insight,
+    recording,
+    scenarios,
+    seeing,
+    serve,
+    steering,
+)
 from simulator.version import __version__
 
 __all__ = ["main"]
@@ -30,6 +41,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "worlds": lambda: steering.worlds,
     "reset": lambda: steering.reset,
     "advice": lambda: insight.advice,
+    "assumptions": lambda: assuming.assumptions,
     "coverage": lambda: insight.coverage,
     "compare": lambda: comparing.compare,
     "certify": lambda: certifying.certify,

@@ -62,6 +62,12 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     default="10000",
 )
 @_option(
+    "--assume",
+    "ID=ALTERNATIVE: assume otherwise where the specification is silent; repeatable.  "
+    "`rampsim assumptions` lists what there is.",
+    multiple=True,
+)
+@_option(
     "--end-with-stdin",
     "End when standard input ends: with the program at its other end, whatever becomes of that.",
     is_flag=True,
@@ -69,7 +75,7 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
     state: str | None, control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str,
-    request_timeout: str, end_with_stdin: bool, **settings: Any,
+    request_timeout: str, assume: tuple[str, ...], end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
 
@@ -88,6 +94,7 @@ def serve(
                 scenarios=names if scenario else None, control_token=control_token, settings=settings,
                 is_loopback=is_loopback(host), allowed_hosts=allowed_host,
                 idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
+                assume=assume,
             )  # fmt: skip
         except ConfigError as error:
             fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)

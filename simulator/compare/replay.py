@@ -26,7 +26,7 @@ from simulator.scenario.clients import AsgiClient, Reply
 from simulator.scenario.drive import DriveAction
 from simulator.scenario.paths import paths_where
 from simulator.server.app import Application
-from simulator.server.endpoint import base_of
+from simulator.server.bases import base_of
 from simulator.wire.errors import ControlError
 from simulator.wire.json import JsonObject, with_texts
 from simulator.wire.records import find

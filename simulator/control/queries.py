@@ -37,7 +37,7 @@ from simulator.resources.webhooks import (
     resend,
 )
 from simulator.resources.webhooks import shapes as webhooks
-from simulator.server.endpoint import BASES
+from simulator.server.bases import BASES
 from simulator.server.runtime import Watcher
 from simulator.server.slices import first_of, json_list
 from simulator.wire.conditions import Condition, having, newest_of, oldest_of

@@ -25,7 +25,7 @@ from simulator.scenario.drive import METHODS
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.scenario.parts import is_name
 from simulator.scenario.recorder import Done, Locate, Recording, record
-from simulator.server.endpoint import BASES
+from simulator.server.bases import BASES
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.json import JsonObject, loads
 from simulator.wire.records import INDEX, find, render
@@ -33,7 +33,7 @@ from simulator.wire.records import INDEX, find, render
 _KEPT_HEADERS = {"idempotency-key": "Idempotency-Key", "x-simulator-scenario": "X-Simulator-Scenario"}
 _ABOVE_BODY = 5
 """How deep a body stands in a scenario: in its step, in the drive."""
-_SETTINGS = ("strict", "rate_limit")
+_SETTINGS = ("strict", "rate_limit", "assumptions")
 
 Rows: TypeAlias = Mapping[str, ControlOperation]
 """The rows of the control interface by their names."""

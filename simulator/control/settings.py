@@ -1,11 +1,41 @@
-"""The settings of a world, to be read and changed (control interface, chapter "Worlds")."""
+"""The settings of a world, and what it can assume otherwise (control interface, chapter "Worlds")."""
 
 from __future__ import annotations
 
+from typing_extensions import TypedDict
+
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.kernel.journal import Cause
+from simulator.wire.alternatives import SWITCHES
 from simulator.wire.setting_model import Settings
 from simulator.wire.settings import SettingSet, bound_journal, change_settings, settings_of
+
+
+class Alternative(TypedDict):
+    name: str
+    """The name by which a world chooses it."""
+    changes: str
+    """What is otherwise then."""
+
+
+class SwitchEntry(TypedDict):
+    id: str
+    """The id of the assumption, as contracts/assumptions.md has it."""
+    assumed: str
+    """What is assumed of the point that can be switched."""
+    alternatives: list[Alternative]
+    """What may be true instead, likeliest first."""
+    question: str
+    """The question to the real service, in words."""
+    call: str
+    """The calls to the real sandbox that answer it."""
+    in_force: str | None
+    """The alternative that this world has chosen; null where it assumes the usual."""
+
+
+class SwitchList(TypedDict):
+    data: list[SwitchEntry]
+    """The assumptions that can be switched."""
 
 
 async def get_settings(call: ControlCall) -> SettingSet:
@@ -22,6 +52,24 @@ async def patch_settings(call: ControlCall) -> SettingSet:
     return settings
 
 
+async def list_assumptions(call: ControlCall) -> SwitchList:
+    """The assumptions that a world can switch by `settings.assumptions`, and what this one has chosen."""
+    chosen = settings_of(call.world)["assumptions"]
+    return {
+        "data": [
+            {
+                "id": switch.id,
+                "assumed": switch.assumed,
+                "alternatives": [{"name": name, "changes": text} for name, text in switch.alternatives.items()],
+                "question": switch.question,
+                "call": switch.call,
+                "in_force": chosen.get(switch.id),
+            }
+            for switch in SWITCHES.values()
+        ]
+    }
+
+
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation("GET", "/settings", "get_settings", "Worlds", "The world's settings", get_settings),
     ControlOperation(
@@ -34,5 +82,13 @@ ROWS: tuple[ControlOperation, ...] = (
         200,
         Settings,
         recorded_as="settings",
+    ),
+    ControlOperation(
+        "GET",
+        "/assumptions",
+        "list_assumptions",
+        "Worlds",
+        "What the world can assume otherwise",
+        list_assumptions,
     ),
 )

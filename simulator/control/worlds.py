@@ -23,7 +23,7 @@ from simulator.resources.webhooks import webhook_key
 from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader, ScenarioError
-from simulator.server.endpoint import base_of
+from simulator.server.bases import base_of
 from simulator.wire.errors import ControlError
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject

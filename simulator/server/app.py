@@ -20,8 +20,9 @@ from starlette.websockets import WebSocketClose
 
 from simulator.address import CONTROL_BASE
 from simulator.kernel.dataclass import dataclass
+from simulator.server.bases import BASES
 from simulator.server.eager import Begun
-from simulator.server.endpoint import BASES, DEFECT, Endpoint
+from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
 from simulator.server.messages import CUT, NoCut, Outgoing, drop, head_of, read_body, route_path, write, write_raw
 from simulator.server.runtime import Runtime

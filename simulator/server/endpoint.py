@@ -20,9 +20,10 @@ from simulator.kernel.texts import Text
 from simulator.kernel.world import Origin, World
 from simulator.resources import webhooks
 from simulator.resources.auth import token_holder
-from simulator.server import faults, idempotency
+from simulator.server import answers, faults, idempotency
+from simulator.server.bases import split_base
 from simulator.server.gates import check_gates
-from simulator.server.messages import Incoming, Outgoing, body_of, public_key_of, token_of
+from simulator.server.messages import Incoming, Outgoing, public_key_of, token_of
 from simulator.server.ratelimit import count_call
 from simulator.server.request import Request, entry_of
 from simulator.server.runtime import Runtime
@@ -30,11 +31,9 @@ from simulator.wire import pipeline
 from simulator.wire.errors import ApiError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
-from simulator.wire.settings import settings_of
+from simulator.wire.settings import assumes, settings_of
 from simulator.wire.texts import json_text
 
-BASES = {"/v1": "sandbox", "/production/v1": "production"}
-"""Under which path each environment lies."""
 SCENARIO_HEADER = "x-simulator-scenario"
 
 DEFECT = (
@@ -89,7 +88,7 @@ class Endpoint:
         return outgoing
 
     def _begin(self, incoming: Incoming) -> Request:
-        environment, path = _split(incoming.path)
+        environment, path = split_base(incoming.path)
         return Request(incoming, environment, path, self._simulator.default, perf_counter(), token_of(incoming))
 
     def _finish(self, request: Request, outgoing: Outgoing) -> bool:
@@ -236,16 +235,19 @@ class Endpoint:
 
     def _performed(self, request: Request, operation: Operation, call: Call) -> _Answering:
         world, incoming = request.world, request.incoming
-        pipeline.admit(operation, call, check_gates)
+        gates_last = assumes(world, "H2", "body_before_permission")
+        pipeline.admit(operation, call, pipeline.no_gates if gates_last else check_gates)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
-        raw = body_of(incoming) if operation.takes_body else {}
-        strict = settings_of(world)["strict"]
+        raw = answers.body_sent(request) if operation.takes_body else {}
+        strict = settings_of(world)["strict"] or assumes(world, "H6", "unknown_is_refused")
         try:
             unknown = pipeline.validate(operation, call, raw, query, strict=strict)
         except ApiError as error:
             if operation.takes_body and not incoming.body and error.code in ("missing_parameter", "invalid_request"):
                 raise ApiError("invalid_request", "The body is empty; send a JSON object.", error.param) from None
             raise
+        if gates_last:
+            check_gates(operation, call)
         request.unknown_fields = tuple(unknown)
         origin = Origin(json_text(raw), self._scenario_of(request, call))
         key = idempotency.key_of(operation, incoming)
@@ -274,10 +276,10 @@ class Endpoint:
         stored = idempotency.recall(world, environment, key, wanted)
         if stored is not None:
             request.request_id, request.may_wait = stored.request_id, False  # its events went with the first call
-            return _outgoing(request, stored.status, stored.body.read(), {"Idempotent-Replayed": "true"})
+            return answers.outgoing(request, stored.status, stored.body.read(), idempotency.replay_mark(world))
 
         def bind(outgoing: Outgoing) -> None:
-            if outgoing.status in idempotency.BINDING_STATUSES:
+            if idempotency.binds(world, outgoing.status):
                 answer = idempotency.Stored(
                     wanted, outgoing.status, Text(outgoing.body), request.request_id, world.now_ms
                 )
@@ -346,7 +348,7 @@ class Endpoint:
         with world.change(cause, origin):
             try:
                 with world.store.attempt():
-                    outgoing = _outgoing(request, operation.status, dumps(probe.then(outcome)))
+                    outgoing = answers.answered(request, operation, probe.then(outcome))
             except (ApiError, IllegalMove) as error:
                 outgoing = self._refuse(request, error)
             bind(outgoing)
@@ -365,13 +367,13 @@ class Endpoint:
             answer = operation.action(call)
             if isinstance(answer, Probe):
                 return answer
-            return _outgoing(request, operation.status, b"" if answer is None else dumps(answer))
+            return answers.answered(request, operation, answer)
 
     def _refuse(self, request: Request, error: ApiError | IllegalMove) -> Outgoing:
         self._identify(request)
         if isinstance(error, IllegalMove):
             error = ApiError("invalid_state", f"Not possible in the present status: {error}")
-        return _outgoing(request, error.status, dumps(error.envelope(request.request_id)), error.headers)
+        return answers.refused(request, error)
 
     @staticmethod
     def _identify(request: Request) -> None:
@@ -396,22 +398,5 @@ class Endpoint:
             self._runtime.log_defect()
 
 
-def _outgoing(request: Request, status: int, body: bytes, headers: Mapping[str, str] | None = None) -> Outgoing:
-    return Outgoing(status, body, {"X-Request-Id": request.request_id, **(headers or {})})
-
-
 def _draw_id(world: World) -> str:
     return world.streams.identifier("req_", "ids.request")
-
-
-def base_of(environment: str) -> str:
-    """The path under which an environment lies."""
-    return next(base for base, name in BASES.items() if name == environment)
-
-
-def _split(path: str) -> tuple[str, str]:
-    """The environment of a full path ("" when it lies under no base) and the path below the base."""
-    for base, environment in BASES.items():
-        if path.startswith(base) and (len(path) == len(base) or path[len(base)] == "/"):
-            return environment, path[len(base) :]
-    return "", path

@@ -6,6 +6,7 @@ from simulator.resources.auth import permits, require_access
 from simulator.resources.profile import require_active, require_kyc
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call, Operation
+from simulator.wire.settings import assumes
 
 
 def check_gates(operation: Operation, call: Call) -> None:
@@ -20,5 +21,5 @@ def check_gates(operation: Operation, call: Call) -> None:
         raise ApiError("forbidden", "This key pair lacks the permission for this operation.")
     if operation.profile_gate:
         require_active(call.world)
-    if operation.money:
+    if operation.money or (operation.profile_gate and assumes(call.world, "H18", "kyc_for_every_call")):
         require_kyc(call.world)

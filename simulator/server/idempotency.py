@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Mapping
 from itertools import takewhile
 
 from simulator.kernel.clock import HOUR_MS
@@ -15,9 +16,28 @@ from simulator.server.messages import Incoming
 from simulator.wire.errors import ApiError
 from simulator.wire.json import canonical
 from simulator.wire.operation import Operation
+from simulator.wire.settings import assumes
 
-RETENTION_MS = 24 * HOUR_MS
-BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
+_RETENTION_MS = 24 * HOUR_MS
+_BINDING_STATUSES = frozenset({200, 201, 204, 404, 409, 422})
+_MARK = {"Idempotent-Replayed": "true"}
+
+
+def retention_ms(world: World) -> int:
+    """How long an answer is remembered."""
+    if assumes(world, "H14", "lapses_after_1h"):
+        return HOUR_MS
+    return 7 * 24 * HOUR_MS if assumes(world, "H14", "lapses_after_7d") else _RETENTION_MS
+
+
+def binds(world: World, status: int) -> bool:
+    """Whether an answer of this status is remembered under the key of its call."""
+    return status in _BINDING_STATUSES and (status < 300 or not assumes(world, "H14", "refusals_bind_no_key"))
+
+
+def replay_mark(world: World) -> Mapping[str, str]:
+    """The headers by which an answer says that it was given before."""
+    return {} if assumes(world, "H14", "replay_is_not_marked") else _MARK
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +79,7 @@ def place_of(environment: str, key: str) -> str:
 def is_kept(world: World, place: str) -> bool:
     """Whether an answer is remembered there."""
     stored = world.store[ANSWERS].get(place)
-    return stored is not None and world.now_ms - stored.at_ms < RETENTION_MS
+    return stored is not None and world.now_ms - stored.at_ms < retention_ms(world)
 
 
 def forget(world: World, place: str) -> None:
@@ -74,7 +94,9 @@ def recall(world: World, environment: str, key: str, wanted: bytes) -> Stored | 
     if stored is None or not is_kept(world, place):
         return None
     if stored.fingerprint != wanted:
-        raise ApiError("idempotency_conflict", "This Idempotency-Key was used with a different request.")
+        status = 422 if assumes(world, "H14", "conflict_answers_422") else 0
+        message = "This Idempotency-Key was used with a different request."
+        raise ApiError("idempotency_conflict", message, status=status)
     return stored
 
 
@@ -84,7 +106,8 @@ def remember(world: World, environment: str, key: str, stored: Stored) -> None:
     if place in table:
         table.delete(place)
     if world.is_first_in_hour("idempotency.hour"):
-        lapsed = takewhile(lambda item: world.now_ms - item[1].at_ms >= RETENTION_MS, table.items())
+        kept_ms = retention_ms(world)
+        lapsed = takewhile(lambda item: world.now_ms - item[1].at_ms >= kept_ms, table.items())
         for old, _ in list(lapsed):
             table.delete(old)
     table.put(place, stored)

@@ -92,15 +92,19 @@ def public_key_of(incoming: Incoming) -> str | None:
     return key if isinstance(key, str) else None
 
 
-def body_of(incoming: Incoming) -> JsonObject:
-    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13)."""
+def body_of(incoming: Incoming, other_types: int | None = 400) -> JsonObject:
+    """The JSON object of a body; an empty one counts as {} (decisions H4, H12, H13).
+
+    `other_types`: the status that a body is refused with whose type is not JSON; None: it is read all the same.
+    """
     if incoming.body is None:
         raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.")
     if not incoming.body:
         return {}
     kind = incoming.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json" and not (kind.startswith("application/") and kind.endswith("+json")):
-        raise ApiError("invalid_request", "Send the body with Content-Type: application/json.")
+    is_json = kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
+    if not is_json and other_types is not None:
+        raise ApiError("invalid_request", "Send the body with Content-Type: application/json.", status=other_types)
     return json_object(incoming.body)
 
 

@@ -12,6 +12,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Event
 from simulator.kernel.texts import Text
 from simulator.kernel.world import World
+from simulator.wire import wording
 from simulator.wire.json import JsonObject, Shown, dumps
 from simulator.wire.rows import by_name
 
@@ -299,15 +300,14 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
     """An event with its raw envelope, not yet in the journal; KeyError for a type outside the catalogue."""
     _ = EVENT_TYPES[event_type]
     now_ms, event_id = world.now_ms, world.streams.identifier("evt_", "ids.event")
-    raw = dumps(
-        {
-            "id": event_id,
-            "type": event_type,
-            "created_at": format_timestamp(now_ms),
-            "livemode": environment == "production",
-            "data": {"object": subject},
-        }
-    )
+    envelope: JsonObject = {
+        "id": event_id,
+        "type": event_type,
+        "created_at": format_timestamp(now_ms),
+        "livemode": environment == "production",
+        "data": {"object": subject},
+    }
+    raw = dumps(wording.answer(world, envelope))
     return Event(
         id=event_id,
         sequence=world.next_sequence("event"),

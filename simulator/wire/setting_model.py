@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from pydantic import Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, create_model
 
+from simulator.wire import alternatives
 from simulator.wire.fields import Body
-from simulator.wire.shapes import Meanings
+from simulator.wire.shapes import Meanings, OneOf
 
 RATE_LIMIT_PATTERN = r"^[1-9][0-9]{0,8}/[1-9][0-9]{0,8}$"
 
@@ -40,6 +41,31 @@ WebhookTimestamp = Annotated[
 ]
 
 
+class _Assumptions(Body, extra="forbid"):
+    """The alternative that is to be in force, by the id of the assumption."""
+
+
+def _member(switch: alternatives.Switch) -> tuple[object, None]:
+    def known(name: str) -> str:
+        if why := switch.why_not(name):
+            raise ValueError(why)
+        return name
+
+    words = AfterValidator(known), OneOf(switch.alternatives), Field(description=switch.assumed)
+    return Annotated[str, *words] | None, None
+
+
+def _named(model: Body) -> dict[str, str]:
+    return {name: getattr(model, name) for name in sorted(model.model_fields_set) if getattr(model, name) is not None}
+
+
+if TYPE_CHECKING:
+    Assumptions: TypeAlias = dict[str, str]
+else:  # a member for each assumption, so that what is wrong is told by its name
+    _members = {switch.id: _member(switch) for switch in alternatives.SWITCHES.values()}
+    Assumptions = Annotated[create_model("Assumptions", __base__=_Assumptions, **_members), AfterValidator(_named)]
+
+
 class Settings(Body):
     """All settings with their defaults."""
 
@@ -59,3 +85,5 @@ class Settings(Body):
     """How many bytes of each it keeps."""
     timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     """How many timers may fire at one instant before the world is taken to run in circles."""
+    assumptions: Assumptions = Field(default_factory=dict)
+    """What is to be assumed otherwise than usual, by the id of the assumption; what is not named is as usual."""

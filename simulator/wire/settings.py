@@ -1,6 +1,7 @@
 """The settings of a world: how tolerant it is, how often it may be called, where webhooks may go.
 
-Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls).
+Decisions H6 (strict), H15 (rate_limit, rate_limit_clock), W2 (webhook_timestamp) and W3 (webhook_urls). And what is
+assumed otherwise there: whatever rests on an assumption that can be switched asks `assumes`.
 """
 
 from __future__ import annotations
@@ -41,6 +42,8 @@ class SettingSet(TypedDict):
     """How many bytes of each it keeps."""
     timers_per_instant: Count
     """How many timers may fire at one instant before the world is taken to run in circles."""
+    assumptions: Mapping[str, str]
+    """What is assumed otherwise than usual: the alternative in force, by the id of the assumption."""
 
 
 def _set(members: Mapping[str, object]) -> SettingSet:
@@ -56,6 +59,7 @@ DEFAULTS: SettingSet = {
     "journal_limit": 10_000,
     "journal_bytes": 64 * 1024 * 1024,
     "timers_per_instant": 10_000,
+    "assumptions": {},
 }
 """What `Settings` has where nobody says otherwise, without making it: that is 2 ms of a start."""
 
@@ -77,6 +81,21 @@ def settings_of(world: World) -> SettingSet:
     if stored is None or len(stored) < len(DEFAULTS):  # stored by a version that had fewer settings
         return _set({**DEFAULTS, **(stored or {})})
     return _set(stored)
+
+
+def assumes(world: World, assumption: str, alternative: str) -> bool:
+    """Whether an alternative of an assumption is in force; both are written as they stand in `alternatives.json`."""
+    stored = world.store[SETTINGS].get("settings")
+    return stored is not None and stored.get("assumptions", _NOTHING).get(assumption) == alternative
+
+
+def assumes_anything(world: World) -> bool:
+    """Whether any alternative is in force."""
+    stored = world.store[SETTINGS].get("settings")
+    return stored is not None and bool(stored.get("assumptions"))
+
+
+_NOTHING: Mapping[str, str] = {}
 
 
 def bound_journal(world: World) -> None:

@@ -96,6 +96,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "SIMULATOR_IDLE_TIMEOUT": "20",
         "SIMULATOR_REQUEST_TIMEOUT": "10",
         "SIMULATOR_TIMERS_PER_INSTANT": "60",
+        "SIMULATOR_ASSUME": "H14=lapses_after_1h H1=creating_answers_200",
     }
     with process(**variables) as (_, lines):
         world = world_of(lines, "sesame")
@@ -110,6 +111,7 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "journal_limit": 50,
         "journal_bytes": 100_000,
         "timers_per_instant": 60,
+        "assumptions": {"H14": "lapses_after_1h", "H1": "creating_answers_200"},
     }
 
 

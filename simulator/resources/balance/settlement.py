@@ -24,6 +24,7 @@ from simulator.wire.actions import Action, ActionCall
 from simulator.wire.arrivals import LIGHTNING, deliver
 from simulator.wire.fields import Nothing
 from simulator.wire.records import Arrival, move, present
+from simulator.wire.settings import assumes
 
 
 def _credit(world: World, transaction: Transaction, purpose: str, sign: int) -> None:
@@ -81,7 +82,8 @@ def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
-    tx_hash = _send_hash(call.world, call.target, call.parameters.tx_hash)
+    late = assumes(call.world, "S16", "send_hash_at_completion")
+    tx_hash = None if late else _send_hash(call.world, call.target, call.parameters.tx_hash)
     return move(call.world, replace(call.target, tx_hash=tx_hash), "broadcast")
 
 
@@ -91,7 +93,7 @@ def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transactio
     The hash is that of the broadcast unless another is given.
     """
     world, send, given = call.world, call.target, call.parameters.tx_hash
-    tx_hash = send.tx_hash if given is None else _send_hash(world, send, given)
+    tx_hash = _send_hash(world, send, given) if given is not None or send.tx_hash is None else send.tx_hash
     world.ledger.post_hold(world.now_ms, send.id, send.fee.total)
     send = move(world, replace(send, tx_hash=tx_hash), "complete")
     network = LIGHTNING if send.lightning is not None else send.received.chain

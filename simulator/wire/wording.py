@@ -1,0 +1,85 @@
+"""How answers, events and refusals are written where a world assumes otherwise than usual.
+
+What they say is decided elsewhere; here it is worded: the code of a refusal, the form of a timestamp, what is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, TypeVar
+
+from simulator.kernel.world import World
+from simulator.wire.errors import ApiError
+from simulator.wire.json import JsonObject
+from simulator.wire.settings import assumes, assumes_anything
+
+ShownT = TypeVar("ShownT", bound=Mapping[str, object])
+
+_Rewrite: TypeAlias = Callable[[str, object], object]
+"""What stands in place of a value, by the name of the member that it is in; `_ABSENT`: nothing."""
+
+_ABSENT = object()
+_TIMESTAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]{3}Z")
+_GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason", "memo"})
+"""Members with the caller's own words: kept as they are, and null where nothing was given."""
+
+
+def refusal(world: World, error: ApiError) -> ApiError:
+    """A refusal as this world words it (decisions H3 to H5, H17)."""
+    if not assumes_anything(world):
+        return error
+    status, code, headers = error.status, error.code, error.headers
+    if status == 405 and assumes(world, "H3", "wrong_method_answers_404"):
+        return ApiError("not_found", "There is no such path.")
+    if code == "missing_parameter":
+        if assumes(world, "H4", "answers_422"):
+            status = 422
+        elif assumes(world, "H4", "answers_invalid_request"):
+            code = "invalid_request"
+    elif code == "invalid_parameter" and status == 400:
+        if assumes(world, "H5", "answers_422"):
+            status = 422
+        elif assumes(world, "H5", "answers_invalid_request"):
+            code = "invalid_request"
+    elif code in ("invalid_credentials", "environment_mismatch") and assumes(world, "H17", "answers_unauthorized"):
+        code = "unauthorized"
+    return ApiError(code, error.message, error.param, status, headers)
+
+
+def envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
+    """The error envelope of a refusal (decision H11)."""
+    return error.envelope(None if assumes(world, "H11", "only_in_the_header") else request_id)
+
+
+def answer(world: World, shown: ShownT) -> ShownT:
+    """An answer, or what an event tells of, as this world writes it (decisions H10 and H19)."""
+    if not assumes_anything(world):
+        return shown
+    for rewrite in _rewrites(world):
+        shown = _rewritten(shown, rewrite, "")  # type: ignore[assignment]  # an object stays one
+    return shown
+
+
+def _rewrites(world: World) -> list[_Rewrite]:
+    found: list[_Rewrite] = []
+    if assumes(world, "H10", "whole_seconds"):
+        found.append(lambda name, value: f"{value[:-5]}Z" if _is_time(name, value) else value)  # type: ignore[index]
+    elif assumes(world, "H10", "offset_for_utc"):
+        found.append(lambda name, value: f"{value[:-1]}+00:00" if _is_time(name, value) else value)  # type: ignore[index]
+    if assumes(world, "H19", "not_given_is_absent"):
+        found.append(lambda name, value: _ABSENT if value is None and name in _GIVEN else value)
+    return found
+
+
+def _is_time(name: str, value: object) -> bool:
+    return isinstance(value, str) and name not in _GIVEN and _TIMESTAMP.fullmatch(value) is not None
+
+
+def _rewritten(value: object, rewrite: _Rewrite, name: str) -> object:
+    if isinstance(value, Mapping):
+        members = ((key, _rewritten(member, rewrite, key)) for key, member in value.items())
+        return {key: member for key, member in members if member is not _ABSENT}
+    if isinstance(value, list):
+        return [_rewritten(item, rewrite, name) for item in value]
+    return rewrite(name, value)
