@@ -92,7 +92,8 @@ is completed. The books may take five seconds to come right. The application hea
 their events alone, and makes an order when the first event of its `reference` comes. One that books only what it
 ordered itself is given `--order`: a command that has it make an order, an onramp that waits for its payment, and prints
 the id of the transaction. Where the books show no order of the examination, the rules that only books can judge are
-skipped. Both commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`,
+skipped. `--settle` is a command that runs before the books are read: the job by which the application picks up what it
+has missed. All commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`,
 `SIMULATOR_SECRET_KEY` and `SIMULATOR_WEBHOOK_KEY`.
 
 **A receiver that does everything right** ships, in 200 lines of the standard library, to be read and to compare with:

@@ -85,12 +85,16 @@ class Claim:
 
 @dataclass
 class Exam:
-    """One receiver under examination, at `url`; `quick_seconds` how long
-    its answers may take, `outage_seconds` how long an outage waits for what it does after its answer."""
+    """One receiver under examination, at `url`.
+
+    `patience_seconds`: how long an answer is waited for; `quick_seconds`: how long it may take; `outage_seconds`: how
+    long an outage waits for what the receiver does after its answer.
+    """
 
     url: str
     stage: Stage
     post: Post
+    patience_seconds: float
     quick_seconds: float
     outage_seconds: float
     answered: bool = False

@@ -232,10 +232,10 @@ RULES: tuple[Rule, ...] = (
         playing.retry_after_failure, ("valid-event", "booked-once", "duplicate-event"), booked=True,
     ),
     Rule(
-        "calls-back-before-answering", "Its answer does not wait for a call to the interface",
-        f"{_RULES}, 1; Limits: webhook acknowledgement", f"2xx within {QUICK_SECONDS:g} s",
-        "Store the event, answer 200, and read the object anew afterwards: while the interface is slow, all your "
-        "acknowledgements would be too late, and every event would come again.",
+        "calls-back-before-answering", "While the interface is slow it answers all the same",
+        f"{_RULES}, 1; Limits: webhook acknowledgement", "2xx within the 10 s that the service waits",
+        "It calls back before it answers, so its acknowledgement comes too late, and every event comes again. Store "
+        "the event, answer 200, and read the object anew afterwards; or give up that call after a few seconds.",
         playing.calls_back_before_answering, ("valid-event",),
     ),
 )  # fmt: skip

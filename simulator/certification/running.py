@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 
+from simulator.certification.application import printed
 from simulator.certification.books import Line, read_books, wrong_with
 from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
 from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
@@ -33,7 +34,7 @@ class Settings:
     """What is examined, and how.
 
     `simulator`: a running one that was named; without it the one at `usual`, or one that is started there.
-    `only` and `skip` are names of rules, `books` and `order` what the options of these names say.
+    `only` and `skip` are names of rules, `books`, `order`, `settle` what the options say.
     `patience_seconds`: how long an answer is waited for, as the service does; `quick_seconds`: how long it may take;
     `books_seconds`: how long the books may take to come right; `outage_seconds`: how long an outage waits for what a
     receiver does after its answer.
@@ -48,6 +49,7 @@ class Settings:
     skip: Sequence[str] = ()
     books: str | None = None
     order: str | None = None
+    settle: str | None = None
     patience_seconds: float = 10.0
     quick_seconds: float = QUICK_SECONDS
     books_seconds: float = 5.0
@@ -126,6 +128,8 @@ class Examination:
 
     def _books(self) -> list[Line]:
         """The books, once they are right and stay so; else as they are when patience ends. Unusable."""
+        if self._settings.settle:
+            printed("--settle", self._settings.settle, self._exam.stage.variables)
         deadline = time.monotonic() + self._settings.books_seconds
         before: list[Line] | None = None
         while True:
@@ -160,7 +164,8 @@ async def certify(settings: Settings, began: Callable[[Report], None], heard: Ca
         report = Report(settings.url, settings.key, stage.told, stage.keys)
         started = time.monotonic()
         began(report)
-        exam = Exam(settings.url, stage, post, settings.quick_seconds, settings.outage_seconds)
+        limits = settings.patience_seconds, settings.quick_seconds, settings.outage_seconds
+        exam = Exam(settings.url, stage, post, *limits)
         await asyncio.to_thread(lambda: Examination(settings, exam, report, heard).run())
         report.seconds = time.monotonic() - started
     return report

@@ -24,6 +24,8 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--order", metavar="COMMAND",
               help="Has the application make an order, an onramp that waits for its payment, and prints the id of its "
               "transaction: for books that know only what the application ordered itself.")  # fmt: skip
+@click.option("--settle", metavar="COMMAND",
+              help="Runs before the books are read: a job that picks up what the application has missed.")  # fmt: skip
 @click.option("--json", "as_json", metavar="FILE", type=_FILE, help="Write the report as JSON here.")
 @click.option("--junit", metavar="FILE", type=_FILE, help="Write JUnit XML here.")
 @click.option("--simulator", metavar="URL", envvar="SIMULATOR_URL", show_envvar=True,
@@ -32,7 +34,7 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--control-token", envvar="SIMULATOR_CONTROL_TOKEN", show_envvar=True, help="Token of that simulator.")
 def certify(
     url: str, webhook_key: str, only: tuple[str, ...], skip: tuple[str, ...], books: str | None, order: str | None,
-    as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
+    settle: str | None, as_json: Path | None, junit: Path | None, simulator: str | None, control_token: str | None,
 ) -> None:  # fmt: skip
     """Examine the webhook receiver at URL: does it take what is genuine, refuse what is forged, and count once?
 
@@ -65,6 +67,7 @@ def certify(
         skip=skip,
         books=books,
         order=order,
+        settle=settle,
     )
     try:
         report = asyncio.run(

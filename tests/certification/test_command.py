@@ -153,6 +153,7 @@ def test_the_simulator_that_was_named_does_not_answer() -> None:
         (("--json", "nowhere/report.json"), "there is no such directory"),
         (("--books", "exit 3"), "`exit 3` ended with 3"),
         (("--order", "echo done"), "`echo done` printed 'done', and not the id of the onramp that it made"),
+        (("--settle", "exit 5", "--books", "true", "--only", "booked-once"), "--settle: `exit 5` ended with 5"),
         (("--order", "exit 4"), "--order: `exit 4` ended with 4"),
         (("--books", "echo hello"), "line 1 is 'hello'; every line is JSON like"),
         (("--books", "http://127.0.0.1:1/books"), "http://127.0.0.1:1/books does not answer"),
@@ -259,6 +260,25 @@ def test_the_clock_of_the_timestamps_is_that_of_the_world(start: Start) -> None:
     sent = dict(report.results[0].exchanges[0].headers)
     assert sent["X-Timestamp"] == "1767600000000"  # 2026-01-05T08:00Z, where its clock stands
     assert report.results[0].verdict == "fail"  # the receiver's own clock is the wall's
+
+
+def test_what_an_application_has_missed_it_may_pick_up_by_a_job(start: Start) -> None:
+    handler, kind = wrong.failure_swallowed()
+
+    class Settling(handler):  # type: ignore[misc, valid-type]
+        def do_GET(self) -> None:  # noqa: N802
+            if self.path == "/settle":
+                with self.shop.lock, self.shop.rows:
+                    self.shop.rows.execute("UPDATE inbox SET done = 0")
+                self.shop.more.set()
+            super().do_GET()
+
+    receiver = start(Settling, kind)
+    only = ("retry-after-failure",)
+    assert [one.verdict for one in receiver.examined(only=only).results] == ["fail"]
+    job = f"import urllib.request; urllib.request.urlopen('{receiver.origin}/settle')"
+    report = receiver.examined(only=only, settle=f'{sys.executable} -c "{job}"', books_seconds=5)
+    assert [one.verdict for one in report.results] == ["pass"]
 
 
 ORDERING = """

@@ -190,7 +190,7 @@ def order_unknown_404() -> Kinds:
 
 @caught_by("calls-back-before-answering", quick_seconds=1.0)
 def reads_before_it_answers() -> Kinds:
-    """It reads the transaction anew, and answers afterwards."""
+    """It reads the transaction anew, however long that takes, and answers afterwards."""
 
     def take(self: Handler, event: Any) -> None:
         with suppress(OSError):
