@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from simulator.testing import Delivery, World
+from simulator.testing.books import Ledger
 from tests.integrators.shop.books import Books
 
 ZERO = Decimal(0)
@@ -25,9 +26,9 @@ class Finding(NamedTuple):
 
 def judge(world: World, books: Books, deliveries: Iterable[Delivery] = ()) -> list[Finding]:
     """Compare the books with the simulator's ledger and transactions, and look at what was acknowledged."""
-    made = transactions_of(world)
+    made, ledger = transactions_of(world), world.ledger()
     references = dict.fromkeys([order.reference for order in books.orders()] + list(made))
-    findings = [finding for name in references for finding in _judge_order(world, books, name, made.get(name, []))]
+    findings = [finding for name in references for finding in _judge_order(ledger, books, name, made.get(name, []))]
     return findings + _judge_deliveries(world, books, deliveries)
 
 
@@ -40,7 +41,7 @@ def transactions_of(world: World) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _judge_order(world: World, books: Books, reference: str, made: list[dict[str, Any]]) -> Iterable[Finding]:
+def _judge_order(ledger: Ledger, books: Books, reference: str, made: list[dict[str, Any]]) -> Iterable[Finding]:
     completed = [transaction for transaction in made if transaction["status"] == "completed"]
     delivered = sum((Decimal(transaction["destination_amount"]) for transaction in completed), ZERO)
     order = next((order for order in books.orders() if order.reference == reference), None)
@@ -56,14 +57,13 @@ def _judge_order(world: World, books: Books, reference: str, made: list[dict[str
     elif booked > delivered or (order and made and order.state not in {transaction["status"] for transaction in made}):
         yield Finding("disagrees", reference, told)
     else:
-        yield from _judge_ledger(world, reference, made, money.paid if money else ZERO, money.fee if money else ZERO)
+        yield from _judge_ledger(ledger, reference, made, money.paid if money else ZERO, money.fee if money else ZERO)
 
 
 def _judge_ledger(
-    world: World, reference: str, made: list[dict[str, Any]], paid: Decimal, fee: Decimal
+    ledger: Ledger, reference: str, made: list[dict[str, Any]], paid: Decimal, fee: Decimal
 ) -> Iterable[Finding]:
     """What was paid and the fee, by the ledger's entries alone."""
-    ledger = world.ledger()
     postings = [row for one in made for entry in ledger.of(one["id"]) for row in entry["postings"]]
 
     def moved(*accounts: str) -> Decimal:
@@ -71,8 +71,7 @@ def _judge_ledger(
 
     if moved("fees") != fee:
         yield Finding("disagrees", reference, f"the books say a fee of {fee}, the ledger {moved('fees')}")
-    still_held = moved("held", "clearing")
-    from_balance = -moved("available") - still_held
+    from_balance = -moved("available", "held")
     if any(one["type"] == "withdraw" for one in made) and from_balance != paid:
         yield Finding("disagrees", reference, f"the books say {paid} was paid, the ledger {from_balance}")
 
