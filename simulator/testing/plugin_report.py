@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from simulator.testing.worlds import World
 
 DIRECTORY = ".rampsim"
+_NOT_POSSIBLE = "not possible"
 _LONGEST_NAME = 100
 """Of a scenario."""
 _USUAL_SEED = 1
@@ -42,8 +43,9 @@ class Keeper(NamedTuple):
         repeat = _said(lambda: self._scenario(test, world))
         lines = [_said(world.timeline), "", f"Repeat what the test did:  {repeat}"]
         if self.keeps:
-            lines.append(f"Look at its world:         {self.look(test, world)}")
-            if self.has_socket and not self.outlives:
+            look = self.look(test, world)
+            lines.append(f"Look at its world:         {look}")
+            if self.has_socket and not self.outlives and not look.startswith(_NOT_POSSIBLE):
                 lines.append(f"  as long as this run lasts: {world.dashboard_url}")
         return "\n".join(lines)
 
@@ -91,4 +93,4 @@ def _said(tell: Callable[[], str]) -> str:
     try:
         return tell()
     except Exception as error:  # whatever it is, the test has failed for something else
-        return f"not possible: {error or type(error).__name__}"
+        return f"{_NOT_POSSIBLE}: {error or type(error).__name__}"

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
+from importlib.metadata import entry_points
+from pathlib import Path
 
 import pytest
 
 from tests.testing.suites import Outcome, Suite
+
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin")]
 
 SUITE = '''
     import urllib.request
@@ -144,7 +146,7 @@ def test_a_wrong_marker_is_said_without_a_traceback(outcome: Outcome, name: str,
     assert not any(trace in section for trace in ("Traceback", ".py:", "During handling")), section
 
 
-def test_a_test_without_fixtures_of_the_kit_imports_nothing_of_it(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_a_test_without_fixtures_of_the_kit_imports_nothing_of_it(tmp_path: Path) -> None:
     suite = Suite(tmp_path)
     suite.write(
         "test_it.py",
@@ -163,9 +165,10 @@ def test_a_test_without_fixtures_of_the_kit_imports_nothing_of_it(tmp_path) -> N
     assert list(suite.temporary.glob("rampsim*")) == []
 
 
-def test_pytest_finds_the_plugin_and_shows_its_options_under_one_heading() -> None:
-    command = [sys.executable, "-m", "pytest", "-p", "no:schemathesis", "-p", "no:hypothesispytest", "--help"]
-    text = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+def test_pytest_finds_the_plugin_and_shows_its_options_under_one_heading(tmp_path: Path) -> None:
+    [found] = [point for point in entry_points(group="pytest11") if point.name == "rampsim"]
+    assert found.value == "simulator.testing.plugin"
+    text = Suite(tmp_path).run("--help").text
     group = text.partition("rampsim: a simulator of the ramp service for your tests:")[2].partition("\n\n")[0]
     for option in ("-url=URL", "={process,inprocess}", "-keep={failed,always,never}", "-coverage",
                    "-fail-on-advice={info,warning,error}"):  # fmt: skip

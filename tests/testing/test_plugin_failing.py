@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from simulator.cli import main
 from tests.testing.suites import Outcome, Suite, worlds_at
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-failing")]
 
 FAILING = """
     import pytest
@@ -160,6 +160,7 @@ def test_a_world_that_cannot_be_asked_hides_nothing(ran: Ran) -> None:
     shown = sections(ran.outcome, "test_whose_server_is_gone")
     assert "ValueError: my own failure" in shown
     assert "Repeat what the test did:  not possible: " in shown
+    assert "as long as this run lasts" not in shown
 
 
 def test_names_of_tests_become_names_of_files(ran: Ran) -> None:

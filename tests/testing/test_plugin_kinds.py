@@ -8,7 +8,7 @@ import pytest
 
 from tests.testing.suites import Outcome, Suite
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-kinds")]
 
 NO_SOCKETS = """
     import socket

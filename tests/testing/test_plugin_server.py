@@ -77,6 +77,7 @@ def crowd(tmp_path_factory: pytest.TempPathFactory) -> tuple[Suite, Outcome]:
     return suite, suite.run("-n8")
 
 
+@pytest.mark.xdist_group("plugin-crowd")
 def test_eight_workers_share_one_server_and_never_see_each_others_data(crowd: tuple[Suite, Outcome]) -> None:
     suite, outcome = crowd
     assert [how for name, how in outcome.tests.items() if "crowd" in name] == ["passed"] * 40, outcome.text
@@ -85,6 +86,7 @@ def test_eight_workers_share_one_server_and_never_see_each_others_data(crowd: tu
     assert len(set(noted)) == 1
 
 
+@pytest.mark.xdist_group("plugin-crowd")
 def test_a_worker_that_is_killed_leaves_nothing_running(crowd: tuple[Suite, Outcome]) -> None:
     suite, outcome = crowd
     assert (suite.directory / "killed").exists()

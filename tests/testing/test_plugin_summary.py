@@ -10,7 +10,7 @@ import pytest
 
 from tests.testing.suites import Outcome, Suite
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-summary")]
 
 SUITE = """
     import pytest
