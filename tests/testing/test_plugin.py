@@ -168,15 +168,12 @@ def test_a_test_without_fixtures_of_the_kit_imports_nothing_of_it(tmp_path: Path
 def test_pytest_finds_the_plugin_and_shows_its_options_under_one_heading(tmp_path: Path) -> None:
     [found] = [point for point in entry_points(group="pytest11") if point.name == "rampsim"]
     assert found.value == "simulator.testing.plugin"
-    text = Suite(tmp_path).run("--help").text
+    suite = Suite(tmp_path)
+    text = suite.run("--help").text
     group = text.partition("rampsim: a simulator of the ramp service for your tests:")[2].partition("\n\n")[0]
     for option in ("-url=URL", "={process,inprocess}", "-keep={failed,always,never}", "-coverage",
                    "-fail-on-advice={info,warning,error}"):  # fmt: skip
         assert f"--simulator{option}" in group.replace("\n", "")
+    text = suite.run("--markers").text
     for marker in ("scenario(*names_or_paths)", "clock(now)", "seed(number)", "world(**body)"):
-        assert (
-            f"@pytest.mark.{marker}"
-            in subprocess.run(
-                [sys.executable, "-m", "pytest", "--markers"], capture_output=True, text=True, check=True
-            ).stdout
-        )
+        assert f"@pytest.mark.{marker}" in text
