@@ -128,6 +128,18 @@ def test_a_token_that_lapses_is_renewed_once(shop: Rig) -> None:
     assert shop.judged() == []
 
 
+def test_a_webhook_is_acknowledged_while_the_shop_waits_to_sign_in(shop: Rig) -> None:
+    shop.onramp("A-1")
+    shop.world.advance("14s")
+    shop.world.act("revoke_key", public_key=shop.world.keys.public_key)
+    shop.renew_keys(shop.world.act("create_key")["resource"])
+    with shop.world.fault("POST /auth/token", respond={"status": 503, "code": "service_unavailable"}, times=3) as fault:
+        shop.onramp("B-2")
+    assert fault.hits == 3
+    assert {(delivery["status"], delivery["attempt"]) for delivery in shop.world.deliveries()} == {("succeeded", 1)}
+    assert shop.judged() == []
+
+
 def test_a_key_pair_that_is_revoked_is_tried_once_more_and_no_longer(shop: Rig) -> None:
     shop.onramp("A-1")
     shop.world.act("revoke_key", public_key=shop.world.keys.public_key)

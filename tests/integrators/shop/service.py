@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -39,7 +38,6 @@ class Service:
             base_url=settings.base_url, timeout=SECONDS_TO_ANSWER, transport=transport, trust_env=False
         )
         self._token: str | None = None
-        self._signing_in = threading.Lock()
 
     def get(self, path: str, query: Mapping[str, str | int] | None = None, *, tries: int = TRIES) -> Document:
         """A resource, or a page of a list. Refused, Unknown."""
@@ -75,12 +73,11 @@ class Service:
         return self._tried(method, path, tries, self._renewed(token, tries), **parts)
 
     def _renewed(self, lapsed: str | None, tries: int) -> str:
-        """Another token than the one that has lapsed; threads that miss it at the same time share the new one."""
-        with self._signing_in:
-            if self._token is None or self._token == lapsed:
-                keys = {"public_key": self.settings.public_key, "secret_key": self.settings.secret_key}
-                self._token = str(self._tried("POST", "/auth/token", tries, None, json=keys)["access_token"])
-            return self._token
+        """Another token than the one that has lapsed. Threads that miss it at one moment get one each: no harm."""
+        if self._token is None or self._token == lapsed:
+            keys = {"public_key": self.settings.public_key, "secret_key": self.settings.secret_key}
+            self._token = str(self._tried("POST", "/auth/token", tries, None, json=keys)["access_token"])
+        return self._token
 
     def _tried(
         self,
