@@ -73,6 +73,11 @@ def refund_not_booked(exam: Exam) -> None:
     for kind in ("transaction.failed", "transaction.refunded"):
         exam.accepted(exam.send(kind, order.event(kind)))
     exam.claim(order, "it failed after it was paid, and the payer got the money back", paid_out=False)
+    order = exam.order("-after-completed")
+    exam.accepted(*_story(exam, order))
+    order.stage.act("refund", order.id)
+    exam.accepted(exam.send("transaction.refunded, after transaction.completed", order.event("transaction.refunded")))
+    exam.claim(order, "it was completed, and then the payer got the money back", paid_out=False)
 
 
 def forged_not_booked(exam: Exam) -> None:

@@ -133,7 +133,9 @@ class Report:
         counts = Counter(one.verdict for one in self.results)
         tail = f"{counts['pass']} of {len(self.results)} rules hold"
         tail += f", {counts['fail']} do{'es' if counts['fail'] == 1 else ''} not" if counts["fail"] else ""
-        tail += f", {counts['skipped']} were skipped" if counts["skipped"] else ""
+        tail += (
+            f", {counts['skipped']} {'was' if counts['skipped'] == 1 else 'were'} skipped" if counts["skipped"] else ""
+        )
         return f"{'Certified' if self.certified else 'Not certified'}: {tail} ({self.seconds:.1f} s)."
 
     def json(self) -> str:

@@ -186,8 +186,8 @@ RULES: tuple[Rule, ...] = (
     Rule(
         "refund-not-booked", "What was refunded is not in the books as delivered", "Events: Event types",
         "the books say 0",
-        "Take back what was booked when transaction.failed or transaction.refunded comes; only `completed` is final "
-        "for the customer's money.",
+        "Take back what was booked when transaction.failed or transaction.refunded comes, also after `completed`: "
+        "it is the one state after which money still goes back.",
         playing.refund_not_booked, ("booked-once",), by_books=True, booked=True,
     ),
     Rule(

@@ -442,6 +442,9 @@ class Adding(Watched):
             self.rows.execute("UPDATE inbox SET done = 1 WHERE number = ?", (number,))
             if found is not None and found["status"] == "completed":
                 self.add(found)
+            if found is not None and found["status"] == "refunded":
+                values = (found["reference"], "refunded", "0", found["asset"])
+                self.rows.execute("INSERT OR REPLACE INTO orders VALUES (?, ?, ?, ?)", values)
 
     def add(self, thing: Any) -> None:
         name = thing["reference"]
@@ -483,6 +486,17 @@ def paid_is_final() -> Kinds:
                 self.put({**thing, "status": "completed"}, str(thing["destination_amount"]))
 
     return Handler, Early
+
+
+@caught_by("refund-not-booked", books=True)
+def completed_is_final() -> Kinds:
+    """It books what is completed, and hears of no refund after that."""
+
+    class Final(Trusting):
+        def moves(self, old: str, new: str) -> bool:
+            return old != "completed" and super().moves(old, new)
+
+    return Handler, Final
 
 
 @caught_by("forged-not-booked", books=True)
@@ -560,7 +574,9 @@ def looks_then_adds() -> Kinds:
                     Adding.add(self, thing)  # type: ignore[arg-type]
 
         def enter(self, thing: Any) -> None:
-            """It is booked already."""
+            """What was completed is booked already."""
+            if thing["status"] == "refunded":
+                self.put(thing, "0")
 
     return Handler, Racing
 
