@@ -115,15 +115,8 @@ class InProcessLink:
             self._thread.run(self._app.runtime.close())
             self._thread.stop()
 
-    def answer(self, request: httpx.Request, content: bytes) -> httpx.Response:
+    def answer(self, request: httpx.Request, call: _Call) -> httpx.Response:
         """Answer a call of an httpx client; its errors are those that it has over HTTP."""
-        call = _Call(
-            request.method,
-            request.url.path,
-            request.url.query,
-            [(name.lower(), value) for name, value in request.headers.raw],
-            content,
-        )
         timeout = request.extensions.get("timeout", {}).get("read")
         try:
             reply = self._wait(call, timeout)
@@ -152,8 +145,12 @@ class InProcessLink:
         except CancelledError:
             raise _Closed from None
         except BaseException:
-            self._thread.loop.call_soon_threadsafe(call.leave)
+            self.leave(call)
             raise
+
+    def leave(self, call: _Call) -> None:
+        """Nobody waits for a call any more: whoever did is let go, and the server goes on with it."""
+        self._thread.loop.call_soon_threadsafe(call.leave)
 
     async def _urls_of(self, world_id: str) -> set[str]:
         """The URLs of the endpoints that a world has: a fork has those of its origin."""
@@ -197,7 +194,11 @@ class _Call:
         self._gone = asyncio.Event()
         opened_at = asyncio.get_running_loop().time() if calls_back else 0.0
         self._scope["extensions"] = {CUT: self._cut_off, OPENED_AT: opened_at}
-        await app(self._scope, self._receive, self._send)
+        answering = asyncio.ensure_future(app(self._scope, self._receive, self._send))
+        gone = asyncio.ensure_future(self._gone.wait())
+        await asyncio.wait({answering, gone}, return_when=asyncio.FIRST_COMPLETED)
+        if answering.done():
+            answering.result()
         self._gone.set()
         return Answer(self._status, self._headers, b"".join(self._chunks), self._cut)
 
@@ -231,7 +232,7 @@ class _Transport(httpx.BaseTransport):
         self._link = link
 
     def handle_request(self, request: httpx.Request) -> httpx.Response:
-        return self._link.answer(request, request.read())
+        return self._link.answer(request, _call_of(request, request.read()))
 
 
 class _AsyncTransport(httpx.AsyncBaseTransport):
@@ -241,8 +242,17 @@ class _AsyncTransport(httpx.AsyncBaseTransport):
         self._link = link
 
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        content = await request.aread()
-        return await anyio.to_thread.run_sync(self._link.answer, request, content, abandon_on_cancel=True)
+        call = _call_of(request, await request.aread())
+        try:
+            return await anyio.to_thread.run_sync(self._link.answer, request, call, abandon_on_cancel=True)
+        except BaseException:
+            self._link.leave(call)
+            raise
+
+
+def _call_of(request: httpx.Request, content: bytes) -> _Call:
+    headers = [(name.lower(), value) for name, value in request.headers.raw]
+    return _Call(request.method, request.url.path, request.url.query, headers, content)
 
 
 class _Receivers:
