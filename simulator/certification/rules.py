@@ -187,7 +187,7 @@ RULES: tuple[Rule, ...] = (
         "refund-not-booked", "What was refunded is not in the books as delivered", "Events: Event types",
         "the books say 0",
         "Take back what was booked when transaction.failed or transaction.refunded comes, also after `completed`: "
-        "it is the one state after which money still goes back.",
+        "what was delivered can still be taken back.",
         playing.refund_not_booked, ("booked-once",), by_books=True, booked=True,
     ),
     Rule(
