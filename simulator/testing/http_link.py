@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import Any
 
 from simulator.address import CONTROL_BASE, DEFAULT_URL
 from simulator.testing.clients import json_of
 from simulator.testing.errors import SimulatorError, Unreachable, error_of, missing
 from simulator.testing.link import content_of, query_of
+from simulator.testing.loop_thread import is_handling
 
 try:
     import httpx
@@ -36,12 +38,22 @@ class HttpLink:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
         self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
         self._secure = secure
-        self._calls = httpx.Client(
-            base_url=self.url + CONTROL_BASE,
-            transport=self._pool,
-            trust_env=False,
-            headers={"Authorization": f"Bearer {token}"} if token else None,
+        self._headers = {"Authorization": f"Bearer {token}"} if token else None
+        self._calls = self._control_client(self._pool)
+
+    def _control_client(self, transport: httpx.BaseTransport) -> httpx.Client:
+        return httpx.Client(
+            base_url=self.url + CONTROL_BASE, transport=transport, trust_env=False, headers=self._headers
         )
+
+    @cached_property
+    def _calls_back(self) -> httpx.Client:
+        """For who handles a webhook. A server waits for webhooks, but not for one whose receiver may be calling.
+
+        It knows him by his connection, which is newer than the webhook: here every call has its own.
+        """
+        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
+        return self._control_client(httpx.HTTPTransport(verify=self._secure, trust_env=False, limits=limits))
 
     def control(
         self,
@@ -58,8 +70,9 @@ class HttpLink:
         content, sent = content_of(body)
         if world:
             sent["X-Simulator-World"] = world
+        client = self._calls_back if is_handling.get() else self._calls
         try:
-            response = self._calls.request(
+            response = client.request(
                 method,
                 path,
                 content=content,

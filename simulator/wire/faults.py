@@ -21,7 +21,7 @@ from simulator.wire.json import JsonObject
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
 from simulator.wire.shapes import Meanings
-from simulator.wire.strict import did_you_mean, refuse_unknown
+from simulator.wire.strict import did_you_mean, members, refuse_names, refuse_unknown
 from simulator.wire.subjects import ends_after
 
 LONGEST_DELAY_MS = 10 * MINUTE_MS
@@ -196,6 +196,8 @@ def check_fault(raw: JsonObject, service: Service | None) -> Fault:
     With `service` also when no call or event of it can match it.
     """
     model: type[Fault] = WebhookFault if "webhook" in raw or "deliver" in raw else InterfaceFault
+    if not raw.keys() & {"match", "webhook", "deliver"}:  # which of the two is meant may be the slip
+        refuse_names(raw, dict.fromkeys((*members(InterfaceFault), *members(WebhookFault))))
     refuse_unknown(model, raw)
     fault = parse(model, raw, code="invalid_parameter")
     found = list(wrongs_of_fault(fault, service))
@@ -216,7 +218,7 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
         yield from _wrong_delivery(fault.deliver)
         if service is not None and event in (None, *EVENT_TYPES):
             events = EVENT_TYPES if event is None else (event,)
-            bodies = [surprises.places_of_event(tuple(service.kinds), one) for one in events]
+            bodies = (surprises.places_of_event(tuple(service.kinds), one) for one in events)
             yield from _wrong_surprise(fault.deliver, bodies, "deliver.")
         if service is not None and fault.deliver.hold == "terminal" and event in EVENT_TYPES:
             last = ends_after(tuple(service.kinds), event)

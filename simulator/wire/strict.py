@@ -48,18 +48,20 @@ def refuse_names(given: Iterable[str], known: Iterable[str], what: str = "member
 
 def refuse_unknown(model: type[BaseModel], raw: Mapping[str, object], what: str = "member", prefix: str = "") -> None:
     """The same for a JSON object that is to become a model, at every depth; looked at before anything is missing."""
-    members = _members(model)
-    refuse_names(raw, members, what, prefix)
-    for name, inner in members.items():
+    known = members(model)
+    refuse_names(raw, known, what, prefix)
+    for name, inner in known.items():
         value = raw.get(name)
         if inner is not None and isinstance(value, Mapping):
             refuse_unknown(inner, value, what, f"{prefix}{name}.")
 
 
 @cache
-def _members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
-    """The names that a model knows, each with the model of what stands there, where that is one."""
-    return {field.alias or name: _model_in(field.annotation) for name, field in model.model_fields.items()}
+def members(model: type[BaseModel]) -> Mapping[str, type[BaseModel] | None]:
+    """The names that a model knows, its own before those it shares, each with the model that stands there, if any."""
+    own = model.__annotations__
+    fields = sorted(model.model_fields.items(), key=lambda item: item[0] not in own)
+    return {field.alias or name: _model_in(field.annotation) for name, field in fields}
 
 
 def _model_in(annotation: object) -> type[BaseModel] | None:

@@ -28,6 +28,23 @@ def test_a_fault_on_a_path_that_no_call_has_is_refused(world: Remote, path: str,
     assert world.control("GET", "/faults").body["data"] == []
 
 
+@pytest.mark.parametrize(
+    ("wrong", "param", "told"),
+    [
+        ({"webhok": {}}, "webhok", "did you mean `webhook`? (there are match, respond,"),
+        ({"mach": {}}, "mach", "did you mean `match`? (there are match, respond,"),
+        ({"match": {}, "drp": True}, "drp", "(there are match, respond,"),
+        ({"webhook": {}, "deliver": {"holdd": 1}}, "deliver.holdd", "(there are deliver.copies, deliver.delay,"),
+    ],
+)
+def test_of_a_member_that_there_is_not_the_other_ones_are_told_the_chief_ones_first(
+    world: Remote, wrong: dict[str, Any], param: str, told: str
+) -> None:
+    answer = world.control("POST", "/faults", wrong)
+    assert answer.refusal == (400, "invalid_parameter", param)
+    assert told in answer.body["error"]["message"]
+
+
 def test_a_member_that_is_null_counts_as_not_given(world: Remote) -> None:
     fault = {"match": {"method": None, "path": "/profile"}, "respond": None, "delay": None, "drop": True, "times": None}
     made = world.control("POST", "/faults", fault)

@@ -100,6 +100,24 @@ def test_answers_by_a_function(kit: World, webhooks: Receiver) -> None:
     assert row["response_headers"]["X-Why"] == "beneficiary.created"
 
 
+def test_a_handler_that_waits_for_itself_is_refused_and_can_answer_all_the_same(kit: World, webhooks: Receiver) -> None:
+    refused: list[str | None] = []
+
+    def handle(_delivery: object) -> int:
+        try:
+            kit.settle()
+        except SimulatorError as error:
+            refused.append(error.code)
+        return 202
+
+    webhooks.respond_with(handle)
+    kit.act("emit", type=DONE)
+    kit.settle()
+
+    assert refused == ["clock_busy"]
+    assert statuses(kit) == [202]
+
+
 def test_knows_the_key_after_it_was_rotated(kit: World, webhooks: Receiver) -> None:
     kit.act("emit", type="beneficiary.created")
     kit.settle()
