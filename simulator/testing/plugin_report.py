@@ -23,6 +23,8 @@ DIRECTORY = ".rampsim"
 _NOT_POSSIBLE = "not possible"
 _LONGEST_NAME = 100
 """Of a scenario."""
+_PATIENCE_SECONDS = 20.0
+"""How long a server may take to tell what happened: one that hangs must not hold up the report of the failure."""
 _USUAL_SEED = 1
 """That of `rampsim scenario run`."""
 
@@ -40,6 +42,7 @@ class Keeper(NamedTuple):
 
     def section(self, test: str, world: World) -> str:
         """What a failing test shows of a world: its timeline, how to repeat what was done, how to look at it."""
+        world.patience_seconds = _PATIENCE_SECONDS
         repeat = _said(lambda: self._scenario(test, world))
         lines = [_said(world.timeline), "", f"Repeat what the test did:  {repeat}"]
         if self.keeps:

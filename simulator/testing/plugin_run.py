@@ -42,6 +42,8 @@ class Run:
         self._mark = self._id[:6] + worker.get("workerid", "")
         self._count = itertools.count(1)
         self._open: dict[str, World] = {}
+        self._made: dict[str, list[World]] = {}
+        """Those that each test has made, by its fixtures or by `simulator.new_world`."""
         self._servers: list[Server] = []
 
     # Servers
@@ -109,6 +111,7 @@ class Run:
         """A world was made, for a test or by one."""
         test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
         self._open[world.id] = world
+        self._made.setdefault(test, []).append(world)
         world.before_end.append(lambda one: self._notes.take(test, one))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -116,13 +119,11 @@ class Run:
         self, item: pytest.Item, call: pytest.CallInfo[None]
     ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
         report = yield
-        if WORLDS in item.stash:
-            if report.failed and not item.stash.get(FAILED, False):
-                item.stash[FAILED] = True
-                report.sections += self._sections(item)
-            if report.when == "teardown":
-                self._end_worlds(item)
+        if report.failed and not item.stash.get(FAILED, False):
+            item.stash[FAILED] = True
+            report.sections += self._sections(item)
         if report.when == "teardown":
+            self._end_worlds(item)
             hand_on(report, self._notes.tell())
         return report
 
@@ -131,13 +132,18 @@ class Run:
         """Before the debugger opens (--pdb): say where the world can be looked at meanwhile."""
         terminal: pytest.TerminalReporter | None = self._config.pluginmanager.get_plugin("terminalreporter")
         if terminal is not None and self._config.getoption("usepdb"):
-            for world in node.stash.get(WORLDS, list[World]()):
+            for _, world in self._worlds_of(node.nodeid):
                 terminal.ensure_newline()
                 terminal.line(f"rampsim: the world of this test: {world.dashboard_url}")
 
     def _sections(self, item: pytest.Item) -> Iterator[tuple[str, str]]:
-        for name, world in _named(item):
+        for name, world in self._worlds_of(item.nodeid):
             yield _TITLE, self._keeper(world, failed=True).section(name, world)
+
+    def _worlds_of(self, test: str) -> list[tuple[str, World]]:
+        """The worlds that a test has made and not ended, each with a name for its files."""
+        living = [world for world in self._made.get(test, []) if not world.has_ended]
+        return [(f"{test}-{number}" if number > 1 else test, world) for number, world in enumerate(living, 1)]
 
     def _keeper(self, world: World, *, failed: bool) -> Keeper:
         keep = chosen(self._config, "simulator_keep")
@@ -148,11 +154,19 @@ class Run:
         return Keeper(self._config, keeps=keeps, outlives=False, has_socket=True)
 
     def _end_worlds(self, item: pytest.Item) -> None:
-        """A test is over, its fixtures included: end its worlds, or keep them."""
+        """A test is over, its fixtures included: end the worlds that these have made, or keep them.
+
+        Those that it has made by `simulator.new_world` are for others too, perhaps: they end with the run.
+        """
         failed = item.stash.get(FAILED, False)
-        for name, world in _named(item):
-            self._open.pop(world.id)
+        of_fixtures = item.stash.get(WORLDS, [])
+        for name, world in self._worlds_of(item.nodeid):
             keeper = self._keeper(world, failed=failed)
+            if world not in of_fixtures:
+                if failed and keeper.keeps:
+                    self._open.pop(world.id, None)
+                continue
+            self._open.pop(world.id)
             if not keeper.keeps:
                 _delete(world)
                 continue
@@ -160,7 +174,10 @@ class Run:
                 self._notes.keep(item.nodeid, keeper.look(name, world))
             self._notes.take(item.nodeid, world)
             world.close()
-        del item.stash[WORLDS]
+        for world in self._made.pop(item.nodeid, []):
+            if world.has_ended:
+                self._open.pop(world.id, None)
+        item.stash[WORLDS] = []
         item.stash[FAILED] = False
 
     # The end
@@ -239,12 +256,6 @@ def _beginning_of_id(test: str, mark: str) -> str:
     """How the ids of the worlds of a test begin: `mark` is that of its run and worker."""
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", test).strip("-")[:40]
     return f"{name}-{mark}-"
-
-
-def _named(item: pytest.Item) -> list[tuple[str, World]]:
-    """The worlds of a test, each with a name for its files."""
-    worlds: list[World] = item.stash[WORLDS]
-    return [(f"{item.nodeid}-{n}" if n > 1 else item.nodeid, world) for n, world in enumerate(worlds, 1)]
 
 
 def _delete(world: World) -> None:

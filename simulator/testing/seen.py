@@ -31,6 +31,8 @@ class SeenWorld:
         """The world object of the control interface, as it was when the world was made or last put back."""
         self.on_advance: list[Callable[[datetime], None]] = []
         """Called with the new simulated time whenever a test has moved it."""
+        self.patience_seconds: float | None = None
+        """How long its control calls may take; None: as long as the server works."""
 
     # Who it is
 
@@ -129,7 +131,15 @@ class SeenWorld:
         `path` is below /_simulator. Gives the parsed answer, or None.
         """
         headers = None if environment is None else {"X-Simulator-Environment": environment}
-        return self.link.control(method, path, body, world=self.id, query=query, headers=headers)
+        return self.link.control(
+            method,
+            path,
+            body,
+            world=self.id,
+            query=query,
+            headers=headers,
+            timeout_seconds=self.patience_seconds,
+        )
 
     def _list(self, path: str, query: Mapping[str, object]) -> Any:
         return self.control("GET", path, query=query)["data"]

@@ -49,7 +49,8 @@ class World(SeenWorld):
         self._sign_ins: dict[str, SignIn] = {}
         self._forks: list[World] = []
         self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
-        self._ended = False
+        self.has_ended = False
+        """Whether it was deleted by this object."""
 
     def __repr__(self) -> str:
         return f"<World {self.id} at {self.url}>"
@@ -267,15 +268,15 @@ class World(SeenWorld):
         for fork in self._forks:
             fork.delete()
         self.close()
-        if self._ended:
+        if self.has_ended:
             return
         self._tell_end()
         try:
-            self.link.control("DELETE", f"/worlds/{quote(self.id, safe='')}")
+            self.link.control("DELETE", f"/worlds/{quote(self.id, safe='')}", timeout_seconds=self.patience_seconds)
         except SimulatorError as error:
             if error.code != "not_found":
                 raise
-        self._ended = True
+        self.has_ended = True
 
     def close(self) -> None:
         """Close the clients and leave the world as it is, to be looked at."""

@@ -63,8 +63,14 @@ FAILING = """
         assert world is world_in_process
 
     def test_whose_server_is_gone(world):
-        world.delete()
+        world.control("DELETE", f"/worlds/{world.id}")
         raise ValueError("my own failure")
+
+    def test_with_worlds_of_its_own(simulator):
+        with simulator.new_world() as ended:
+            ended.client.get("/currencies")
+        simulator.new_world(id="shared").client.get("/profile/kyc")
+        assert not ended
 """
 
 
@@ -154,6 +160,14 @@ def test_each_of_two_worlds_is_shown(ran: Ran) -> None:
     shown = sections(ran.outcome, "test_with_two_worlds")
     assert shown.count("what happened in the simulator") == 2
     assert {"test_it-test_with_two_worlds.yaml", "test_it-test_with_two_worlds-2.yaml"} <= set(ran.files)
+
+
+def test_worlds_that_a_test_has_made_itself_are_shown_unless_it_has_ended_them(ran: Ran) -> None:
+    shown = sections(ran.outcome, "test_with_worlds_of_its_own")
+    assert shown.count("what happened in the simulator") == 1
+    assert "World shared, seed 1" in shown
+    assert "GET /v1/profile/kyc → 200" in shown
+    assert "GET /v1/currencies" not in shown
 
 
 def test_a_world_that_cannot_be_asked_hides_nothing(ran: Ran) -> None:
