@@ -6,7 +6,7 @@ context wide enough that a product of two amounts is exact.
 
 from __future__ import annotations
 
-from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_UP, Context, Decimal
+from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, ROUND_UP, Context, Decimal
 from functools import cache, lru_cache
 
 from simulator.kernel.dataclass import dataclass
@@ -15,6 +15,7 @@ ZERO = Decimal(0)
 _PRECISION = 96
 _DOWN = Context(prec=_PRECISION, rounding=ROUND_DOWN)
 _UP = Context(prec=_PRECISION, rounding=ROUND_UP)
+_HALF_UP = Context(prec=_PRECISION, rounding=ROUND_HALF_UP)
 _EXACT = Context(prec=_PRECISION)
 _RATE = Context(prec=10, rounding=ROUND_HALF_EVEN)
 
@@ -46,6 +47,9 @@ class Currency:
 
     def round_down(self, value: Decimal) -> Decimal:
         return value.quantize(self.unit, context=_DOWN)
+
+    def round_half_up(self, value: Decimal) -> Decimal:
+        return value.quantize(self.unit, context=_HALF_UP)
 
     def round_up(self, value: Decimal) -> Decimal:
         return value.quantize(self.unit, context=_UP)

@@ -8,16 +8,27 @@ from simulator.server.messages import Outgoing, body_of
 from simulator.server.request import Request
 from simulator.wire import wording
 from simulator.wire.errors import ApiError
-from simulator.wire.json import JsonObject, dumps
+from simulator.wire.json import MAX_BYTES, JsonObject, dumps
 from simulator.wire.operation import Operation
 from simulator.wire.settings import assumes
+
+_NOT_SHOWN = frozenset({"list_webhooks", "list_assets", "list_currencies"})
+"""Lists of which the specification does not show the answer (decision L6)."""
 
 
 def body_sent(request: Request) -> JsonObject:
     """The JSON object of its body (decisions H4, H12 and H13)."""
-    if assumes(request.world, "H13", "any_type_is_taken"):
-        return body_of(request.incoming, None)
-    return body_of(request.incoming, 415 if assumes(request.world, "H13", "answers_415") else 400)
+    world, incoming = request.world, request.incoming
+    if incoming.body is None and assumes(world, "H12", "too_large_answers_413"):
+        raise ApiError("invalid_request", f"The body is larger than {MAX_BYTES} bytes.", status=413)
+    if assumes(world, "H13", "any_type_is_taken"):
+        body = body_of(incoming, None)
+    else:
+        body = body_of(incoming, 415 if assumes(world, "H13", "answers_415") else 400)
+    amount = body.get("amount")
+    if isinstance(amount, int | float) and not isinstance(amount, bool) and assumes(world, "H7", "numbers_are_taken"):
+        body = {**body, "amount": str(amount)}
+    return body
 
 
 def answered(request: Request, operation: Operation, answer: Mapping[str, object] | None) -> Outgoing:
@@ -25,7 +36,11 @@ def answered(request: Request, operation: Operation, answer: Mapping[str, object
     status = operation.status
     if status == 201 and assumes(request.world, "H1", "creating_answers_200"):
         status = 200
-    return outgoing(request, status, b"" if answer is None else dumps(wording.answer(request.world, answer)))
+    if answer is None:
+        return outgoing(request, status, b"")
+    said = wording.answer(request.world, answer)
+    is_bare = operation.name in _NOT_SHOWN and assumes(request.world, "L6", "bare_lists")
+    return outgoing(request, status, dumps(said["data"] if is_bare else said))
 
 
 def refused(request: Request, error: ApiError) -> Outgoing:

@@ -224,7 +224,7 @@ class Endpoint:
         if not interference.replaces:
             with request.world.change(_BOOKKEEPING):
                 return interference.in_place_of(request.world, outgoing)
-        return interference.answer(request.request_id)
+        return interference.answer(request.world, request.request_id)
 
     @staticmethod
     async def _changed(world: World, act: Callable[[], _Answering]) -> Outgoing:

@@ -9,6 +9,7 @@ from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.auth import key_pair
 from simulator.server import idempotency
 from simulator.server.messages import WITHOUT_BODY, Outgoing
+from simulator.server.ratelimit import retry_after
 from simulator.server.request import Request
 from simulator.wire import faults, surprises
 from simulator.wire.in_force import FAULTS, UNDER_KEYS, first_hit, give_back
@@ -57,7 +58,7 @@ class Interference:
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
 
-    def answer(self, request_id: str) -> Outgoing:
+    def answer(self, world: World, request_id: str) -> Outgoing:
         """The answer in place of the true one."""
         respond = self._fault.respond
         if respond is None or self._fault.drop:
@@ -66,7 +67,7 @@ class Interference:
         body = dumps({"error": {"code": respond.code, "message": message, "request_id": request_id}})
         headers = {"X-Request-Id": request_id}
         if respond.retry_after is not None:
-            headers["Retry-After"] = str(respond.retry_after)
+            headers["Retry-After"] = retry_after(world, str(respond.retry_after), world.now_ms)
         return self.disturb(Outgoing(respond.status, body, headers))
 
     def in_place_of(self, world: World, true: Outgoing) -> Outgoing:

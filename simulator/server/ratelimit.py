@@ -8,14 +8,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from simulator.kernel.clock import SECOND_MS
+from simulator.kernel.clock import SECOND_MS, to_datetime
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
-from simulator.wire.settings import settings_of
+from simulator.wire.settings import assumes, settings_of
 
 WINDOWS = TableKey("rate_windows", tuple[int, int], around=True)
 """When the present window of a key pair was opened (milliseconds), and the calls in it."""
+
+
+def retry_after(world: World, seconds: str, now_ms: int) -> str:
+    """The header Retry-After for a wait that begins at `now_ms`: seconds, or the moment at which it ends."""
+    if not assumes(world, "H15", "retry_after_is_a_date"):
+        return seconds
+    return to_datetime(now_ms + int(seconds) * SECOND_MS).strftime("%a, %d %b %Y %H:%M:%S GMT")
 
 
 def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) -> None:
@@ -43,5 +50,5 @@ def count_call(world: World, public_key: str, wall_clock_ms: Callable[[], int]) 
                 " (rampsim clock advance, or POST /_simulator/clock/advance), or count on the wall clock"
                 " with the setting rate_limit_clock."
             )
-        raise ApiError("rate_limited", message, headers={"Retry-After": wait})
+        raise ApiError("rate_limited", message, headers={"Retry-After": retry_after(world, wait, now_ms)})
     table.put(window, (opened_ms, count + 1))

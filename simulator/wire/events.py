@@ -305,7 +305,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
         "type": event_type,
         "created_at": format_timestamp(now_ms),
         "livemode": environment == "production",
-        "data": {"object": subject},
+        "data": {"object": wording.told(world, event_type, subject)},
     }
     raw = dumps(wording.answer(world, envelope))
     return Event(

@@ -203,6 +203,12 @@ def announce(world: World, record: Record, on: str, when: str = "") -> None:
     _announce(world, kind, record, kind.machine.begin(on, when))
 
 
+def tell(world: World, record: Record, event_type: str) -> None:
+    """Emit an event about a resource besides those of its moves."""
+    shown = render_for_event(world, record)
+    emit(world, record.environment, event_type, shown, record.object_id)
+
+
 def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
     _emit(world, kind, record, move, {})
     if not move.events and not record.owner:
@@ -210,18 +216,19 @@ def _announce(world: World, kind: Kind, record: Record, move: Move) -> None:
             listener(world, record.environment, kind.render(world, record), record.id)
 
 
-def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None) -> R:
+def move(world: World, record: R, on: str, when: str = "", *, extra: Shown | None = None, announced: bool = True) -> R:
     """Move a resource by its state table; IllegalMove, with nothing changed, when there is no such cell.
 
     `record` may differ from what is stored in any field but the status. `extra`: members that the events of this move
-    carry besides the rendered resource (the `run` of decision W8).
+    carry besides the rendered resource (the `run` of decision W8). With `announced` False there are none.
     """
     kind, now_ms = kind_of(world, record), world.now_ms
     step = kind.machine.next(record.status, on, when)
     record = replace(record, status=step.target, updated_at_ms=now_ms)
     _write(world, kind, record)
     world.journal.record_move(record.id, HistoryEntry(step.target, now_ms, step.on, world.cause))
-    _emit(world, kind, record, step, extra or {})
+    if announced:
+        _emit(world, kind, record, step, extra or {})
     return record
 
 

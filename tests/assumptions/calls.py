@@ -151,3 +151,23 @@ def hash_of_a_send(world: World) -> Any:
     world.act("broadcast", sent)
     is_null = get(world, f"/transactions/{sent['id']}")["tx_hash"] is None
     return [is_null, world.act("complete", sent)["resource"]["tx_hash"] is not None]
+
+
+@case("H12", usual=400, too_large_answers_413=413)
+def two_megabytes(world: World) -> Any:
+    return world.client.post("/quotes", json={**QUOTE, "customer_note": "x" * 2_000_000}).status_code
+
+
+@case("H15", usual="30", retry_after_is_a_date="Mon, 05 Jan 2026 08:00:30 GMT")
+def retry_after(world: World) -> Any:
+    world.fault("GET /rates", respond={"status": 429, "code": "rate_limited", "retry_after": 30})
+    by_fault = world.client.get("/rates").headers["Retry-After"]
+    world.control("PATCH", "/settings", {"rate_limit": "1/30"})
+    world.client.get("/profile")
+    assert world.client.get("/profile").headers["Retry-After"] == by_fault
+    return by_fault
+
+
+@case("L6", usual=[dict, dict, dict, dict], bare_lists=[list, list, list, dict])
+def answers_of_lists(world: World) -> Any:
+    return [type(get(world, path)) for path in ("/webhooks", "/wallet/assets", "/currencies", "/transactions")]

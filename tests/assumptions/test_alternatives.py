@@ -13,7 +13,7 @@ from contracts.generator.assumptions import all_assumptions
 from simulator.testing import Server
 from simulator.testing.in_process import InProcessLink
 from simulator.wire.alternatives import SWITCHES
-from tests.assumptions import calls  # noqa: F401  (enters its cases)
+from tests.assumptions import calls, hooks, lives, money  # noqa: F401  (they enter their cases)
 from tests.assumptions.cases import CASES, Case
 
 

@@ -22,6 +22,7 @@ from simulator.wire.fields import Wrong, wrong
 from simulator.wire.listing import DATES, Listing, ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import present
+from simulator.wire.settings import assumes
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import WALLET, upper
 
@@ -89,7 +90,9 @@ def list_assets(call: Call[None, ListRequest, None]) -> Page[shapes.AssetBalance
     balances = [
         balance_of(call.world, call.environment, currency, number) for number, currency in enumerate(ASSETS.values())
     ]
-    return page_of(call.query, balances, render_asset)
+    if assumes(call.world, "asset-list", "only_what_is_held"):
+        balances = [row for row in balances if row.amount]
+    return page_of(call.query, balances, lambda row: render_asset(call.world, row))
 
 
 def check_balance(values: bodies.BalanceParameters) -> Iterator[Wrong]:
@@ -111,7 +114,7 @@ def set_balance(call: ActionCall[None, bodies.BalanceParameters]) -> shapes.Asse
     pot = available(owner)
     change = subtract(Decimal(values.amount), world.ledger.balance(pot, currency.key))
     world.ledger.move(world.now_ms, "set_balance", owner, currency.key, change, OUTSIDE, pot)
-    return render_asset(balance_of(world, call.environment, currency))
+    return render_asset(world, balance_of(world, call.environment, currency))
 
 
 ACTIONS = (

@@ -21,6 +21,7 @@ from simulator.resources.transactions import PaymentInstructions, Transaction, b
 from simulator.wire.errors import ApiError
 from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
+from simulator.wire.settings import assumes
 
 
 def check_buy_quote(call: Call[bodies.BuyQuoteBody, None, None]) -> None:
@@ -84,11 +85,12 @@ def buy(call: Call[bodies.UseQuote, None, WalletQuote]) -> shapes.BuyTransaction
     require_up(world, environment, quote.received.currency)
     use_quote(world, quote)
     fields = quoted_fields(world, quote)
+    number = fields["id"] if assumes(world, "buy-reference", "transaction_id") else fields["order_id"]
     instructions: PaymentInstructions
     if phone_number is not None:
-        instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": fields["order_id"]}
+        instructions = {"method": "mobile_money", "phone_number": phone_number, "reference": number}
     else:
-        instructions = bank_instructions(world, quote.paid.code, fields["order_id"])
+        instructions = bank_instructions(world, quote.paid.code, number)
     transaction = Transaction(
         **fields,
         amount=quote.received.amount,

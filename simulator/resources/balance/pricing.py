@@ -14,9 +14,11 @@ from simulator.kernel.money import ZERO, Currency, add, divide_down, multiply, s
 from simulator.kernel.world import World
 from simulator.resources.balance.destinations import Recipient
 from simulator.resources.fees import Fee, FeeProduct, check_limits, formula, match, no_fee, solve_source
+from simulator.resources.fees import received as received_of
 from simulator.resources.reference import ramp_rate, swap_rate
 from simulator.resources.transactions import holder
 from simulator.wire.errors import ApiError
+from simulator.wire.settings import assumes
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,7 @@ def price_buy(
     )
     rate = ramp_rate(world, environment, "onramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, money, crypto.network)
-    return _price(money, crypto, amount, solve, rate, product, fee_of, divide_down)
+    return _price(world, money, crypto, amount, solve, rate, product, fee_of, divide_down)
 
 
 def price_withdraw(
@@ -71,7 +73,7 @@ def price_withdraw(
     product = match(world, environment, "withdraw", crypto, fiat_currency=money.code, payment_method=method)
     rate = ramp_rate(world, environment, "offramp", crypto.code, money.code)
     fee_of = formula(world, environment, product, crypto)
-    return _price(crypto, money, amount, solve, rate, product, fee_of, multiply)
+    return _price(world, crypto, money, amount, solve, rate, product, fee_of, multiply)
 
 
 def price_swap(
@@ -81,12 +83,12 @@ def price_swap(
     product = match(world, environment, "swap", source, to_asset=target.code)
     rate = swap_rate(world, environment, source, target)
     fee_of = formula(world, environment, product, source)
-    return _price(source, target, amount, solve, rate, product, fee_of, multiply)
+    return _price(world, source, target, amount, solve, rate, product, fee_of, multiply)
 
 
-def swapped(paid: Decimal, fee: Decimal, rate: Decimal, target: Currency) -> Decimal:
+def swapped(world: World, paid: Decimal, fee: Decimal, rate: Decimal, target: Currency) -> Decimal:
     """⌊(paid − fee) × rate⌋: what a swap delivers at a rate."""
-    return target.round_down(multiply(subtract(paid, fee), rate))
+    return received_of(world, target, multiply(subtract(paid, fee), rate))
 
 
 def minimum_received(received: Decimal, slippage: Decimal, target: Currency) -> Decimal:
@@ -102,12 +104,13 @@ def price_send(world: World, environment: str, asset: Currency, amount: Decimal,
     for name in recipient.free_products:
         match(world, environment, name, asset)
     if recipient.user_id is not None:
-        check_limits(_listed(world, environment, asset), amount)
+        if amount == 0 or not assumes(world, "M13", "transfers_have_no_limits"):
+            check_limits(_listed(world, environment, asset), amount)
         return SendPricing(amount, amount, no_fee(asset))
     product = match(world, environment, "send", asset)
     check_limits(product, amount)
     fee = formula(world, environment, product, asset)(amount)
-    if recipient.invoice:
+    if recipient.invoice or assumes(world, "M7", "fee_comes_on_top"):
         return SendPricing(add(amount, fee.total), amount, fee)
     net = subtract(amount, fee.total)
     if net <= 0:
@@ -135,6 +138,7 @@ def require_balance(world: World, environment: str, asset: Currency, paid: Decim
 
 
 def _price(
+    world: World,
     source: Currency,
     target: Currency,
     amount: Decimal,
@@ -146,7 +150,7 @@ def _price(
 ) -> Pricing:
     def delivers(paid: Decimal) -> Decimal:
         net = max(subtract(paid, fee_of(paid).total), ZERO)
-        return target.round_down(convert(net, rate))
+        return received_of(world, target, convert(net, rate))
 
     if amount == 0:
         raise too_low("The amount must be more than zero.")

@@ -16,6 +16,7 @@ from simulator.resources.fees import AppFee, show_app_fee
 from simulator.resources.reference import currency_of
 from simulator.resources.transactions import Side, Transaction
 from simulator.wire.records import present
+from simulator.wire.settings import assumes
 from simulator.wire.spelling import upper
 
 
@@ -176,12 +177,13 @@ def render_withdraw(world: World, withdrawal: Transaction) -> shapes.WithdrawTra
     }
 
 
-def render_asset(asset: AssetBalance) -> shapes.AssetBalanceShape:
+def render_asset(world: World, asset: AssetBalance) -> shapes.AssetBalanceShape:
     currency = currency_of(asset.symbol, asset.network)
+    balance = asset.available if assumes(world, "R8", "balance_is_what_is_available") else asset.amount
     return {
         "symbol": asset.symbol,
         "network": upper(asset.network),
-        "balance": currency.format(asset.amount),
+        "balance": currency.format(balance),
         "available": currency.format(asset.available),
         "held": currency.format(asset.held),
         "address": asset.address,

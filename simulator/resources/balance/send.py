@@ -23,6 +23,7 @@ from simulator.resources.balance.named import named_asset, require_asset
 from simulator.resources.balance.pricing import price_send, require_balance
 from simulator.resources.balance.quotes import require_up, side
 from simulator.resources.balance.rendering import render_send
+from simulator.resources.balance.settlement import broadcast_send
 from simulator.resources.fees import show_app_fee
 from simulator.resources.profile import profile_of
 from simulator.resources.transactions import (
@@ -36,6 +37,7 @@ from simulator.resources.transactions import (
 from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
 from simulator.wire.records import move, present
+from simulator.wire.settings import assumes
 from simulator.wire.spelling import upper
 
 EstimateT = TypeVar("EstimateT", bound="bodies.EstimateBody")
@@ -62,6 +64,8 @@ def estimate_send(call: Call[bodies.EstimateBody, None, None]) -> shapes.SendEst
     currency, amount = _amount_to_send(world, body)
     recipient = resolve_destination(world, environment, currency, body.destination, amount)
     pricing = price_send(world, environment, currency, amount, recipient)
+    if assumes(world, "M12", "estimates_look_at_the_balance"):
+        require_balance(world, environment, currency, pricing.paid, "amount")
     return {
         "symbol": currency.code,
         "network": upper(present(currency.network)),
@@ -133,7 +137,8 @@ def create_send(
         return _transfer(world, transaction, asset, recipient.user_id)
     world.ledger.hold(world.now_ms, transaction.id, holder(environment), asset.key, pricing.paid)
     pay_over_lightning(world, transaction)
-    return begin(world, transaction, "send", "on-chain")
+    accepted = begin(world, transaction, "send", "on-chain")
+    return broadcast_send(world, accepted) if assumes(world, "S9", "broadcast_at_once") else accepted
 
 
 def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: str) -> Transaction:
@@ -151,5 +156,5 @@ def _transfer(world: World, transaction: Transaction, asset: Currency, user_id: 
         owner=user_id,
         source=available(holder(transaction.environment)),
     )
-    move(world, accepted, "settle")
-    return accepted
+    settled = move(world, accepted, "settle")
+    return settled if assumes(world, "S9", "transfers_answer_completed") else accepted

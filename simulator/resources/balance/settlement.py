@@ -54,7 +54,8 @@ def payment_arrives(call: ActionCall[Transaction, PaymentParameters]) -> Transac
     if amount < buy.paid.amount:
         return move_released(world, replace(buy, failure_code="insufficient_payment"), "payment_arrives", "short")
     _credit(world, buy, "purchase", 1)
-    return move(world, buy, "payment_arrives", "in full")
+    buy = move(world, buy, "payment_arrives", "in full")
+    return move(world, buy, "complete") if assumes(world, "S7", "completed_when_paid") else buy
 
 
 def complete_buy(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
@@ -82,9 +83,13 @@ def fail_buy(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 def broadcast(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """The chain has the transaction; a Lightning payment leaves without a hash (decisions S9, S14)."""
-    late = assumes(call.world, "S16", "send_hash_at_completion")
-    tx_hash = None if late else _send_hash(call.world, call.target, call.parameters.tx_hash)
-    return move(call.world, replace(call.target, tx_hash=tx_hash), "broadcast")
+    return broadcast_send(call.world, call.target, call.parameters.tx_hash)
+
+
+def broadcast_send(world: World, send: Transaction, given: str | None = None) -> Transaction:
+    """Let the chain have a send (decision S16)."""
+    late = assumes(world, "S16", "send_hash_at_completion")
+    return move(world, replace(send, tx_hash=None if late else _send_hash(world, send, given)), "broadcast")
 
 
 def complete_send(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
@@ -126,8 +131,12 @@ def fail_held(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
 
 def complete_swap(call: ActionCall[Transaction, TxHashParameters]) -> Transaction:
     """What is held is spent, the quote's to.amount is credited (decision M8); each network has a hash (S18)."""
-    world, swap = call.world, call.target
-    tx_hash = given_tx_hash(world, swap.received.chain, call.parameters.tx_hash)
+    return settle_swap(call.world, call.target, call.parameters.tx_hash)
+
+
+def settle_swap(world: World, swap: Transaction, given: str | None = None) -> Transaction:
+    """Execute a swap; `given` is its hash on the network that is swapped to."""
+    tx_hash = given_tx_hash(world, swap.received.chain, given)
     source = swap.paid.chain
     source_tx_hash = None if source == swap.received.network else new_tx_hash(world, source)
     world.ledger.post_hold(world.now_ms, swap.id, swap.fee.total)
@@ -147,19 +156,35 @@ def complete_withdraw(call: ActionCall[Transaction, TxHashParameters]) -> Transa
 
 def refund_withdraw(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The full amount, fee included, goes back to the balance (decision S5)."""
-    world, withdrawal = call.world, call.target
+    return _give_back(call.world, call.target)
+
+
+def fail_withdraw(call: ActionCall[Transaction, FailureParameters]) -> Transaction:
+    """The payout cannot be made; what is held stays held until it is refunded (decision M11)."""
+    world, failed = call.world, fail(call)
+    if assumes(world, "S10", "refunded_when_it_fails"):
+        return _give_back(world, failed)
+    if assumes(world, "M11", "failed_withdrawal_is_released"):
+        world.ledger.void_hold(world.now_ms, failed.id)
+    return failed
+
+
+def _give_back(world: World, withdrawal: Transaction) -> Transaction:
+    pot, key = available(holder(withdrawal.environment)), withdrawal.paid.currency.key
     if withdrawal.status == "completed":
-        key, amount, fee = withdrawal.paid.currency.key, withdrawal.paid.amount, withdrawal.fee.total
+        amount, fee = withdrawal.paid.amount, withdrawal.fee.total
         world.ledger.post(
             world.now_ms,
             "refund",
             withdrawal.id,
             Posting(OUTSIDE, key, -subtract(amount, fee)),
             Posting(FEES, key, -fee),
-            Posting(available(holder(withdrawal.environment)), key, amount),
+            Posting(pot, key, amount),
         )
-    else:
+    elif world.ledger.pending_hold(withdrawal.id) is not None:
         world.ledger.void_hold(world.now_ms, withdrawal.id)
+    if assumes(world, "S5", "fee_is_kept"):
+        world.ledger.move(world.now_ms, "fee of a refund", withdrawal.id, key, withdrawal.fee.total, pot, FEES)
     return move_released(world, withdrawal, "refund")
 
 
@@ -221,6 +246,6 @@ ACTIONS = (
     Action("fail", "it cannot finish", fail_held, ("send",), lambda: FailureParameters, guard=leaves_the_service),
     Action("fail", "it cannot finish", fail_held, ("swap",), lambda: FailureParameters),
     Action("fail", "it cannot finish", fail_buy, ("buy",), lambda: FailureParameters, guard=credit_is_there),
-    Action("fail", "it cannot finish", fail, ("withdraw",), lambda: FailureParameters),
+    Action("fail", "it cannot finish", fail_withdraw, ("withdraw",), lambda: FailureParameters),
     Action("refund", "the full amount goes back to the balance", refund_withdraw, ("withdraw",)),
 )

@@ -24,7 +24,8 @@ from simulator.resources.transactions import Transaction, begin, holder, open_qu
 from simulator.wire.errors import ApiError, invalid
 from simulator.wire.fields import check_decimals
 from simulator.wire.operation import Call
-from simulator.wire.records import present
+from simulator.wire.records import existing, present
+from simulator.wire.settings import assumes
 
 
 def check_withdraw_quote(call: Call[bodies.WithdrawQuoteBody, None, None]) -> None:
@@ -124,7 +125,10 @@ def execute_withdraw(
     """
     environment = quote.environment
     currency = quote.paid.currency
-    recipient = beneficiary(world, environment, present(quote.beneficiary_id))
+    if assumes(world, "gone-beneficiary", "is_paid_all_the_same"):
+        recipient = existing(world, Beneficiary, present(quote.beneficiary_id))
+    else:
+        recipient = beneficiary(world, environment, present(quote.beneficiary_id))
     require_in_force(world, environment, quote.product_id, "quote_id")
     require_balance(world, environment, currency, quote.paid.amount, "quote_id")
     limit_charge = charge_limits(world, environment, quote.received.amount, quote.received.code, "quote_id")

@@ -12,7 +12,9 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.reference import PROVIDER_CODES
+from simulator.wire.errors import ApiError, invalid
 from simulator.wire.records import Record, require
+from simulator.wire.settings import assumes
 from simulator.wire.shapes import (
     ASSET_CODES,
     Assumed,
@@ -126,4 +128,11 @@ def beneficiaries(world: World, environment: str) -> Table[Beneficiary]:
 
 def beneficiary(world: World, environment: str, beneficiary_id: str) -> Beneficiary:
     """The beneficiary that a body names; 404 not_found, param beneficiary_id, also when deleted (decision S23)."""
-    return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
+    try:
+        return require(beneficiaries(world, environment), beneficiary_id, "beneficiary", "beneficiary_id")
+    except ApiError as error:
+        if assumes(world, "S23", "answers_400"):
+            raise invalid("beneficiary_id", "there is no such beneficiary") from None
+        if assumes(world, "S23", "answers_422"):
+            error.status = 422
+        raise

@@ -28,6 +28,7 @@ from simulator.wire.fields import Nothing, check_decimals
 from simulator.wire.listing import ListRequest, page_of
 from simulator.wire.operation import Call
 from simulator.wire.records import Arrival, announce, create, existing, move, new_fields, save
+from simulator.wire.settings import assumes
 from simulator.wire.shapes import Page
 from simulator.wire.spelling import DEPOSIT
 
@@ -118,6 +119,8 @@ def _arrive(world: World, wallet: Wallet, code: str, amount: Decimal, memo: str 
         reference=wallet.reference,
         reason=reason,
     )
+    if not reason and assumes(world, "S12", "detection_is_not_told"):
+        return create(world, deposit, "deposit_arrives", announced=False)
     return create(world, deposit, "deposit_arrives", "not creditable" if reason else "")
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from simulator.resources.fees.catalogue import find_product
 from simulator.resources.fees.currencies import CURRENCY_CLAUSES, LIST_CURRENCIES
-from simulator.resources.fees.pricing import check_limits, formula, match, require_in_force, solve_source
+from simulator.resources.fees.pricing import check_limits, formula, match, received, require_in_force, solve_source
 from simulator.resources.fees.records import CHANGED_PRODUCTS, Fee, FeeProduct, no_fee
 from simulator.resources.fees.routes import ACTIONS, OPERATIONS
 from simulator.resources.fees.shapes import (
@@ -43,6 +43,7 @@ __all__ = [
     "formula",
     "match",
     "no_fee",
+    "received",
     "require_in_force",
     "show_app_fee",
     "show_processing_fee",

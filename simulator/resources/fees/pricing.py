@@ -25,6 +25,7 @@ from simulator.resources.fees.records import (
     network_fee_currency,
 )
 from simulator.wire.errors import ApiError, missing
+from simulator.wire.settings import assumes
 
 _METHOD_OF = {
     "mobile_money": "phone_number",
@@ -205,6 +206,13 @@ def check_limits(product: FeeProduct, amount: Decimal, fee: Fee | None = None) -
 
 def _shown(product: FeeProduct, amount: Decimal) -> str:
     return f"{product.currency.format(amount)} {product.fee_currency}"
+
+
+def received(world: World, currency: Currency, exact: Decimal) -> Decimal:
+    """What a customer receives of what was worked out exactly: rounded down (decision H9)."""
+    if assumes(world, "H9", "received_is_rounded_half_up"):
+        return currency.round_half_up(exact)
+    return currency.round_down(exact)
 
 
 def solve_source(currency: Currency, wanted: Decimal, delivers: Callable[[Decimal], Decimal]) -> Decimal:

@@ -21,6 +21,7 @@ from simulator.resources.history.states import ORDER_STATUS_MEANINGS, ORDER_STAT
 from simulator.resources.profile import profile_of
 from simulator.resources.ramps import OfframpTransaction, OnrampTransaction
 from simulator.resources.transactions import PaymentInstructions, Side, Transaction
+from simulator.wire.settings import assumes
 from simulator.wire.shapes import (
     METHODS,
     AssetText,
@@ -215,6 +216,7 @@ def render_item(world: World, order: Transaction) -> OrderItem:
     fiat = next((side.code for side in (paid, received) if side.network is None), None)
     amount, quoted = number(order_amount(order)), number(received.amount)
     status, rate, total = ORDER_STATUSES[order.status], order_rate(order), debited(order)
+    is_lost = status in ("failed", "expired", "refunded") and not assumes(world, "S18", "figures_stay_after_failure")
     return {
         "id": order.order_uuid,
         "order_id": order.order_id,
@@ -238,7 +240,7 @@ def render_item(world: World, order: Transaction) -> OrderItem:
         "from_asset_amount": amount,
         "to_amount": quoted,
         "to_asset_amount": quoted,
-        "receive_amount": None if status in ("failed", "expired", "refunded") else quoted,
+        "receive_amount": None if is_lost else quoted,
         "network_fee": number(fee.network_fee),
         "exchange_fee": number(fee.service_fee),
         "total_fees": number(fee.total),

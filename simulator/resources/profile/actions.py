@@ -28,6 +28,7 @@ from simulator.wire.fields import Nothing
 from simulator.wire.json import JsonObject
 from simulator.wire.operation import Call
 from simulator.wire.records import create, move
+from simulator.wire.settings import assumes
 
 _OTHER_USERS = (
     ("amina@example.test", "+254712000111", "Amina", "Njeri"),
@@ -85,7 +86,10 @@ def patch(call: Call[bodies.PatchProfile, None, None]) -> shapes.Profile:
         number = wanted.phone_number
         if not reference.is_phone(number):
             raise ApiError("invalid_phone_number", "The phone number is not a valid international one.", "phone_number")
-        profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
+        if assumes(world, "S24", "number_takes_effect_at_once"):
+            profile = replace(profile, phone_number=number, pending_phone_number=None)
+        else:
+            profile = replace(profile, pending_phone_number=number if number != profile.phone_number else None)
     profile = replace(
         profile,
         first_name=wanted.first_name if "first_name" in given else profile.first_name,

@@ -11,7 +11,7 @@ from simulator.kernel.copying import replace
 from simulator.kernel.money import ZERO, Currency, divide_down, multiply, subtract
 from simulator.kernel.world import World
 from simulator.resources.beneficiaries import beneficiary
-from simulator.resources.fees import Fee, check_limits, formula, match, require_in_force, solve_source
+from simulator.resources.fees import Fee, check_limits, formula, match, received, require_in_force, solve_source
 from simulator.resources.profile import charge_limits, check_amount
 from simulator.resources.ramps import bodies
 from simulator.resources.ramps.payers import bank_instructions, check_payer, require_payers_bank
@@ -41,6 +41,7 @@ from simulator.resources.transactions import (
     Side,
     Transaction,
     begin,
+    end_ms,
     find_quote,
     fresh_memo,
     new_order_fields,
@@ -118,7 +119,7 @@ def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     fee_of = formula(world, environment, product, source, body.network)
 
     def delivers(amount: Decimal, fee: Fee) -> Decimal:
-        return delivered(body.type, amount, fee.total, rate, destination)
+        return delivered(world, body.type, amount, fee.total, rate, destination)
 
     given_source = body.amount_currency == source.code
     source_amount = (
@@ -147,10 +148,12 @@ def quote_ramp(call: Call[bodies.QuoteBody, None, None]) -> RampQuoteShape:
     return render_quote(world, open_quote(world, quote))
 
 
-def delivered(direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency) -> Decimal:
+def delivered(
+    world: World, direction: str, source: Decimal, fee: Decimal, rate: Decimal, destination: Currency
+) -> Decimal:
     """What the recipient gets (decisions M3, M4): never less than zero, rounded down."""
     net = max(subtract(source, fee), ZERO)
-    return destination.round_down(divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
+    return received(world, destination, divide_down(net, rate) if direction == "onramp" else multiply(net, rate))
 
 
 def check_confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> None:
@@ -164,7 +167,7 @@ def confirm(call: Call[bodies.Confirmation, None, RampQuote]) -> RampTransaction
     world, quote, body = call.world, call.resource, call.body
     ramp = _offramp(world, quote, body) if isinstance(body, bodies.ConfirmOfframp) else _onramp(world, quote, body)
     ramp = begin(world, ramp, "confirm")
-    world.agenda.plan(quote.expires_at_ms, DEADLINE, ramp.id)
+    world.agenda.plan(end_ms(world, quote.expires_at_ms), DEADLINE, ramp.id)
     return render_onramp(world, ramp) if ramp.type == "onramp" else render_offramp(world, ramp)
 
 

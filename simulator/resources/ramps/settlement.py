@@ -22,6 +22,7 @@ from simulator.wire.advice import advise
 from simulator.wire.arrivals import deliver
 from simulator.wire.fields import Nothing, Wrong, wrong
 from simulator.wire.records import Arrival, existing, move, present
+from simulator.wire.settings import assumes
 
 CLEARING = "clearing"
 
@@ -82,11 +83,16 @@ def _receive(world: World, ramp: Transaction, on: str, amount: Decimal, shortage
     ramp = replace(ramp, funds_received=amount)
     if amount >= ramp.paid.amount:
         return move(world, ramp, on, "in full")
+    if assumes(world, "S6", "short_is_processed_first"):
+        ramp = move(world, ramp, on, "in full")
+        return move_released(world, replace(ramp, failure_code=shortage), "fail")
     return move_released(world, replace(ramp, failure_code=shortage), on, "short")
 
 
 def payment_declined(call: ActionCall[Transaction, Nothing]) -> Transaction:
     """The payer's provider declines (decision S3)."""
+    if assumes(call.world, "S3", "payer_may_try_again"):
+        return call.target
     call.world.agenda.cancel(DEADLINE, call.target.id)
     return move_released(call.world, replace(call.target, failure_code="payment_failed"), "payment_declined")
 
@@ -119,7 +125,7 @@ def fail(call: ActionCall[Transaction, bodies.FailureParameters]) -> Transaction
 
 
 def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
-    """All that was received goes back, fee included, to the payer or the refund_address (decision S5)."""
+    """What was received goes back, fee included, to the payer or the refund_address (decision S5)."""
     world, ramp = call.world, call.target
     key, received = ramp.paid.currency.key, ramp.funds_received or ZERO
     if ramp.status == "completed":
@@ -132,7 +138,10 @@ def refund(call: ActionCall[Transaction, Nothing]) -> Transaction:
             Posting(FEES, key, -fee),
             Posting(CLEARING, key, received),
         )
-    world.ledger.move(world.now_ms, "refund", ramp.id, key, received, CLEARING, OUTSIDE)
+    kept = min(ramp.fee.total, received) if assumes(world, "S5", "fee_is_kept") else ZERO
+    world.ledger.move(world.now_ms, "refund", ramp.id, key, subtract(received, kept), CLEARING, OUTSIDE)
+    if kept:
+        world.ledger.move(world.now_ms, "fee of a refund", ramp.id, key, kept, CLEARING, FEES)
     return move_released(world, ramp, "refund")
 
 

@@ -23,6 +23,7 @@ from simulator.resources.reference import FIATS
 from simulator.resources.transactions import Transaction
 from simulator.wire.errors import ApiError
 from simulator.wire.records import existing, move, origin_of, present
+from simulator.wire.settings import assumes
 
 RUN = "recurring_payment.run"
 NOTICE = "recurring_payment.run_upcoming"
@@ -36,7 +37,7 @@ def plan_next(world: World, payment: RecurringPayment) -> None:
     notice_at_ms = payment.next_run_at_ms - NOTICE_MS
     if notice_at_ms > world.now_ms:
         world.agenda.plan(notice_at_ms, NOTICE, payment.id)
-    else:
+    elif not assumes(world, "S21", "only_a_day_before"):
         _announce(world, payment)
 
 
@@ -67,9 +68,10 @@ def run(world: World, timer: Timer) -> None:
         succeeded, outcome = False, shapes.RunOutcome(failure_code=failure_code(error))
     else:
         succeeded, outcome = True, shapes.RunOutcome(transaction_id=transaction.id)
+    counts = succeeded or not assumes(world, "S19", "failed_runs_do_not_count")
     after = replace(
         payment,
-        runs_executed=number,
+        runs_executed=number if counts else payment.runs_executed,
         last_run_ms=scheduled_for_ms,
         runs_completed=payment.runs_completed + succeeded,
         failures_in_a_row=0 if succeeded else payment.failures_in_a_row + 1,
@@ -100,8 +102,9 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
     require_active(world)
     require_kyc(world)
     environment = payment.environment
+    mark = "_" if assumes(world, "S19", "suffix_after_an_underscore") else "-"
     tags: _Tags = {
-        "reference": None if payment.reference is None else f"{payment.reference}-{number}",
+        "reference": None if payment.reference is None else f"{payment.reference}{mark}{number}",
         "description": payment.description,
         "recurring_payment_id": payment.id,
         "run_number": number,
@@ -126,6 +129,6 @@ def _pay(world: World, payment: RecurringPayment, number: int) -> Transaction:
 
 def failure_code(error: ApiError) -> str:
     """The failure code of a run that was refused (decision S4)."""
-    if error.code == "not_found" and error.param == "beneficiary_id":
+    if error.param == "beneficiary_id" and error.code in ("not_found", "invalid_parameter"):
         return "beneficiary_deleted"
     return error.code if error.code in shapes.FAILURE_MEANINGS else "internal_error"

@@ -13,6 +13,7 @@ from simulator.resources.reference.records import NETWORK_FACTS, Network
 from simulator.resources.reference.states import NETWORK, SET, START
 from simulator.wire.errors import ApiError
 from simulator.wire.records import move
+from simulator.wire.settings import assumes
 
 NETWORK_ROWS = TableKey("networks", Network, per_environment=True)
 DEGRADED_SLOWDOWN = 5
@@ -59,8 +60,9 @@ def network_status(world: World, environment: str, name: str) -> str:
 
 def require_network(world: World, environment: str, name: str) -> None:
     """ApiError network_unavailable (503) when the network is down (decision S22)."""
-    if network_status(world, environment, name) == "down":
-        raise ApiError("network_unavailable", f"The network {name} is down; try again when it is back.")
+    status = network_status(world, environment, name)
+    if status == "down" or (status == "degraded" and assumes(world, "S22", "degraded_refuses")):
+        raise ApiError("network_unavailable", f"The network {name} is {status}; try again when it is back.")
 
 
 def set_status(world: World, environment: str, name: str, status: str) -> Network:

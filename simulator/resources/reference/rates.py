@@ -15,6 +15,7 @@ from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
 from simulator.kernel.world import World
 from simulator.resources.reference.records import ASSETS, FIAT_FACTS, USD_PRICES
+from simulator.wire.settings import assumes
 
 RAMP_TYPES = ("onramp", "offramp")
 USD = "USD"
@@ -76,7 +77,8 @@ def _value(world: World, environment: str, key: str) -> Decimal:
 
 def ramp_rate(world: World, environment: str, type: str, asset_code: str, fiat_code: str) -> Decimal:
     """Fiat per unit of the asset, as printed, for `onramp` or `offramp`; KeyError for a pair that does not exist."""
-    return _value(world, environment, f"{type}:{asset_code}:{fiat_code}")
+    kind = "mid" if assumes(world, "M1", "no_spread") else type
+    return _value(world, environment, f"{kind}:{asset_code}:{fiat_code}")
 
 
 def mid_rate(world: World, environment: str, asset_code: str, fiat_code: str) -> Decimal:

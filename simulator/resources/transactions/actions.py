@@ -13,6 +13,7 @@ from simulator.resources.fees import no_fee
 from simulator.resources.profile import release_limits
 from simulator.resources.reference import new_memo, new_tx_hash, require_tx_hash
 from simulator.resources.transactions.records import (
+    BALANCE_TYPES,
     LIGHTNING_PAYMENTS,
     ORDERS,
     TRANSACTIONS,
@@ -23,7 +24,8 @@ from simulator.resources.transactions.records import (
 )
 from simulator.wire.arrivals import LIGHTNING, receiver_at, receiver_key
 from simulator.wire.errors import invalid
-from simulator.wire.records import create, find, move
+from simulator.wire.records import announce, create, find, move, tell
+from simulator.wire.settings import assumes
 
 
 def transactions(world: World, environment: str, owner: str = "") -> Table[Transaction]:
@@ -41,11 +43,26 @@ def begin(world: World, transaction: Transaction, on: str, when: str = "") -> Tr
     """Bring a transaction into being and enter its order number."""
     if not transaction.owner:
         world.store[ORDERS.of(transaction.environment)].put(transaction.order_id, transaction.id)
+    if not transaction.owner:
+        if transaction.type in BALANCE_TYPES and assumes(world, "S17", "acceptance_is_told"):
+            return _begin_told(world, transaction, on, when, "transaction.created")
+        if transaction.type == "deposit" and assumes(world, "S17", "deposits_are_told"):
+            return _begin_told(world, transaction, on, when, "transaction.completed")
     return create(world, transaction, on, when)
+
+
+def _begin_told(world: World, transaction: Transaction, on: str, when: str, event_type: str) -> Transaction:
+    """The same with an event more, before those that the first move emits."""
+    made = create(world, transaction, on, when, announced=False)
+    tell(world, made, event_type)
+    announce(world, made, on, when)
+    return made
 
 
 def move_released(world: World, transaction: Transaction, on: str, when: str = "") -> Transaction:
     """Move a transaction that comes to nothing; the account limits get back what it was charged with."""
+    if assumes(world, "M14", "limits_are_not_given_back"):
+        return move(world, transaction, on, when)
     release_limits(world, transaction.environment, transaction.limit_charge)
     return move(world, replace(transaction, limit_charge=None), on, when)
 

@@ -17,6 +17,7 @@ from simulator.kernel.world import World
 from simulator.wire.errors import ApiError
 from simulator.wire.operation import Call
 from simulator.wire.records import NewFields, Record, create, existing, move, new_fields
+from simulator.wire.settings import assumes
 
 QUOTE_LIFETIME_MS = 30 * MINUTE_MS
 EXPIRY = "quote.expiry"
@@ -62,10 +63,15 @@ def new_quote_fields(world: World, environment: str, prefix: str) -> NewQuoteFie
     }
 
 
+def end_ms(world: World, expires_at_ms: int) -> int:
+    """The first moment at which what expires then can no longer be used or paid (decision S1)."""
+    return expires_at_ms + assumes(world, "S1", "usable_at_expires_at")
+
+
 def open_quote(world: World, quote: Q) -> Q:
     """Bring a quote into being and plan its expiry."""
     quote = create(world, quote, "create")
-    world.agenda.plan(quote.expires_at_ms, EXPIRY, quote.id)
+    world.agenda.plan(end_ms(world, quote.expires_at_ms), EXPIRY, quote.id)
     return quote
 
 
@@ -73,7 +79,9 @@ def find_quote(world: World, environment: str, table: TableKey[Q], quote_id: str
     """A quote of one kind by id; 404 quote_not_found."""
     quote = world.store[table.of(environment)].get(quote_id)
     if quote is None:
-        raise ApiError("quote_not_found", f"There is no quote with the id {quote_id!r}.", param)
+        in_body = param is not None and assumes(world, "S2", "wallet_quotes_are_not_found")
+        code = "not_found" if in_body else "quote_not_found"
+        raise ApiError(code, f"There is no quote with the id {quote_id!r}.", param)
     return quote
 
 
@@ -109,4 +117,6 @@ def use_quote(world: World, quote: Q) -> Q:
 
 def expire_quote(world: World, timer: Timer) -> None:
     """The timer of the 30 minutes."""
-    move(world, existing(world, Quote, timer.target), "expire")
+    quote = existing(world, Quote, timer.target)
+    is_told = quote.kind == "ramp_quote" or not assumes(world, "S2", "only_ramp_quotes_are_told")
+    move(world, quote, "expire", announced=is_told)

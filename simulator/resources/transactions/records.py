@@ -33,6 +33,8 @@ TYPES: Mapping[str, str] = {
     "swap": "One asset of the balance becomes another.",
 }
 """Every type, and what it is."""
+BALANCE_TYPES = frozenset({"withdraw", "send", "buy", "swap"})
+"""Operations on the balance."""
 RAMP_TYPES: tuple[str, ...] = tuple(DIRECTIONS)
 
 

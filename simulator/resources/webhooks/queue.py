@@ -44,6 +44,7 @@ from simulator.wire import in_force
 from simulator.wire.in_force import DeliveryPlan
 from simulator.wire.json import Shown
 from simulator.wire.records import move
+from simulator.wire.settings import assumes
 from simulator.wire.texts import headers_text
 
 RETRY_DELAYS_MS = (MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, *(5 * (12 * HOUR_MS,)))
@@ -281,15 +282,20 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     pending = attempt.pending
     outcome = heard(pending.plan or NO_FAULT, outcome)
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
-        if pending.stage < len(RETRY_DELAYS_MS):
+        if pending.stage < _retries(world):
             retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
             retry = PendingAttempt(pending.event_id, pending.endpoint_id, pending.stage + 1, attempt.number)
             _plan_timer(world, RETRY, retry_at_ms, retry, event, endpoint, attempt.id)
-        else:
+        elif not assumes(world, "W5", "endpoints_stay_enabled"):
             endpoint = _give_up(world, endpoint)
     delivery = _record(world, attempt, event, outcome, retry_at_ms)
     _release(world, attempt, event, endpoint, acknowledged=outcome.succeeded)
     return delivery
+
+
+def _retries(world: World) -> int:
+    """How often an attempt is repeated (decision W5)."""
+    return 6 if assumes(world, "W5", "gives_up_after_a_day") else len(RETRY_DELAYS_MS)
 
 
 def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *, acknowledged: bool) -> None:
