@@ -29,7 +29,7 @@ def json_schema(actions: ActionTable) -> JsonSchemaValue:
     definitions["ExpectEvent"]["properties"]["event"] = {"enum": list(EVENT_TYPES)}
     definitions["ExpectDelivery"]["properties"]["delivery"] = {"enum": list(EVENT_TYPES)}
     members = definitions["Fault"]["properties"]
-    for name in ("times", "probability"):  # what faults of both sorts have stands last
+    for name in ("skip", "times", "probability"):  # what faults of both sorts have stands last
         members[name] = members.pop(name)
     definitions["AnswerInstead"]["properties"]["code"] = {"enum": list(CATALOGUE)}
     definitions["Call"]["properties"]["code"] = {"anyOf": [{"enum": list(CATALOGUE)}, {"type": "null"}]}

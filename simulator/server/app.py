@@ -24,7 +24,18 @@ from simulator.server.bases import BASES
 from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
-from simulator.server.messages import CUT, NoCut, Outgoing, drop, head_of, read_body, route_path, write, write_raw
+from simulator.server.messages import (
+    CUT,
+    NoCut,
+    Outgoing,
+    drop,
+    enter_world,
+    head_of,
+    read_body,
+    route_path,
+    write,
+    write_raw,
+)
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content
 from simulator.wire.errors import ApiError
@@ -145,6 +156,8 @@ class InterfacesFirst:
         self._steering = steering
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            enter_world(scope)
         path = route_path(scope) if scope["type"] == "http" else ""
         if path.startswith(_BASES):
             await self._interface(scope, receive, send)
@@ -169,6 +182,7 @@ class AtOnce:
 
     def way_of(self, scope: Scope) -> Way | None:
         """The way of a call that may go it once its body is whole: it is one of an interface, and not refused."""
+        enter_world(scope)
         path = route_path(scope)
         if self._calls.are_ending:
             return None

@@ -119,6 +119,28 @@ def json_object(raw: bytes) -> JsonObject:
     return value
 
 
+WORLD_BASE = "/_worlds/"
+"""What lies below `/_worlds/ID` is the server as that world's clients see it: control calls need no header there."""
+WORLD_HEADER = b"x-simulator-world"
+
+
+def enter_world(scope: Scope) -> None:
+    """Take `/_worlds/ID` off a path, for the header that names the world; once.
+
+    A path below it that is of neither interface is the interface's in the sandbox, so that `/_worlds/ID` may be used
+    as an origin and as a base URL alike.
+    """
+    path = route_path(scope)
+    if not path.startswith(WORLD_BASE):
+        return
+    world, slash, rest = path.removeprefix(WORLD_BASE).partition("/")
+    if not rest.startswith(("v1/", "production/v1/", "_simulator")):
+        rest = f"v1/{rest}"
+    scope["path"], scope["root_path"] = f"/{rest}", ""
+    if not any(name == WORLD_HEADER for name, _ in scope["headers"]):
+        scope["headers"] = [*scope["headers"], (WORLD_HEADER, world.encode("latin-1", "replace"))]
+
+
 def route_path(scope: Scope) -> str:
     """The path below the prefix at which this application is mounted."""
     path: str = scope["path"]

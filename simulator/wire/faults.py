@@ -99,6 +99,8 @@ class InterfaceFault(Surprising):
 
     It acts only on a call under a key that has a stored answer.
     """
+    skip: Annotated[int, Field(ge=0)] | None = None
+    """How many calls that fit are let through first: 2 for the third call."""
     times: Annotated[int, Field(ge=1)] | None = None
     """How many calls it acts on; without end when left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None
@@ -174,6 +176,8 @@ class WebhookFault(Body):
     """Which deliveries."""
     deliver: Deliver
     """What happens to them."""
+    skip: Annotated[int, Field(ge=0)] | None = None
+    """How many attempts that fit are let through first: 2 for the third attempt."""
     times: Annotated[int, Field(ge=1)] | None = None
     """How many attempts it acts on; without end when left out."""
     probability: Annotated[float, Field(ge=0, le=1)] | None = None

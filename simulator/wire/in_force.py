@@ -56,6 +56,8 @@ class _Given(TypedDict, total=False):
     """Which deliveries it acts on, as given."""
     deliver: JsonObject
     """What happens to them, as given."""
+    skip: Count | None
+    """How many that fit are let through first, as given."""
     times: Count | None
     """How often it acts, as given."""
     probability: float | None
@@ -97,7 +99,8 @@ FAULTS = TableKey("faults", FaultEntry, check=_check_row)
 """The faults in force, by id; `scenario` is the one they are of (or None)."""
 
 UNDER_KEYS = TableKey("faults.keys", int)
-"""How many calls under an Idempotency-Key a fault has acted on, by `<fault>|<environment>:<key>`."""
+"""What a fault has counted: calls under an Idempotency-Key that it acted on, by `<fault>|<environment>:<key>`, and
+what it let through first, by `<fault>|skipped`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,6 +180,15 @@ def give_back(world: World, fault_id: str) -> None:
         world.store[FAULTS].put(fault_id, back)
 
 
+def _lets_through(world: World, fault_id: str, most: int) -> bool:
+    """Whether what fits a fault is one of the first `most`, which go untouched; it counts."""
+    counted, place = world.store[UNDER_KEYS], f"{fault_id}|skipped"
+    count = counted.get(place) or 0
+    if count < most:
+        counted.put(place, count + 1)
+    return count < most
+
+
 FaultT = TypeVar("FaultT", "faults.InterfaceFault", "faults.WebhookFault")
 
 
@@ -198,6 +210,8 @@ def first_hit(
     for row in list(table.values()):
         left = row["times_left"]
         if sort not in row or left == 0 or not fits(row["id"], fault := model().model_validate(row)):
+            continue
+        if fault.skip and _lets_through(world, row["id"], fault.skip):
             continue
         if fault.probability is not None and world.streams.fraction(chance) >= fault.probability:
             continue

@@ -144,3 +144,9 @@ def test_the_journal_of_deliveries_has_the_order_of_the_wire(autopilot_world: Re
 def test_a_fault_answers_with_a_final_status(world: Remote, status: int) -> None:
     fault = {"match": {}, "respond": {"status": status, "code": "odd"}}
     assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", "respond.status")
+
+
+async def test_a_fault_lets_the_first_calls_through(api: Api) -> None:
+    await api.fault({"match": {"path": "/profile"}, "skip": 2, "times": 1, "respond": BROKEN})
+    statuses = [(await api.get("/profile")).status for _ in range(4)]
+    assert statuses == [200, 200, 503, 200]
