@@ -33,7 +33,10 @@ async def create(call: ControlCall) -> MadeFault:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
     world, fault = (
         call.world,
-        check_fault(call.raw, Service(call.simulator.operations, call.world.wiring.kinds.values())),
+        check_fault(
+            call.raw,
+            Service(call.simulator.operations, call.world.wiring.kinds.values(), call.simulator.actions.of_world),
+        ),
     )
     delay = fault.deliver.delay if isinstance(fault, WebhookFault) else None
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:

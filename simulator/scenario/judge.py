@@ -347,7 +347,7 @@ class ScenarioJudge:
             read = model.model_validate(fault)
         except ValidationError:
             return
-        for one in wrongs_of_fault(read, Service(operations(), kinds())):
+        for one in wrongs_of_fault(read, Service(operations(), kinds(), self._actions.of_world)):
             if one.path == EFFECTS[:1]:
                 self._lacks(path, EFFECTS, one.why)
             else:

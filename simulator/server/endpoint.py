@@ -27,8 +27,9 @@ from simulator.server.messages import Incoming, Outgoing, public_key_of, token_o
 from simulator.server.ratelimit import count_call
 from simulator.server.request import Request, entry_of
 from simulator.server.runtime import Runtime
+from simulator.wire import faults as written
 from simulator.wire import pipeline
-from simulator.wire.errors import ApiError
+from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
 from simulator.wire.settings import assumes, settings_of
@@ -218,6 +219,8 @@ class Endpoint:
         if interference.delay_seconds:
             await asyncio.sleep(interference.delay_seconds)
             self._require_living(request.world)
+        if interference.act is not None:
+            self._let_happen(request, interference, interference.act)
         if interference.works:
             performing = self._changed(request.world, lambda: self._performed(request, operation, call))
             outgoing = await self._or_refused(request, performing)
@@ -225,6 +228,15 @@ class Endpoint:
             with request.world.change(_BOOKKEEPING):
                 return interference.in_place_of(request.world, outgoing)
         return interference.answer(request.world, request.request_id)
+
+    def _let_happen(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
+        """What happens in the outside world just before a call is dealt with."""
+        world, cause = request.world, Cause("action", act.action, request.request_id)
+        try:
+            self._simulator.actions.carry_out(world, act.action, None, act.parameters, request.environment, cause)
+        except ControlError:
+            with world.change(_BOOKKEEPING):
+                interference.came_to_nothing(world)
 
     @staticmethod
     async def _changed(world: World, act: Callable[[], _Answering]) -> Outgoing:

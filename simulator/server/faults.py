@@ -57,6 +57,13 @@ class Interference:
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
+        self.act = fault.act
+        """What happens in the outside world first."""
+
+    def came_to_nothing(self, world: World) -> None:
+        """What was to happen first is refused: unless the fault does more, the hit does not count. Inside a change."""
+        if self._surprise is None and not self.replaces and not self._acts_otherwise:
+            give_back(world, self._id)
 
     def answer(self, world: World, request_id: str) -> Outgoing:
         """The answer in place of the true one."""

@@ -133,7 +133,7 @@ def enter_world(scope: Scope) -> None:
     path = route_path(scope)
     if not path.startswith(WORLD_BASE):
         return
-    world, slash, rest = path.removeprefix(WORLD_BASE).partition("/")
+    world, _, rest = path.removeprefix(WORLD_BASE).partition("/")
     if not rest.startswith(("v1/", "production/v1/", "_simulator")):
         rest = f"v1/{rest}"
     scope["path"], scope["root_path"] = f"/{rest}", ""

@@ -109,6 +109,11 @@ class ActionTable:
                 raise ValueError(f"there are two actions of the name {row.name!r} on one kind of target")
             known.append(row)
 
+    @property
+    def of_world(self) -> list[str]:
+        """The names of the actions that need no target."""
+        return [name for name, rows in self.rows.items() if any(not row.kinds for row in rows)]
+
     def allowed(self, world: World, record: Record) -> list[str]:
         """The names of the actions that are legal on a resource now."""
         return [

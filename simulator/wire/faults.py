@@ -7,7 +7,7 @@ for deliveries, `surprises` for what is in the bodies of both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Annotated, Literal, NamedTuple, TypeAlias
 
 from pydantic import Field
@@ -77,6 +77,15 @@ class Surprising(Body):
     """Leaves out the member at this path, one that may be absent or null; with true the first that is there."""
 
 
+class Happening(Body):
+    """What happens in the outside world just before a call is dealt with."""
+
+    action: Text
+    """The action, one that needs no target: `set_balance`, `move_rates`, `set_kyc`, …"""
+    parameters: dict[str, str | float | bool] = Field(default_factory=dict)
+    """Its parameters."""
+
+
 class InterfaceFault(Surprising):
     """A fault of interface calls: the first one that matches acts, after authentication, on the call."""
 
@@ -86,6 +95,8 @@ class InterfaceFault(Surprising):
     """The error to answer instead of the true answer."""
     delay: Text | float | None = None
     """How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds."""
+    act: Happening | None = None
+    """What happens in the outside world just before the call is dealt with; refused, it is no hit."""
     drop: bool = False
     """Whether to cut the connection; no work is done then."""
     malformed: Annotated[Literal["truncate", "garbage"], Meanings(MALFORMED_MEANINGS)] | None = None
@@ -107,7 +118,7 @@ class InterfaceFault(Surprising):
     """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
 
 
-EFFECTS = ("respond", "delay", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
+EFFECTS = ("respond", "delay", "act", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
 """The members of which a fault of calls has at least one."""
 
 
@@ -192,6 +203,8 @@ class Service(NamedTuple):
 
     operations: Iterable[Operation]
     kinds: Iterable[Kind]
+    actions: Collection[str]
+    """Those that need no target."""
 
 
 def check_fault(raw: JsonObject, service: Service | None) -> Fault:
@@ -243,6 +256,9 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
             "respond" if fault.respond is not None else "drop",
             f"it does not go together with {', '.join(asked)}: these change the true answer",
         )
+    if service is not None and fault.act is not None and fault.act.action not in service.actions:
+        name = fault.act.action
+        yield wrong("act.action", f"no action of the world is called {name!r}{did_you_mean(name, service.actions)}")
     if service is not None:
         unmet = list(_wrong_match(fault.match, service.operations))
         yield from unmet

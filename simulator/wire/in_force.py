@@ -36,6 +36,8 @@ class _Given(TypedDict, total=False):
     """The error that is answered instead, as given."""
     delay: str | float | None
     """How long the call is held back: wall time, as given."""
+    act: JsonObject | None
+    """What happens in the outside world before the call, as given."""
     drop: bool
     """Whether the connection is cut."""
     malformed: Annotated[Literal["truncate", "garbage"], Meanings(faults.MALFORMED_MEANINGS)] | None

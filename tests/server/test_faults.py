@@ -146,7 +146,41 @@ def test_a_fault_answers_with_a_final_status(world: Remote, status: int) -> None
     assert world.control("POST", "/faults", fault).refusal == (400, "invalid_parameter", "respond.status")
 
 
-async def test_a_fault_lets_the_first_calls_through(api: Api) -> None:
-    await api.fault({"match": {"path": "/profile"}, "skip": 2, "times": 1, "respond": BROKEN})
-    statuses = [(await api.get("/profile")).status for _ in range(4)]
-    assert statuses == [200, 200, 503, 200]
+def test_a_fault_lets_the_first_calls_through(world: Remote) -> None:
+    fault = {"match": {"path": "/profile"}, "skip": 2, "times": 1, "respond": DOWN}
+    assert world.control("POST", "/faults", fault).status == 201
+    assert [world.api("GET", "/profile").status for _ in range(4)] == [200, 200, 503, 200]
+    assert world.control("GET", "/faults").body["data"][0]["hits"] == 1
+
+
+def test_something_happens_just_before_a_call(world: Remote) -> None:
+    drained = {"action": "set_balance", "parameters": {"symbol": "USDC", "network": "CELO", "amount": "0"}}
+    fault = {"match": {"path": "/profile"}, "skip": 1, "times": 1, "act": drained}
+    assert world.control("POST", "/faults", fault).status == 201
+
+    def available() -> list[str]:
+        shown = world.api("GET", "/wallet/assets").body["data"]
+        return [row["available"] for row in shown if (row["symbol"], row["network"]) == ("USDC", "CELO")]
+
+    world.api("GET", "/profile")
+    assert available() == ["1000.00"]
+    assert world.api("GET", "/profile").status == 200
+    assert available() == ["0.00"]
+
+
+def test_what_is_to_happen_before_a_call_is_known(world: Remote) -> None:
+    wrong = world.control("POST", "/faults", {"match": {}, "act": {"action": "set_balanse"}})
+    assert wrong.refusal == (400, "invalid_parameter", "act.action")
+    assert "did you mean `set_balance`?" in wrong.body["error"]["message"]
+    refused = {"match": {"path": "/profile"}, "act": {"action": "set_balance", "parameters": {"symbol": "USDC"}}}
+    world.control("POST", "/faults", refused)
+    assert world.api("GET", "/profile").status == 200
+    assert world.control("GET", "/faults").body["data"][0]["hits"] == 0
+
+
+def test_what_lies_below_the_base_of_a_world_is_that_world_s(world: Remote, server: Remote) -> None:
+    base = f"/_worlds/{world.world['id']}"
+    keys = {name: world.world["credentials"]["sandbox"][name] for name in ("public_key", "secret_key")}
+    for below in ("/v1/auth/token", "/auth/token"):
+        assert server.call("POST", server.origin + base + below, json=keys).status == 200
+    assert server.call("GET", f"{server.origin}{base}/_simulator/requests").body["data"][-1]["path"] == "/v1/auth/token"
