@@ -15,6 +15,7 @@ from simulator.cli import (
     certifying,
     comparing,
     conforming,
+    exploring,
     insight,
     recording,
     scenarios,
@@ -46,6 +47,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "compare": lambda: comparing.compare,
     "certify": lambda: certifying.certify,
     "conform": lambda: conforming.conform,
+    "explore": lambda: exploring.explore,
 }
 """Each command by its name; it is loaded when it is called, or shown in the help."""
 

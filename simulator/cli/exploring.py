@@ -1,0 +1,128 @@
+"""`rampsim explore`: an integrator's own tests under every fault, judged by the money."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
+
+if TYPE_CHECKING:
+    pass
+
+EXIT_SUITE_FAILS = 4
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.option("--plan", type=click.Choice(["quick", "pair", "full"]), default="pair", show_default=True,
+              help="quick: each class once for each operation, event and type of transaction; pair: so in each test; "
+              "full: at each occurrence.")  # fmt: skip
+@click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
+@click.option("--budget", metavar="TIME", help="At most about so long (10m); what covers most comes first.")
+@click.option("--books", metavar="COMMAND|URL",
+              help='Your books: lines of JSON like {"order": REFERENCE, "state": "completed", "amount": "37.89", '
+              '"currency": "USDC"}.')  # fmt: skip
+@click.option("--settle", metavar="COMMAND", help="Your own job that puts right what was missed.")
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
+@click.option("--workers", type=click.IntRange(1, 64), help="How many runs at a time.  [default: one for each core]")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
+              show_default=True, help="Where the reports and findings/ are written.")  # fmt: skip
+@click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json: only findings that are new fail.")
+@click.option("--replay", metavar="FINDING", help="Make this run again, by its id or its file, and no other.")
+@click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
+def explore(
+    plan: str, faults: str | None, budget: str | None, books: str | None, settle: str | None, seed: int,
+    workers: int | None, out: Path, baseline: Path | None, replay: str | None, command: tuple[str, ...],
+) -> None:  # fmt: skip
+    """Run COMMAND, your own tests, again and again under one fault at a time, and judge each run by the money.
+
+    COMMAND is pytest, or anything that finds the simulator by SIMULATOR_URL and its keys by SIMULATOR_PUBLIC_KEY,
+    SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY. After each test the fault is lifted, --settle runs, four simulated
+    days pass, --settle runs again, and --books is read: both commands find the world of the run by the same variables.
+
+    Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
+    """
+    from simulator.exploration import report
+    from simulator.exploration.aftermath import Hooks
+    from simulator.exploration.catalogue import CLASSES
+    from simulator.exploration.exploring import Hears, Settings
+    from simulator.exploration.exploring import explore as run
+    from simulator.exploration.running import StopExploring, SuiteBroken
+
+    try:
+        found = None if replay is None else report.read_finding(replay, out)
+        known = frozenset() if baseline is None else frozenset(report.known_findings(baseline))
+    except report.NoFinding as error:
+        fail([str(error)], EXIT_USAGE)
+    settings = Settings(
+        command,
+        plan,
+        _classes(faults, tuple(CLASSES)),
+        _seconds(budget),
+        Hooks(settle, books),
+        seed,
+        workers or os.cpu_count() or 1,
+        found,
+    )
+    progress = _Progress()
+    try:
+        explored = run(settings, Hears(progress.planned, progress.judged))
+    except SuiteBroken as error:
+        fail(["the tests fail without any fault; mend them first", *str(error).splitlines()], EXIT_SUITE_FAILS)
+    except StopExploring as error:
+        fail([str(error)], EXIT_USAGE)
+    if replay is None:
+        report.write(explored, out)
+    click.echo(report.readable(explored, out, known), nl=False)
+    if any(one.run.id not in known for one in explored.findings):
+        raise SystemExit(EXIT_REFUSED)
+
+
+class _Progress:
+    """How far it is, for whoever waits."""
+
+    def __init__(self) -> None:
+        self._total = 0
+        self._done = 0
+
+    def planned(self, runs: int, seconds: float, left_out: int) -> None:
+        self._total = runs
+        left = f" {left_out} more do not fit into the budget." if left_out else ""
+        click.echo(f"{runs} runs, about {seconds:.0f} s.{left}")
+
+    def judged(self, one: object) -> None:
+        self._done += 1
+        step = max(1, self._total // 10)
+        if self._total and self._done % step == 0:
+            click.echo(f"{self._done} of {self._total} runs", err=True)
+
+
+def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
+    """The classes that are asked for, in the order of the catalogue."""
+    from simulator.wire.strict import did_you_mean
+
+    if given is None:
+        return known
+    names = [name.strip() for name in given.split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            fail([f"--faults: there is no class {name!r}{did_you_mean(name, known)} ({', '.join(known)})"], EXIT_USAGE)
+    if not names:
+        fail(["--faults names no class"], EXIT_USAGE)
+    return tuple(name for name in known if name in names)
+
+
+def _seconds(given: str | None) -> float | None:
+    """A length of time such as 10m, in seconds."""
+    from simulator.kernel.clock import parse_duration
+
+    if given is None:
+        return None
+    try:
+        return parse_duration(given) / 1000
+    except ValueError as error:
+        fail([f"--budget: {error}"], EXIT_USAGE)

@@ -1,0 +1,223 @@
+"""What follows a test: the fault is lifted, the integrator's job runs, days pass, and the books are read."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+from urllib.request import urlopen
+
+from simulator.exploration import evidence
+from simulator.kernel.dataclass import dataclass
+from simulator.testing.errors import SimulatorError
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+SCENARIO = "what-goes-wrong"
+"""The scenario by which the outside world behaves otherwise."""
+_DAYS = "4d"
+_HOOK_SECONDS = 60.0
+
+
+class HookFailed(Exception):
+    """A command of the integrator did not do what it is for; the text says which, and what it said."""
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What the integrator gives to explore: commands of a shell, or the URL of the books."""
+
+    settle: str | None = None
+    books: str | None = None
+
+
+class ArmedWorld:
+    """A world in which something is to go wrong. `plan`: an `Arming` as JSON, None for nothing."""
+
+    def __init__(self, world: World, plan: Mapping[str, Any] | None) -> None:
+        self.world = world
+        self.plan = plan or {}
+        self._faults: list[str] = []
+        self._hits = 0
+        self._swapped = 0
+
+    def arm(self) -> None:
+        """Put the faults in force and the scenario above all others."""
+        for number, fault in enumerate(self.plan.get("faults", ())):
+            with suppress(SimulatorError):  # it cannot be in this world: then it is never hit
+                made = self.world.control("POST", "/faults", fault)
+                if number >= self.plan["counted"]:
+                    self._faults.append(made["id"])
+        if self.plan.get("rules"):
+            document = {"name": SCENARIO, "description": "What goes wrong in this run.", "rules": self.plan["rules"]}
+            self.world.control("POST", "/scenarios", document)
+            self.activate(self._active())
+
+    def activate(self, names: Sequence[str]) -> None:
+        """Make scenarios active, and what goes wrong above them."""
+        mine = [SCENARIO] if self.plan.get("rules") else []
+        self.world.control("PUT", "/scenarios/active", {"names": [*names, *mine]})
+
+    def _active(self) -> list[str]:
+        rows = self.world.control("GET", "/scenarios")["data"]
+        shown = self.world.control("GET", f"/worlds/{self.world.id}")["scenarios"]
+        return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]
+
+    def instead_of(self, action: str, target: str | None) -> Sequence[Mapping[str, Any]] | None:
+        """What is done in place of an action that the test asks for; None for the action itself."""
+        if target is None or target != self.plan.get("target"):
+            return None
+        steps: Sequence[Mapping[str, Any]] | None = (self.plan.get("instead") or {}).get(action)
+        if steps is not None:
+            self._swapped += 1
+        return steps
+
+    @property
+    def hits(self) -> int:
+        """How often it has happened, once the faults are lifted."""
+        if not self.plan.get("rules"):
+            return self._hits
+        return self._hits + self._swapped + len(self.world.control("GET", f"/scenarios/{SCENARIO}")["rules_fired"])
+
+    def lift(self) -> None:
+        """End what was to go wrong, and put right what an integrator cannot; what payers and banks did stays done."""
+        rows = self.world.control("GET", "/faults")["data"]
+        self._hits = sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
+        self.world.control("DELETE", "/faults")
+        for step in (*self.plan.get("mend", ()), *self._refill()):
+            with suppress(SimulatorError):
+                self.world.control(
+                    "POST", f"/actions/{step['action']}", {k: v for k, v in step.items() if k != "action"}
+                )
+        return hits
+
+    def _refill(self) -> list[Mapping[str, Any]]:
+        """Mending of what the faults that act have done, where it depends on how the world is."""
+        steps: list[Mapping[str, Any]] = []
+        for fault in self.plan.get("faults", ()):
+            act = fault.get("act", {})
+            given = act.get("parameters", {})
+            if act.get("action") == "set_network":
+                steps.append({"action": "set_network", "network": given["network"], "status": "operational"})
+            if act.get("action") == "set_balance":
+                place = f"{given['symbol'].upper()}.{given['network'].lower()}"
+                taken = sum(
+                    -row["amount"]
+                    for entry in self.world.ledger().entries
+                    if entry["resource_id"] is None and entry["purpose"] != "opening"
+                    for row in entry["postings"]
+                    if row["account"] == "available" and row["currency"] == place
+                )
+                now = self.world.balance(given["symbol"], given["network"])
+                steps.append({"action": "set_balance", **given, "amount": f"{now + taken:f}"})
+        return steps
+
+
+def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, str]) -> dict[str, Any]:
+    """What comes after a test, in this order; gives the evidence, `hits`, `books`, `not_genuine`."""
+    worlds = [one.world for one in armed]
+    marks = [evidence.Mark.of(world) for world in worlds]
+    for one in armed:
+        one.lift()
+    _settle(hooks, environment)
+    for world in worlds:
+        world.advance(_DAYS, wait=True)
+        if _finish(world):
+            world.advance("1h", wait=True)
+    _settle(hooks, environment)
+    found = evidence.evidence_of(worlds, marks)
+    found["books"] = _books(hooks, environment)
+    found["hits"] = sum(one.hits for one in armed)
+    found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
+    return found
+
+
+def _forges(armed: Sequence[ArmedWorld]) -> bool:
+    return any(
+        {"corrupt_signature", "stale_timestamp"} & set(fault.get("deliver", {}))
+        for one in armed
+        for fault in one.plan.get("faults", ())
+    )
+
+
+def _finish(world: World) -> bool:
+    """Let the outside world end what it has begun, where a test has played it and left: nothing stays half done."""
+    acted = False
+    for row in world.control("GET", "/resources")["data"]:
+        if row["kind"] in evidence.TYPES and row["status"] in ("processing", "pending", "failed"):
+            allowed = world.resource(row["id"])["allowed"]
+            wanted = ["refund"] if row["status"] == "failed" else ["broadcast", "complete"]
+            for action in wanted:
+                if action in allowed:
+                    with suppress(SimulatorError):
+                        world.act(action, row["id"])
+                        acted = True
+    return acted
+
+
+def _settle(hooks: Hooks, environment: Mapping[str, str]) -> None:
+    """The integrator's own job. One that fails is run again the next time, as in life."""
+    if hooks.settle is not None:
+        _run(hooks.settle, environment)
+
+
+def _books(hooks: Hooks, environment: Mapping[str, str]) -> list[dict[str, str]] | None:
+    """The partner's books: `order`, `state`, `amount`, `currency` of each line; None where there are none."""
+    if hooks.books is None:
+        return None
+    if hooks.books.startswith(("http://", "https://")):
+        with urlopen(hooks.books, timeout=_HOOK_SECONDS) as answer:  # the address is the user's own
+            text = answer.read().decode()
+    else:
+        done = _run(hooks.books, environment)
+        if done.returncode:
+            raise HookFailed(f"--books: `{hooks.books}` ended with {done.returncode}: {done.stderr.strip()[-500:]}")
+        text = done.stdout
+    return [_line(line) for line in text.splitlines() if line.strip()]
+
+
+def _line(line: str) -> dict[str, str]:
+    try:
+        row = json.loads(line)
+        amount = Decimal(str(row.get("amount") or 0))
+        return {
+            "order": str(row["order"]),
+            "state": str(row.get("state") or ""),
+            "amount": f"{amount:f}",
+            "currency": str(row.get("currency") or ""),
+        }
+    except (ValueError, KeyError, AttributeError, InvalidOperation):
+        raise HookFailed(
+            f"--books: {line[:200]!r} is no line of books like "
+            '{"order": "A-1", "state": "completed", "amount": "37.89", "currency": "USDC"}'
+        ) from None
+
+
+def _run(command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(
+            command,
+            shell=True,
+            env={**os.environ, **environment},
+            capture_output=True,
+            text=True,
+            timeout=_HOOK_SECONDS,
+            stdin=subprocess.DEVNULL,
+        )
+    except subprocess.TimeoutExpired:
+        raise HookFailed(f"`{command}` has not ended within {_HOOK_SECONDS:.0f} seconds") from None
+
+
+def variables(world: World) -> dict[str, str]:
+    """The environment by which anything finds a world: its own base, and its keys."""
+    return {
+        "SIMULATOR_URL": f"{world.link.url}/_worlds/{world.id}",
+        "SIMULATOR_PUBLIC_KEY": world.keys.public_key,
+        "SIMULATOR_SECRET_KEY": world.keys.secret_key,
+        "SIMULATOR_WEBHOOK_KEY": world.keys.webhook_key,
+    }

@@ -1,0 +1,186 @@
+"""What came of a test, read from its worlds: calls, deliveries, transactions, and where the money is."""
+
+from __future__ import annotations
+
+import hmac
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from decimal import Decimal
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from simulator.testing.worlds import World
+
+Found = dict[str, Any]
+"""Plain JSON, so that it goes from a worker to the process that judges."""
+
+_KIT_KEY = "receiver-"
+"""How the idempotency keys begin under which receivers of the test kit register themselves."""
+TYPES = ("onramp", "offramp", "withdraw", "send", "buy", "swap")
+ENDS = ("completed", "failed", "expired", "refunded")
+_STALE_MS = 540_000
+_LATER_ENDS = (".completed", ".failed", ".expired")
+
+
+class Mark(NamedTuple):
+    """How many calls and attempts to deliver there were when a test ended: what came later is not its own."""
+
+    calls: int
+    deliveries: int
+
+    @classmethod
+    def of(cls, world: World) -> Mark:
+        return cls(len(world.requests()), len(world.deliveries()))
+
+
+def evidence_of(worlds: Sequence[World], marks: Sequence[Mark]) -> Found:
+    """All that is judged, of the worlds of a test in the order in which they were made."""
+    found: Found = {"calls": [], "deliveries": [], "transactions": [], "standing": [], "timeline": []}
+    for world, mark in zip(worlds, marks, strict=True):
+        calls = world.requests()
+        resources = world.control("GET", "/resources")["data"]
+        found["calls"] += _calls(calls[: mark.calls])
+        found["deliveries"] += _deliveries(world, mark.deliveries)
+        found["transactions"] += _transactions(world, resources, calls)
+        found["standing"] += [
+            {"reference": row["reference"] or "", "status": row["status"]}
+            for row in resources
+            if row["kind"] == "recurring_payment"
+        ]
+        found["timeline"] += [
+            [row["at"], row["what"], row["text"]] for row in world.control("GET", "/timeline")["data"]
+        ]
+    return found
+
+
+def _calls(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
+    found = [_call(row) for row in rows]
+    for before, after in pairwise(found):
+        if after["of_kit"] and not before["token"]:
+            before["of_kit"] = True  # its sign-in
+    return found
+
+
+def _call(row: Mapping[str, Any]) -> Found:
+    headers, body = row["headers"], row["body"] if isinstance(row["body"], dict) else {}
+    key = headers.get("idempotency-key", "")
+    path = row["path"].removeprefix("/production").removeprefix("/v1")
+    symbol = body.get("symbol") or (body.get("source") or {}).get("symbol") if isinstance(body, dict) else None
+    network = body.get("network") or (body.get("source") or {}).get("network")
+    answer = row["response"] if isinstance(row["response"], dict) else {}
+    return {
+        "operation": row["operation"],
+        "method": row["method"],
+        "path": path,
+        "status": row["status"],
+        "token": row["operation"] != "create_token",
+        "keyed": bool(key),
+        "of_kit": key.startswith(_KIT_KEY) and row["operation"] == "create_webhook",
+        "network": str(network or answer.get("network") or "").lower() or None,
+        "spends": {"symbol": symbol, "network": network} if symbol and network else None,
+    }
+
+
+def _deliveries(world: World, most: int) -> Iterator[Found]:
+    """The first deliveries that were attempted, one for each event and endpoint."""
+    rows = world.deliveries()[:most]
+    caused = _caused_by_calls(world, {row["event_id"] for row in rows})
+    ends: dict[str, int] = {}
+    objects = []
+    for place, row in enumerate(rows):
+        about = _object_of(row["request_body"])
+        objects.append(about)
+        if row["event_type"].endswith(_LATER_ENDS):
+            ends[about] = place
+    for place, row in enumerate(rows):
+        if row["attempt"] == 1 and row["event_type"] != "webhook.test":
+            yield {
+                "type": row["event_type"],
+                "by_call": row["event_id"] in caused,
+                "has_later_end": not row["event_type"].endswith((*_LATER_ENDS, ".refunded"))
+                and ends.get(objects[place], -1) > place,
+            }
+
+
+def _caused_by_calls(world: World, events: set[str]) -> set[str]:
+    """Those of these events that a call of the interface itself has caused: told at the moment of the call, first."""
+    rows = world.control("GET", "/timeline")["data"]
+    moments = {row["at"] for row in rows if row["what"] == "call"}
+    return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
+
+
+def _object_of(body: str) -> str:
+    try:
+        about: str = json.loads(body)["data"]["object"]["id"]
+    except (ValueError, KeyError, TypeError):
+        return ""
+    return about
+
+
+def _transactions(
+    world: World, resources: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]
+) -> Iterator[Found]:
+    people = {
+        row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if row["kind"] == "beneficiary"
+    }
+    asked = {
+        row["response"]["id"]: row["body"].get("destination")
+        for row in calls
+        if isinstance(row["response"], dict) and isinstance(row["body"], dict) and "id" in row["response"]
+    }
+    held: dict[str, Decimal] = {}
+    for entry in world.ledger().entries:
+        for posting in entry["postings"]:
+            if entry["resource_id"] and posting["account"] in ("clearing", "held"):
+                held[entry["resource_id"]] = held.get(entry["resource_id"], Decimal(0)) + posting["amount"]
+    for row in resources:
+        if row["kind"] not in TYPES:
+            continue
+        amount, currency = _delivered(row)
+        deposit = row.get("deposit") or {}
+        to = row.get("wallet_address") or people.get(row.get("beneficiary_id", ""), row.get("beneficiary_id"))
+        yield {
+            "id": row["id"],
+            "type": row["kind"],
+            "status": row["status"],
+            "reference": row.get("reference") or "",
+            "destination": f"{row['kind']} {currency} to {to or json.dumps(asked.get(row['id']), sort_keys=True)}",
+            "amount": amount,
+            "currency": currency,
+            "holds": bool(held.get(row["id"])),
+            "due": row.get("source_amount"),
+            "asset": row.get("asset") or row.get("symbol"),
+            "memo": deposit.get("memo"),
+        }
+
+
+def _delivered(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What the recipient gets when it is completed, and in which currency."""
+    if row["kind"] in ("onramp",):
+        return row["destination_amount"], row["asset"]
+    if row["kind"] in ("offramp", "withdraw"):
+        return row["destination_amount"], row["fiat_currency"]
+    if row["kind"] == "swap":
+        return row["to"]["amount"], row["to"]["symbol"]
+    return row["net_amount"], row["symbol"]
+
+
+def not_genuine(world: World) -> list[str]:
+    """The types of the deliveries that were acknowledged although forged or stale."""
+    info = world.control("GET", f"/worlds/{world.id}")
+    keys = {info["credentials"][environment]["webhook_key"] for environment in ("sandbox", "production")}
+    simulated = info["settings"]["webhook_timestamp"] == "simulated"
+    found = []
+    for row in world.deliveries():
+        if row["response_status"] is None or not 200 <= row["response_status"] < 300:
+            continue
+        headers = row["request_headers"]
+        stamp, body = headers["X-Timestamp"], row["request_body"].encode()
+        signed = {hmac.digest(key.encode(), stamp.encode() + b"." + body, "sha256").hex() for key in keys}
+        sent_ms = datetime.fromisoformat(row["attempted_at"]).timestamp() * 1000 if simulated else time.time() * 1000
+        if headers["X-Signature"] not in signed or sent_ms - int(stamp) > _STALE_MS:
+            found.append(row["event_type"])
+    return found

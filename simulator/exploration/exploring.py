@@ -1,0 +1,239 @@
+"""The whole of it: runs without faults, the plan, the runs with faults, and what is to be told."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any, NamedTuple
+
+from simulator.exploration import plans
+from simulator.exploration.aftermath import Hooks
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.judging import Verdict, judge, judge_baseline
+from simulator.exploration.plans import Run
+from simulator.exploration.running import (
+    CommandRunner,
+    PytestRunner,
+    Result,
+    Runner,
+    SuiteBroken,
+    Task,
+    executable,
+    is_pytest,
+    run_all,
+)
+from simulator.exploration.sites import sites_of
+from simulator.kernel.dataclass import dataclass
+from simulator.testing.server import serve
+
+_LIMIT_SECONDS = 15.0
+"""How long a test may take at least before it is said to hang."""
+_SLOWER = 5.0
+"""How many times as long as without faults."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is asked for. `budget` in seconds; `replay` is the only run to be made, where one is named."""
+
+    command: Sequence[str]
+    plan: str = "pair"
+    faults: Sequence[str] = tuple(CLASSES)
+    budget: float | None = None
+    hooks: Hooks = Hooks()
+    seed: int = 1
+    workers: int = os.cpu_count() or 1
+    replay: Run | None = None
+
+
+class Baseline(NamedTuple):
+    """A test without faults. `difference`: in what its two runs differ first, "" for a steady one."""
+
+    evidence: Mapping[str, Any]
+    difference: str
+    seconds: float
+    by_reference: bool
+    """Whether the references of its orders are the same in every run."""
+
+
+class Judged(NamedTuple):
+    """A run that was made."""
+
+    run: Run
+    verdict: Verdict
+    outcome: str
+    timeline: Sequence[Sequence[str]]
+
+
+class Explored(NamedTuple):
+    """All that was found."""
+
+    settings: Settings
+    baselines: Mapping[str, Baseline]
+    judged: Sequence[Judged]
+    left_out: int
+    """How many runs of the plan the budget left out."""
+
+    @property
+    def findings(self) -> list[Judged]:
+        return [one for one in self.judged if one.verdict.is_finding]
+
+
+class Hears(NamedTuple):
+    """Who is told how far it is: before the runs (how many, expected seconds, left out), and of each run."""
+
+    planned: Callable[[int, float, int], None] = lambda runs, seconds, left_out: None
+    judged: Callable[[Judged], None] = lambda one: None
+
+
+def explore(settings: Settings, hears: Hears) -> Explored:
+    """Explore a suite. SuiteBroken when it fails without faults, StopExploring when what was given does not work."""
+    with _runners(settings) as (runners, tests):
+        name = f"x{uuid.uuid4().hex[:8]}"
+        wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
+        if not wanted:
+            raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
+        baselines = _baselines(wanted, runners, name)
+        if settings.replay is not None:
+            chosen, left_out = [settings.replay], 0
+        else:
+            planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
+            seconds = {test: one.seconds for test, one in baselines.items()}
+            chosen = plans.within(planned, seconds, len(runners), settings.budget)
+            left_out = len(planned) - len(chosen)
+            hears.planned(len(chosen), plans.expected_seconds(chosen, seconds, len(runners)), left_out)
+        judged = _own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
+        for one in judged:
+            hears.judged(one)
+        judged += _runs([one for one in chosen if one.fault != plans.NONE], baselines, runners, name, hears)
+        return Explored(settings, baselines, judged, left_out)
+
+
+@contextmanager
+def _runners(settings: Settings) -> Iterator[tuple[list[Runner], list[str]]]:
+    """A server, as many runners as workers, and the tests there are."""
+    command = executable(settings.command)
+    with serve() as server, ExitStack() as stack:
+        if not is_pytest(command):
+            runners: list[Runner] = [
+                CommandRunner(command, server, settings.seed, settings.hooks) for _ in range(settings.workers)
+            ]
+            yield runners, [" ".join(settings.command)]
+            return
+        several = [PytestRunner(command, server.url, settings.seed, settings.hooks) for _ in range(settings.workers)]
+        for one in several:
+            stack.callback(one.close)
+        several[0].start()
+        yield list(several), several[0].tests
+
+
+def _baselines(tests: Sequence[str], runners: Sequence[Runner], name: str) -> dict[str, Baseline]:
+    """Each test twice without faults. SuiteBroken for those that fail so; tests that are skipped are left out."""
+    tasks = [
+        Task(test, f"{name}-b{number}-{half}", None, 4 * _LIMIT_SECONDS)
+        for number, test in enumerate(tests)
+        for half in (1, 2)
+    ]
+    results = run_all(tasks, runners)
+    failed = [
+        f"{task.test}: {result['failure'] or 'it hung'}"
+        for task, result in zip(tasks, results, strict=True)
+        if result["outcome"] == "failed" or (result["outcome"] == "passed" and result["evidence"] is None)
+    ]
+    if failed:
+        raise SuiteBroken("\n".join(dict.fromkeys(failed)))
+    found: dict[str, Baseline] = {}
+    for test, first, second in zip(tests, results[::2], results[1::2], strict=True):
+        if first["outcome"] == second["outcome"] == "passed":
+            found[test] = _baseline(first, second)
+    if not found:
+        raise SuiteBroken("all tests are skipped")
+    return found
+
+
+def _baseline(first: Result, second: Result) -> Baseline:
+    one, other = first["evidence"], second["evidence"]
+    references = [[row["reference"] for row in each["transactions"]] for each in (one, other)]
+    seconds = min(first["seconds"], second["seconds"])
+    return Baseline(one, _difference(one, other), seconds, by_reference=references[0] == references[1])
+
+
+_COMPARED = {
+    "calls": ("method", "operation", "status"),
+    "deliveries": ("type",),
+    "transactions": ("type", "status", "amount", "currency"),
+}
+
+
+def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+    """In what two runs without faults differ first."""
+    for sort, names in _COMPARED.items():
+        rows, others = ([" ".join(str(row[name]) for name in names) for row in each[sort]] for each in (one, other))
+        for number, (row, another) in enumerate(zip(rows, others, strict=False), 1):
+            if row != another:
+                return f"{sort} #{number}: {row}, the second time {another}"
+        if len(rows) != len(others):
+            return f"{len(rows)} {sort}, the second time {len(others)}"
+    return ""
+
+
+def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Mapping[str, Any]]:
+    return {test: one.evidence for test, one in baselines.items()}
+
+
+def _own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
+    """What the books have wrong although nothing went wrong."""
+    return [
+        Judged(plans.without_fault(test), verdict, "passed", one.evidence["timeline"])
+        for test, one in baselines.items()
+        if (verdict := judge_baseline(one.evidence)) is not None
+    ]
+
+
+def _runs(
+    runs: Sequence[Run], baselines: Mapping[str, Baseline], runners: Sequence[Runner], name: str, hears: Hears
+) -> list[Judged]:
+    tasks = [
+        Task(
+            run.test,
+            f"{name}-r{number}",
+            run.plan,
+            _LIMIT_SECONDS + CLASSES[run.fault].seconds + _SLOWER * baselines[run.test].seconds,
+        )
+        for number, run in enumerate(runs)
+    ]
+    judged: dict[int, Judged] = {}
+
+    def tell(number: int, result: Result) -> None:
+        run = runs[number]
+        judged[number] = _judged(run, result, baselines[run.test])
+        hears.judged(judged[number])
+
+    with suppress(IndexError):  # no runs, no runners
+        run_all(tasks, runners, tell)
+    return [judged[number] for number in sorted(judged)]
+
+
+_NOTHING: Mapping[str, Any] = {"transactions": [], "standing": [], "books": None, "not_genuine": [], "timeline": []}
+"""What is known of a run whose process has died."""
+
+
+def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
+    evidence = result["evidence"] or {**_NOTHING, "hits": int(result["hung"])}
+    verdict = judge(
+        baseline.evidence,
+        {**evidence, "failure": result["failure"]},
+        passed=result["outcome"] != "failed",
+        hung=result["hung"],
+        strikes=CLASSES[run.fault].strikes,
+        by_reference=baseline.by_reference,
+    )
+    timeline = evidence["timeline"] if verdict.is_finding else []
+    return Judged(run, verdict, result["outcome"], timeline)
+
+
+def sites_in(baseline: Baseline) -> list[str]:
+    """The names of all sites of a test."""
+    return [site.name for site in sites_of(baseline.evidence)]

@@ -1,0 +1,233 @@
+"""What a run shows of the money: its verdict, by the simulator's books and against the run without faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from simulator.exploration.evidence import ENDS
+from simulator.kernel.dataclass import dataclass
+
+ZERO = Decimal(0)
+SURVIVED, NOT_REACHED, FAILED_LOUDLY = "survived", "not-reached", "failed-loudly"
+VERDICTS = (
+    "doubled", "lost", "forged-accepted", "disagrees", "stuck", "hung", FAILED_LOUDLY, SURVIVED, NOT_REACHED,
+)  # fmt: skip
+"""The gravest first."""
+NO_FINDING = (SURVIVED, NOT_REACHED, FAILED_LOUDLY)
+_STATES = ("pending", "awaiting_payment", "awaiting_deposit", "processing", *ENDS)
+_GONE = ("failed", "expired", "refunded")
+
+
+class Problem(NamedTuple):
+    """What is wrong with an order. `expected` and `actual` are what its customer received, or is said to have."""
+
+    verdict: str
+    order: str
+    expected: Decimal
+    actual: Decimal
+    currency: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Of one run. `money` is that of the order in question, of all orders where none is."""
+
+    verdict: str
+    expected: Decimal
+    actual: Decimal
+    currency: str
+    note: str
+
+    @property
+    def is_finding(self) -> bool:
+        return self.verdict not in NO_FINDING
+
+
+class _Order:
+    """The transactions of one order."""
+
+    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+        self.rows = rows
+        self.completed = [row for row in rows if row["status"] == "completed"]
+        self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
+        self.open = [row for row in rows if row["status"] not in ENDS]
+        self.kept = [row for row in rows if row["holds"] and row["status"] in _GONE]
+        """Money was received for them, and is neither delivered nor given back."""
+
+    @property
+    def currency(self) -> str:
+        return self.rows[0]["currency"] if self.rows else ""
+
+    @property
+    def destinations(self) -> set[str]:
+        return {row["destination"] for row in self.rows}
+
+    @property
+    def told(self) -> str:
+        return ", ".join(f"{row['amount']} {row['currency']} {row['status']}" for row in self.rows) or "nothing"
+
+
+class Orders:
+    """The orders of a run: transactions of one reference, those without one by what they pay to whom."""
+
+    def __init__(self, evidence: Mapping[str, Any], *, by_reference: bool = True) -> None:
+        rows: Sequence[Mapping[str, Any]] = evidence["transactions"]
+        self.all = self._grouped(rows, lambda row: (by_reference and row["reference"]) or row["destination"])
+        self.referenced = self._grouped((row for row in rows if row["reference"]), lambda row: row["reference"])
+        self.to = self._grouped(rows, lambda row: row["destination"])
+        self.standing = {row["reference"]: row["status"] for row in evidence["standing"]}
+        self.books = _books(evidence)
+
+    @staticmethod
+    def _grouped(rows: Iterable[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], str]) -> dict[str, _Order]:
+        found: dict[str, list[Mapping[str, Any]]] = {}
+        for row in rows:
+            found.setdefault(key(row), []).append(row)
+        return {name: _Order(group) for name, group in found.items()}
+
+    def of(self, name: str) -> _Order:
+        return self.all.get(name) or _Order([])
+
+
+def _books(evidence: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
+    if evidence["books"] is None:
+        return None
+    sums: dict[str, Mapping[str, Any]] = {}
+    for row in evidence["books"]:
+        before = sums.get(row["order"])
+        amount = Decimal(row["amount"]) + (before["amount"] if before else ZERO)
+        sums[row["order"]] = {**row, "amount": amount}
+    return sums
+
+
+def judge(
+    baseline: Mapping[str, Any],
+    run: Mapping[str, Any],
+    *,
+    passed: bool,
+    hung: bool,
+    strikes: bool,
+    by_reference: bool = True,
+) -> Verdict:
+    """The verdict of a run. `strikes`: a call or delivery went wrong, while the outside world was as always.
+
+    `by_reference`: orders are known by their references, which are the same in every run.
+    """
+    before, after = (Orders(evidence, by_reference=by_reference) for evidence in (baseline, run))
+    if not run["hits"]:
+        return _whole(NOT_REACHED, before, after, "the fault never happened")
+    if hung:
+        return _whole("hung", before, after, "the test did not end in time")
+    problems = [*_forged(run), *_wrong_with(before, after, passed=passed, strikes=strikes)]
+    known = {(one.verdict, by_reference and one.order) for one in books_disagree(before)}
+    found = [one for one in problems if (one.verdict, by_reference and one.order) not in known]
+    if found:
+        worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
+        return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+    if not passed:
+        return _whole(FAILED_LOUDLY, before, after, run.get("failure") or "the test failed")
+    return _whole(SURVIVED, before, after, "")
+
+
+def judge_baseline(baseline: Mapping[str, Any]) -> Verdict | None:
+    """What the books have wrong although nothing went wrong; None where they are right."""
+    found = books_disagree(Orders(baseline))
+    if not found:
+        return None
+    worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
+    return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
+
+
+def _whole(verdict: str, before: Orders, after: Orders, note: str) -> Verdict:
+    currency = next((order.currency for order in before.all.values()), "")
+    expected, actual = (
+        sum((order.delivered for order in orders.all.values() if order.currency == currency), ZERO)
+        for orders in (before, after)
+    )
+    return Verdict(verdict, expected, actual, currency, note)
+
+
+def _forged(run: Mapping[str, Any]) -> Iterator[Problem]:
+    for name in run["not_genuine"][:1]:
+        yield Problem(
+            "forged-accepted", "", ZERO, ZERO, "", f"a {name} that is forged or stale was acknowledged with 2xx"
+        )
+
+
+def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -> Iterator[Problem]:
+    for name in dict.fromkeys([*before.all, *after.all]):
+        was, now = before.of(name), after.of(name)
+        told = f"{name}: without the fault {was.told}, now {now.told}"
+        found = _wrong_with_order(was, now, before, after, passed=passed, strikes=strikes)
+        if found:
+            yield Problem(found, name, was.delivered, now.delivered, was.currency or now.currency, told)
+    if passed:
+        for reference, status in after.standing.items():
+            was_status = before.standing.get(reference, "")
+            if status == "draft" and was_status != "draft":
+                yield Problem("stuck", reference, ZERO, ZERO, "", f"{reference}: was {was_status}, and is a draft")
+    yield from books_disagree(after)
+
+
+def _wrong_with_order(
+    was: _Order, now: _Order, before: Orders, after: Orders, *, passed: bool, strikes: bool
+) -> str | None:
+    if len(now.completed) > len(was.completed) and now.delivered > was.delivered:
+        return "doubled" if was.rows or _doubles_elsewhere(now, before, after) else None
+    if not passed:
+        return None
+    if len(now.kept) > len(was.kept):
+        return "lost"
+    if (
+        strikes
+        and now.delivered < was.delivered
+        and not now.open
+        and not any(row["status"] in _GONE for row in now.rows)
+    ):
+        return None if _delivered_elsewhere(was, before, after) else "lost"
+    return "stuck" if len(now.open) > len(was.open) else None
+
+
+def _doubles_elsewhere(now: _Order, before: Orders, after: Orders) -> bool:
+    """Whether an order that the run without faults does not have brings more to its destination than came then."""
+    return any(to not in before.to or after.to[to].delivered > before.to[to].delivered for to in now.destinations)
+
+
+def _delivered_elsewhere(was: _Order, before: Orders, after: Orders) -> bool:
+    """Whether the destinations got what they did, under another reference."""
+    return all(to in after.to and after.to[to].delivered >= before.to[to].delivered for to in was.destinations)
+
+
+def books_disagree(orders: Orders) -> list[Problem]:
+    """Where the partner's books and the simulator's differ."""
+    if orders.books is None:
+        return []
+    return [
+        problem
+        for name in dict.fromkeys([*orders.books, *orders.referenced])
+        if (problem := _disagreement(name, orders.books.get(name), orders.referenced.get(name) or _Order([])))
+    ]
+
+
+def _disagreement(name: str, line: Mapping[str, Any] | None, order: _Order) -> Problem | None:
+    booked, delivered = (line["amount"] if line else ZERO), order.delivered
+    said = f"{booked} {line['currency']} {line['state']}".strip() if line else "no such order"
+    note = f"{name}: the books say {said}, the simulator {order.told}"
+    verdict = _between(booked, delivered, line["state"] if line else "", order)
+    return Problem(verdict, name, delivered, booked, order.currency, note) if verdict else None
+
+
+def _between(booked: Decimal, delivered: Decimal, state: str, order: _Order) -> str | None:
+    if delivered and booked >= 2 * delivered:
+        return "doubled"
+    if booked < delivered:
+        return "lost"
+    if booked > delivered:
+        return "disagrees"
+    statuses = {row["status"] for row in order.rows}
+    if state not in _STATES or not statuses or state in statuses:
+        return None
+    return "disagrees" if state in ENDS else "stuck"

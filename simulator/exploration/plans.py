@@ -1,0 +1,86 @@
+"""Which runs there are: fault classes times the sites they fit."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.sites import sites_of
+from simulator.kernel.dataclass import dataclass
+
+PLANS = ("quick", "pair", "full")
+
+
+@dataclass(frozen=True)
+class Run:
+    """One test under one fault. `plan` is its `Arming` as JSON."""
+
+    id: str
+    test: str
+    fault: str
+    site: str
+    plan: Mapping[str, Any]
+
+
+def runs_of(
+    baselines: Mapping[str, Mapping[str, Any]], plan: str, classes: Sequence[str] = tuple(CLASSES)
+) -> list[Run]:
+    """The runs of a plan over the tests, by their evidence without faults.
+
+    `quick`: each class once for each operation, event type or type of transaction, in the first test that has it;
+    `pair`: so in each test; `full`: at each occurrence.
+    """
+    found: list[Run] = []
+    seen: set[tuple[str, ...]] = set()
+    for test, evidence in baselines.items():
+        sites = sites_of(evidence)
+        for name in classes:
+            for site in sites:
+                place = {"quick": (name, site.what), "pair": (name, site.what, test), "full": (name, site.name, test)}
+                if site.kind != CLASSES[name].kind or place[plan] in seen:
+                    continue
+                arming = CLASSES[name].arm(site)
+                if arming is not None:
+                    seen.add(place[plan])
+                    found.append(Run(_id(test, name, site.name), test, name, site.name, asdict(arming)))
+    return found
+
+
+def _id(*parts: str) -> str:
+    """A name for a run that stays the same as long as test, fault and site do."""
+    return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:8]}"
+
+
+def expected_seconds(runs: Iterable[Run], seconds: Mapping[str, float], workers: int) -> float:
+    """How long runs take, by how long their tests did without faults."""
+    return sum(seconds[run.test] + CLASSES[run.fault].seconds for run in runs) / max(workers, 1)
+
+
+NONE = "none"
+"""What stands in place of a fault class for what is wrong although nothing went wrong."""
+
+
+def without_fault(test: str) -> Run:
+    return Run(_id(test, NONE, ""), test, NONE, "", {})
+
+
+def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
+    """The runs that a budget of seconds allows, those first that cover what no run before them does; in their order."""
+    if budget is None:
+        return list(runs)
+    seen: set[tuple[str, ...]] = set()
+    ranked: list[tuple[int, int]] = []
+    for number, run in enumerate(runs):
+        what = run.site.partition(" #")[0]
+        steps = ((run.fault,), (run.fault, what), (run.fault, what, run.test))
+        ranked.append((sum(step in seen for step in steps), number))
+        seen.update(steps)
+    chosen: list[int] = []
+    for _, number in sorted(ranked):
+        if expected_seconds([runs[one] for one in (*chosen, number)], seconds, workers) > budget:
+            break
+        chosen.append(number)
+    return [runs[number] for number in sorted(chosen)]

@@ -1,0 +1,270 @@
+"""The runs: tests re-entered in processes of pytest, or a process for each run of any other command."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Protocol
+
+from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, follow, variables
+from simulator.kernel.dataclass import dataclass
+from simulator.testing.errors import SimulatorError
+from simulator.testing.server import Server
+
+PLAN = "SIMULATOR_PLAN"
+"""The variable with the file that says what goes wrong in a run."""
+PIPES = "RAMPSIM_EXPLORE"
+_START_SECONDS = 120.0
+_AFTER_SECONDS = 150.0
+"""How long what follows a test may take: hooks, and the days that pass."""
+
+Result = dict[str, Any]
+"""`outcome`, `hung`, `failure`, `evidence` (None where there is none), `seconds`."""
+
+
+class SuiteBroken(Exception):
+    """The command cannot be run at all, or not without faults; the text says what it said."""
+
+
+class StopExploring(Exception):
+    """Something that the user gave does not work; the text says what."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds."""
+
+    test: str
+    world: str
+    plan: Mapping[str, Any] | None
+    limit: float
+
+
+class Runner(Protocol):
+    """What makes runs, one at a time; each thread has its own."""
+
+    def run(self, task: Task) -> Result: ...
+
+    def close(self) -> None: ...
+
+
+def is_pytest(command: Sequence[str]) -> bool:
+    """Whether a command is pytest itself, however it is called."""
+    names = [Path(word).name for word in command]
+    return names[0] in ("pytest", "py.test") or (
+        names[0].startswith("python") and "pytest" in command and command[command.index("pytest") - 1] == "-m"
+    )
+
+
+class PytestRunner:
+    """A process of pytest that re-enters tests; another one takes its place where it dies."""
+
+    def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
+        self._command = [
+            *command, "-p", "simulator.exploration.within_pytest", "--simulator-url", url, "--simulator-keep", "never",
+        ]  # fmt: skip
+        self._given = {"seed": seed, "settle": hooks.settle, "books": hooks.books}
+        self._process: subprocess.Popen[bytes] | None = None
+        self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
+        self.tests: list[str] = []
+
+    def start(self) -> None:
+        """Collect the tests. SuiteBroken when that fails."""
+        tasks_read, tasks_write = os.pipe()
+        results_read, results_write = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                self._command,
+                env={**os.environ, PIPES: f"{tasks_read},{results_write}"},
+                pass_fds=(tasks_read, results_write),
+                stdin=subprocess.DEVNULL,
+                stdout=self._output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
+        finally:
+            os.close(tasks_read)
+            os.close(results_write)
+        self._tasks, self._results = tasks_write, _Lines(results_read)
+        told = self._results.next(_START_SECONDS)
+        if told is None:
+            self._stop()
+            raise SuiteBroken(f"the tests cannot be collected:\n{self._said()}")
+        self.tests = told["tests"]
+
+    def run(self, task: Task) -> Result:
+        if self._process is None:
+            self.start()
+        sent = {"test": task.test, "world": task.world, "plan": task.plan, "limit": task.limit, **self._given}
+        with suppress(BrokenPipeError):
+            os.write(self._tasks, json.dumps(sent).encode() + b"\n")
+        begun = time.monotonic()
+        result = self._results.next(task.limit + _AFTER_SECONDS)
+        if result is None:
+            hung = time.monotonic() - begun >= task.limit
+            self._stop()
+            failure = "the process of the tests hung" if hung else "the process of the tests died"
+            return {"outcome": "failed", "hung": hung, "failure": failure, "evidence": None, "seconds": task.limit}
+        if "error" in result:
+            raise StopExploring(result["error"])
+        return result
+
+    def _said(self) -> str:
+        self._output.seek(0)
+        return self._output.read().decode("utf-8", "replace").strip()[-3000:]
+
+    def _stop(self) -> None:
+        process, self._process = self._process, None
+        if process is None:
+            return
+        os.close(self._tasks)
+        self._results.close()
+        try:
+            process.wait(5)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+
+    def close(self) -> None:
+        self._stop()
+        self._output.close()
+
+
+class _Lines:
+    """JSON lines of a pipe, each waited for at most so long."""
+
+    def __init__(self, pipe: int) -> None:
+        self._pipe = pipe
+        self._rest = b""
+
+    def next(self, seconds: float) -> dict[str, Any] | None:
+        """The next one; None when it does not come in time, or nothing comes any more."""
+        ends_at = time.monotonic() + seconds
+        while b"\n" not in self._rest:
+            ready, _, _ = select.select([self._pipe], [], [], max(0.0, ends_at - time.monotonic()))
+            chunk = os.read(self._pipe, 1 << 20) if ready else b""
+            if not chunk:
+                return None
+            self._rest += chunk
+        line, _, self._rest = self._rest.partition(b"\n")
+        told: dict[str, Any] = json.loads(line)
+        return told
+
+    def close(self) -> None:
+        os.close(self._pipe)
+
+
+class CommandRunner:
+    """Any command, a process for each run. It finds its world by the environment alone."""
+
+    def __init__(self, command: Sequence[str], server: Server, seed: int, hooks: Hooks) -> None:
+        self._command = command
+        self._server = server
+        self._seed = seed
+        self._hooks = hooks
+
+    def run(self, task: Task) -> Result:
+        begun = time.monotonic()
+        with self._server.new_world(id=task.world, seed=self._seed) as world, tempfile.NamedTemporaryFile("w") as plan:
+            armed = ArmedWorld(world, task.plan)
+            armed.arm()
+            json.dump(task.plan or {}, plan)
+            plan.flush()
+            environment = variables(world)
+            result = self._process({**os.environ, **environment, PLAN: plan.name}, task.limit)
+            try:
+                result["evidence"] = follow([armed], self._hooks, environment)
+            except HookFailed as error:
+                raise StopExploring(str(error)) from None
+            except SimulatorError as error:
+                result["failure"] = f"its world cannot be judged: {error}"
+        return {**result, "seconds": time.monotonic() - begun}
+
+    def _process(self, environment: Mapping[str, str], limit: float) -> Result:
+        result: Result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = subprocess.Popen(
+                    self._command,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
+            try:
+                process.wait(limit)
+            except subprocess.TimeoutExpired:
+                _kill(process)
+                return {**result, "outcome": "failed", "hung": True, "failure": "it takes longer than it may"}
+            if process.returncode:
+                output.seek(0)
+                lines = output.read().decode("utf-8", "replace").strip().splitlines()
+                said = lines[-1][:300] if lines else "nothing"
+                result |= {"outcome": "failed", "failure": f"it ended with {process.returncode}; it said last: {said}"}
+        return result
+
+    def close(self) -> None:
+        """Nothing goes on between two runs."""
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End a process and what it has started."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def run_all(
+    tasks: Sequence[Task], runners: Sequence[Runner], tell: Callable[[int, Result], None] = lambda number, result: None
+) -> list[Result]:
+    """Make all runs, each runner in a thread of its own; the results in the order of the tasks.
+
+    `tell` hears of each as it ends, one at a time.
+    """
+    results: list[Result | None] = [None] * len(tasks)
+    failures: list[BaseException] = []
+    turn = threading.Lock()
+    numbers = iter(range(len(tasks)))
+
+    def work(runner: Runner) -> None:
+        while True:
+            with turn:
+                number = next(numbers, None)
+            if number is None or failures:
+                return
+            try:
+                result = runner.run(tasks[number])
+            except BaseException as error:
+                failures.append(error)
+                return
+            results[number] = result
+            with turn:
+                tell(number, result)
+
+    threads = [threading.Thread(target=work, args=[runner]) for runner in runners]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+    return [result for result in results if result is not None]
+
+
+def executable(command: Sequence[str]) -> list[str]:
+    """The command, with this interpreter in place of a bare `python` that is not on the path."""
+    return [sys.executable, *command[1:]] if command[0] == "python" else list(command)

@@ -1,0 +1,82 @@
+"""Where something can go wrong: the calls, deliveries and transactions of a run without faults, by their ordinals."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any
+
+from simulator.kernel.dataclass import dataclass
+from simulator.scenario.objects import operations
+
+Document = Mapping[str, Any]
+"""JSON objects of the control interface."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """One place of a test: the n-th of its sort.
+
+    `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, the
+    type of the transaction. `facts`: what a fault has to know of it.
+    """
+
+    kind: str
+    what: str
+    number: int
+    facts: Document
+
+    @property
+    def name(self) -> str:
+        return f"{self.what} #{self.number}"
+
+
+def sites_of(evidence: Document) -> list[Site]:
+    """All sites of a test, in the order of calls, deliveries, transactions."""
+    return [*_calls(evidence["calls"]), *_deliveries(evidence["deliveries"]), *_transactions(evidence["transactions"])]
+
+
+@cache
+def _paths() -> Mapping[str, str]:
+    """The path of every operation."""
+    return {row.name: row.path for row in operations()}
+
+
+def _calls(calls: list[Document]) -> Iterator[Site]:
+    counts: dict[str, int] = {}
+    for place, call in enumerate(calls):
+        template = _paths().get(call["operation"] or "")
+        if call["of_kit"] or template is None:
+            continue
+        glob, what = re.sub(r"\{[^}]*\}", "*", template), f"{call['method']} {template}"
+        number = counts[what] = counts.get(what, 0) + 1
+        before = calls[:place]
+        alike = (other["method"] == call["method"] and fnmatchcase(other["path"], glob) for other in before)
+        facts = {
+            **call,
+            "glob": glob,
+            "skip": sum(alike),
+            "calls_before": place,
+            "tokens_before": sum(not other["token"] for other in before),
+        }
+        yield Site("call", what, number, facts)
+
+
+def _deliveries(deliveries: list[Document]) -> Iterator[Site]:
+    counts: dict[str, int] = {}
+    early: dict[str, int] = {}
+    for delivery in deliveries:
+        what = delivery["type"]
+        number = counts[what] = counts.get(what, 0) + 1
+        facts = {**delivery, "early_number": early.get(what, 0) + 1}
+        early[what] = early.get(what, 0) + bool(delivery["by_call"])
+        yield Site("delivery", what, number, facts)
+
+
+def _transactions(transactions: list[Document]) -> Iterator[Site]:
+    counts: dict[str, int] = {}
+    for transaction in transactions:
+        number = counts[transaction["type"]] = counts.get(transaction["type"], 0) + 1
+        yield Site("transaction", transaction["type"], number, transaction)

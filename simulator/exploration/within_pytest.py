@@ -1,0 +1,236 @@
+"""Explore inside pytest: a plugin that re-enters collected tests, each in a world where something is wrong.
+
+`running` starts pytest with it (`-p simulator.exploration.within_pytest`) and speaks with it over two pipes, a JSON
+line each way for every run: so a suite is collected once, however many runs there are.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Generator, Mapping
+from contextlib import suppress
+from types import FrameType
+from typing import IO, Any
+
+import pytest
+
+from simulator.exploration.aftermath import SCENARIO, ArmedWorld, HookFailed, Hooks, follow, variables
+from simulator.testing import plugin_markers
+from simulator.testing.errors import SimulatorError
+from simulator.testing.http_link import HttpLink
+from simulator.testing.plugin import RUN
+from simulator.testing.plugin_run import WORLDS, Run
+from simulator.testing.server import Server
+from simulator.testing.worlds import World
+
+PIPES = "RAMPSIM_EXPLORE"
+"""The variable with the two ends of the pipes: what to read tasks from, and what to write results to."""
+_LONGEST_SLEEP_SECONDS = 0.05
+_sleep = time.sleep
+
+
+class Hung(BaseException):
+    """A test takes longer than it may."""
+
+
+class _Link(HttpLink):
+    """A server in which the outside world may behave otherwise than a test asks for."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__(url)
+        self.armed: dict[str, ArmedWorld] = {}
+
+    def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
+        armed = self.armed.get(world or "")
+        if armed is not None and isinstance(body, Mapping):
+            if (method, path) == ("PUT", "/scenarios/active") and armed.plan.get("rules"):
+                body = {"names": [*(name for name in body["names"] if name != SCENARIO), SCENARIO]}
+            target = body.get("target")
+            steps = armed.instead_of(path.removeprefix("/actions/"), target) if method == "POST" else None
+            if steps is not None:
+                return self._done_instead(path, target, steps, world, **more)
+        return super().control(method, path, body, world=world, **more)
+
+    def _done_instead(self, path: str, target: Any, steps: Any, world: str | None, **more: Any) -> Any:
+        answer = None
+        for step in steps:
+            parameters = {name: value for name, value in step.items() if name != "action"}
+            answer = super().control(
+                "POST", f"/actions/{step['action']}", {"target": target, **parameters}, world=world, **more
+            )
+        if answer is None:
+            story = super().control("GET", f"/resources/{target}", world=world)
+            now = super().control("GET", "/clock", world=world)["now"]
+            name = path.removeprefix("/actions/")
+            answer = {"action": name, "target": target, "at": now, "resource": story["resource"], "events": []}
+        return answer
+
+
+class _ExploringRun(Run):
+    """What gives the fixtures their worlds: the first of a test is made before it, and something is wrong in each."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        super().__init__(config)
+        self.armed: list[ArmedWorld] = []
+        self.task: Mapping[str, Any] = {}
+        self._found: Server | None = None
+        self._link: _Link | None = None
+        self._unclaimed: World | None = None
+
+    def server(self) -> Server:
+        if self._found is None:
+            self._link = _Link(self._config.getoption("simulator_url"))
+            self._found = self._make(self._link, outlives=True)
+        return self._found
+
+    def server_in_process(self) -> Server:
+        return self.server()
+
+    def prepare(self, item: pytest.Item, task: Mapping[str, Any]) -> World:
+        """Make the world of a test, as its markers say."""
+        self.armed, self.task = [], task
+        server = self.server()
+        body = {"seed": task["seed"], **plugin_markers.body_of(item)}
+        self._unclaimed = server.new_world(**{"id": task["world"], **body})
+        return self._unclaimed
+
+    def new_world(self, item: pytest.Item, server: Server) -> World:
+        world, self._unclaimed = self._unclaimed, None
+        if world is None:
+            return super().new_world(item, server)
+        item.stash.setdefault(WORLDS, list[World]()).append(world)
+        return world
+
+    def _begin(self, world: World) -> None:
+        super()._begin(world)
+        one = ArmedWorld(world, self.task.get("plan"))
+        one.arm()
+        self.armed.append(one)
+        assert self._link is not None
+        self._link.armed[world.id] = one
+
+    def _sections(self, item: pytest.Item) -> Any:
+        return iter(())
+
+    def follow(self, environment: Mapping[str, str]) -> dict[str, Any]:
+        """Judge what came of the test in its worlds that are still there."""
+        assert self._link is not None
+        self._link.armed.clear()
+        living = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
+        hooks = Hooks(self.task["settle"], self.task["books"])
+        return follow([one for one in self.armed if one.world.id in living], hooks, environment)
+
+    def end(self) -> None:
+        for one in self.armed:
+            self._open.pop(one.world.id, None)
+            with suppress(SimulatorError):
+                one.world.delete()
+
+
+class _Worker:
+    """Runs what it is told, one after another."""
+
+    def __init__(self, config: pytest.Config, tasks: IO[str], results: IO[str]) -> None:
+        self._config = config
+        self._tasks = tasks
+        self._results = results
+        self._run = _ExploringRun(config)
+        config.stash[RUN] = self._run
+        config.pluginmanager.register(self._run, "rampsim-run")
+        self._begun = False
+        self._result: dict[str, Any] = {}
+        self._environment: dict[str, str] = {}
+
+    def _tell(self, what: Mapping[str, Any]) -> None:
+        self._results.write(json.dumps(what) + "\n")
+        self._results.flush()
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtestloop(self, session: pytest.Session) -> bool | None:
+        if session.testsfailed or session.config.option.collectonly:
+            return None
+        items = {item.nodeid: item for item in session.items}
+        self._tell({"tests": list(items)})
+        for line in self._tasks:
+            task = json.loads(line)
+            item = items.get(task["test"])
+            if item is None:
+                self._tell({"error": f"pytest has not found {task['test']} again"})
+                continue
+            self._tell(self._enter(item, task))
+        return True
+
+    def _enter(self, item: pytest.Item, task: Mapping[str, Any]) -> dict[str, Any]:
+        self._result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
+        begun = time.monotonic()
+        kept = dict(os.environ)
+        try:
+            world = self._run.prepare(item, task)
+            self._environment = variables(world)
+            os.environ.update(self._environment)
+            self._watch(task["limit"])
+            # Without a next test all fixtures end with this one, whatever their scope.
+            self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
+        except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
+            self._result |= {"outcome": "failed", "failure": str(error)}
+        finally:
+            self._unwatch()
+            self._run.end()
+            os.environ.clear()
+            os.environ.update(kept)
+        return {**self._result, "seconds": time.monotonic() - begun}
+
+    def _watch(self, limit: float) -> None:
+        """Bound the time of a test, and the sleep of whatever sleeps in it."""
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
+        time.sleep = lambda seconds: _sleep(min(float(seconds), _LONGEST_SLEEP_SECONDS))
+
+    def _unwatch(self) -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        time.sleep = _sleep
+
+    def _ring(self, number: int, frame: FrameType | None) -> None:
+        self._result["hung"] = True
+        raise Hung("The test takes longer than it may.")
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
+        """The test is over, and its fixtures still live: now the days pass in which the money gets where it does."""
+        self._unwatch()
+        try:
+            self._result["evidence"] = self._run.follow(self._environment)
+        except HookFailed as error:
+            self._result["error"] = str(error)
+        except SimulatorError as error:
+            self._result["failure"] = f"its world cannot be judged: {error}"
+        return (yield)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed and self._result["outcome"] != "failed":
+            self._result["outcome"] = "failed"
+            self._result["failure"] = _last_line(report)
+        elif report.skipped and self._result["outcome"] == "passed":
+            self._result["outcome"] = "skipped"
+
+
+def _last_line(report: pytest.TestReport) -> str:
+    """Why a test failed, in a line."""
+    crash = getattr(report.longrepr, "reprcrash", None)
+    text = crash.message if crash is not None else str(report.longrepr)
+    lines = [line for line in text.splitlines() if line.strip()]
+    return lines[0].strip()[:300] if lines else ""
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Take over, in this process alone: tests that share workers of pytest-xdist cannot be re-entered."""
+    if hasattr(config.option, "numprocesses"):
+        config.option.numprocesses, config.option.dist, config.option.tx = 0, "no", []
+    tasks, results = (int(number) for number in os.environ.pop(PIPES).split(","))
+    config.pluginmanager.register(
+        _Worker(config, os.fdopen(tasks, "r"), os.fdopen(results, "w")), "rampsim-explore-worker"
+    )
