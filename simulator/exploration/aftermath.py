@@ -94,7 +94,6 @@ class ArmedWorld:
                 self.world.control(
                     "POST", f"/actions/{step['action']}", {k: v for k, v in step.items() if k != "action"}
                 )
-        return hits
 
     def _refill(self) -> list[Mapping[str, Any]]:
         """Mending of what the faults that act have done, where it depends on how the world is."""

@@ -1,0 +1,58 @@
+"""Suites of integrators as files, and explore over them as from a command line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".")
+
+
+class Explored(NamedTuple):
+    """What a run of explore said."""
+
+    code: int
+    said: str
+    directory: Path
+
+    @property
+    def report(self) -> dict[str, Any]:
+        text = (self.directory / ".rampsim/explore/report.json").read_text("utf-8")
+        report: dict[str, Any] = json.loads(text)
+        return report
+
+    @property
+    def findings(self) -> set[tuple[str, str]]:
+        """Fault and verdict of each."""
+        rows = {row["id"]: row for row in self.report["runs"]}
+        return {(rows[name]["fault"], rows[name]["verdict"]) for name in self.report["findings"]}
+
+    @property
+    def verdicts(self) -> set[str]:
+        return set(self.report["summary"])
+
+
+def explore(
+    directory: Path,
+    *words: str,
+    command: tuple[str, ...] = (*PYTEST, "."),
+    environment: Mapping[str, str] | None = None,
+) -> Explored:
+    """Run `rampsim explore WORDS -- COMMAND` in a directory."""
+    foreign = ("SIMULATOR_", "PYTEST_", "COV_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    done = subprocess.run(
+        [sys.executable, "-m", "simulator", "explore", *words, "--", *command],
+        cwd=directory,
+        env={**kept, "PYTHONPATH": str(ROOT), **(environment or {})},
+        capture_output=True,
+        text=True,
+        timeout=240,
+    )
+    return Explored(done.returncode, done.stdout + done.stderr, directory)

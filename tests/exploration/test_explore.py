@@ -1,0 +1,120 @@
+"""`rampsim explore` from outside: what it finds, what it does not, and how it ends."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.exploration.suite import Explored, explore
+
+pytestmark = pytest.mark.slow
+
+PAYS = """
+import httpx, pytest
+
+SEND = {{"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {{"type": "address",
+        "address": "0x52908400098527886E0F7030069857D2E4169EE7"}}}}
+
+def pay(client, key):
+    for attempt in range(3):
+        try:
+            return client.post("/wallet/send", json=SEND, headers={{"Idempotency-Key": {key}}})
+        except httpx.TransportError:
+            pass
+    raise AssertionError("no answer")
+
+@pytest.mark.scenario("autopilot")
+def test_pay(world):
+    assert pay(world.client, "order-1").status_code == 201
+    world.advance("1m")
+"""
+
+
+def suite(directory: Path, key: str) -> Path:
+    """A suite that pays once, and tries again under this key where no answer comes."""
+    (directory / "test_pay.py").write_text(PAYS.format(key=key))
+    return directory
+
+
+def test_a_retry_under_a_new_key_pays_twice(tmp_path: Path) -> None:
+    found = explore(
+        suite(tmp_path, 'f"{key}-{attempt}"'), "--faults", "answer-lost-after-commit,answer-lost-before-work"
+    )
+    assert found.code == 1, found.said
+    assert found.findings == {("answer-lost-after-commit", "doubled")}
+    (name,) = found.report["findings"]
+    row = next(row for row in found.report["runs"] if row["id"] == name)
+    assert (row["test"], row["site"], row["test_outcome"]) == (
+        "test_pay.py::test_pay",
+        "POST /wallet/send #1",
+        "passed",
+    )
+    assert row["money"]["actual"] > row["money"]["expected"]
+    assert (tmp_path / f".rampsim/explore/findings/{name}.yaml").exists()
+
+    again = explore(tmp_path, "--replay", name)
+    assert (again.code, "DOUBLED" in again.said) == (1, True), again.said
+    suite(tmp_path, "key")
+    assert explore(tmp_path, "--replay", f".rampsim/explore/findings/{name}.yaml").code == 0
+
+
+def test_the_same_seed_gives_the_same_bytes_on_one_worker_and_on_two(tmp_path: Path) -> None:
+    suite(tmp_path, 'f"{key}-{attempt}"')
+    reports = []
+    for workers in ("1", "2"):
+        explore(tmp_path, "--faults", "answer-lost-after-commit,refused-503", "--workers", workers)
+        reports.append((tmp_path / ".rampsim/explore/report.json").read_bytes())
+    assert reports[0] == reports[1]
+
+
+def test_a_suite_that_fails_without_faults(tmp_path: Path) -> None:
+    (tmp_path / "test_it.py").write_text("def test_it(world):\n    assert world.id == 'nothing'\n")
+    found = explore(tmp_path, "--faults", "refused-503")
+    assert found.code == 4
+    assert "test_it.py::test_it: AssertionError" in found.said
+
+
+def test_what_is_wrong_is_named() -> None:
+    found = explore(Path.cwd(), "--faults", "refused-503,webhok-lost", command=("true",))
+    assert found.code == 2
+    assert "webhok-lost" in found.said
+    assert "did you mean `webhook-lost`?" in found.said
+
+
+SCRIPT = """
+import json, os, urllib.request
+
+def call(path, body, **headers):
+    asked = urllib.request.Request(os.environ["SIMULATOR_URL"] + path, json.dumps(body).encode(),
+                                   {"Content-Type": "application/json", **headers})
+    with urllib.request.urlopen(asked) as answer:
+        return json.load(answer)
+
+keys = {name: os.environ[f"SIMULATOR_{name.upper()}"] for name in ("public_key", "secret_key")}
+token = call("/v1/auth/token", keys)["access_token"]
+for number in range(2):
+    try:
+        call("/v1/wallet/send", {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "address",
+             "address": "0x52908400098527886E0F7030069857D2E4169EE7"}},
+             **{"Authorization": f"Bearer {token}", "Idempotency-Key": f"key-{number}"})
+        break
+    except OSError:
+        pass
+for _ in range(1):
+    sent = json.load(urllib.request.urlopen(os.environ["SIMULATOR_URL"] + "/_simulator/resources"))["data"]
+    for one in sent:
+        for action in ("broadcast", "complete"):
+            call(f"/_simulator/actions/{action}", {"target": one["id"]})
+"""
+
+
+def test_any_command_is_explored_by_the_environment_alone(tmp_path: Path) -> None:
+    (tmp_path / "pay.py").write_text(SCRIPT)
+    found = explore(
+        tmp_path, "--faults", "answer-lost-after-commit,refused-503", command=(sys.executable, "-S", "pay.py")
+    )
+    assert isinstance(found, Explored)
+    assert found.code == 1, found.said
+    assert found.findings == {("answer-lost-after-commit", "doubled")}
