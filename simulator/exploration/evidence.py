@@ -106,7 +106,7 @@ def _deliveries(world: World, most: int) -> Iterator[Found]:
 
 
 def _caused_by_calls(world: World, events: set[str]) -> set[str]:
-    """Those of these events that a call of the interface has caused: told at the moment of one that changed something."""
+    """Those of these events that calls have caused: told at the moment of one that changed something."""
     moments = {row["at"] for row in world.requests() if row["method"] != "GET" and row["status"] < 300}
     return {row["id"] for row in world.events() if row["id"] in events and row["created_at"] in moments}
 
