@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
-from urllib.request import urlopen
 
+from simulator.certification.application import Unusable
+from simulator.certification.books import read_books
 from simulator.exploration import evidence
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
@@ -169,32 +168,13 @@ def _books(hooks: Hooks, environment: Mapping[str, str]) -> list[dict[str, str]]
     """The partner's books: `order`, `state`, `amount`, `currency` of each line; None where there are none."""
     if hooks.books is None:
         return None
-    if hooks.books.startswith(("http://", "https://")):
-        with urlopen(hooks.books, timeout=_HOOK_SECONDS) as answer:  # the address is the user's own
-            text = answer.read().decode()
-    else:
-        done = _run(hooks.books, environment)
-        if done.returncode:
-            raise HookFailed(f"--books: `{hooks.books}` ended with {done.returncode}: {done.stderr.strip()[-500:]}")
-        text = done.stdout
-    return [_line(line) for line in text.splitlines() if line.strip()]
-
-
-def _line(line: str) -> dict[str, str]:
     try:
-        row = json.loads(line)
-        amount = Decimal(str(row.get("amount") or 0))
-        return {
-            "order": str(row["order"]),
-            "state": str(row.get("state") or ""),
-            "amount": f"{amount:f}",
-            "currency": str(row.get("currency") or ""),
-        }
-    except (ValueError, KeyError, AttributeError, InvalidOperation):
-        raise HookFailed(
-            f"--books: {line[:200]!r} is no line of books like "
-            '{"order": "A-1", "state": "completed", "amount": "37.89", "currency": "USDC"}'
-        ) from None
+        lines = read_books(hooks.books, environment)
+    except Unusable as error:
+        raise HookFailed(str(error)) from None
+    return [
+        {"order": one.order, "state": one.state, "amount": f"{one.amount:f}", "currency": one.currency} for one in lines
+    ]
 
 
 def _run(command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:

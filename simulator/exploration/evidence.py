@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hmac
 import json
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+from simulator.courier.courier import wall_clock_ms
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -179,7 +180,7 @@ def not_genuine(world: World) -> list[str]:
         headers = row["request_headers"]
         stamp, body = headers["X-Timestamp"], row["request_body"].encode()
         signed = {hmac.digest(key.encode(), stamp.encode() + b"." + body, "sha256").hex() for key in keys}
-        sent_ms = datetime.fromisoformat(row["attempted_at"]).timestamp() * 1000 if simulated else time.time() * 1000
+        sent_ms = datetime.fromisoformat(row["attempted_at"]).timestamp() * 1000 if simulated else wall_clock_ms()
         if headers["X-Signature"] not in signed or sent_ms - int(stamp) > _STALE_MS:
             found.append(row["event_type"])
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import uuid
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any, NamedTuple
@@ -91,7 +91,7 @@ class Hears(NamedTuple):
 def explore(settings: Settings, hears: Hears) -> Explored:
     """Explore a suite. SuiteBroken when it fails without faults, StopExploring when what was given does not work."""
     with _runners(settings) as (runners, tests):
-        name = f"x{uuid.uuid4().hex[:8]}"
+        name = f"x{os.getpid()}-{time.monotonic_ns()}"
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
