@@ -168,15 +168,17 @@ class Receiver:
     def close(self, *, keep_endpoint: bool = False) -> None:
         """Stop receiving, and remove the endpoint from the world unless told to keep it.
 
-        An error of an application that no `wait_for` has told is raised here.
+        What is on its way is answered first, within two seconds: an attempt that is cut off would count against the
+        application in the advice. An error of an application that no `wait_for` has told is raised here.
         """
         __tracebackhide__ = True
         if not self._is_open:
             return
-        self._is_open = False
-        if self.endpoint_id is not None and not keep_endpoint:
-            with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
+        with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
+            if self.endpoint_id is not None and not keep_endpoint:
                 self._client().delete(f"/webhooks/{self.endpoint_id}")
+            self._settle()
+        self._is_open = False
         self._stop_delivering()
         try:
             for answerer in self._opened:

@@ -58,6 +58,15 @@ def test_gives_no_reason_for_advice(kit: World) -> None:
     assert kit.advice() == []
 
 
+def test_answers_what_is_on_its_way_before_it_ends(kit: World) -> None:
+    with receiver(kit) as webhooks:
+        webhooks.respond(200, delay="50ms")
+        kit.act("emit", type="beneficiary.created")
+
+    assert statuses(kit) == [200]
+    assert kit.advice() == []
+
+
 def test_waits_for_one_object(kit: World, webhooks: Receiver) -> None:
     kit.trigger(DONE)
     kit.trigger(DONE)
