@@ -158,7 +158,7 @@ def test_every_flag_of_serve_is_in_the_table_with_its_variable_and_default() -> 
         if isinstance(option.default, str):
             assert f"`{option.default}`" in row, flag
     flags = {option.name for option in serve.params}
-    assert set(Settings.model_fields) <= flags
+    assert {"assume" if name == "assumptions" else name for name in Settings.model_fields} <= flags
 
 
 def test_every_link_to_a_file_leads_somewhere() -> None:
