@@ -13,7 +13,6 @@ from simulator.control.operation import (
     AdvanceReceipt,
     ControlCall,
     ControlOperation,
-    absent,
     known_event,
     show_receipt,
     wrong,
@@ -132,7 +131,12 @@ async def advance(call: ControlCall) -> AdvanceReceipt:
     refuse_names(raw, (*WAYS, "horizon", "partial"))
     ways = [name for name in WAYS if raw.get(name) is not None]
     if not ways:
-        raise absent("by")
+        raise ControlError(
+            400,
+            "missing_parameter",
+            "How far the clock goes is missing: give exactly one of by, to, to_next_timer, until.",
+            "by",
+        )
     if len(ways) > 1:
         raise wrong(ways[1], "give exactly one of by, to, to_next_timer, until")
     way = ways[0]

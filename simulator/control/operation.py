@@ -39,7 +39,7 @@ from simulator.scenario.stops import stopped_since
 from simulator.server.driver import AdvanceCancelled, ClockBusy, Receipt, Target
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content
-from simulator.wire.errors import ControlError
+from simulator.wire.errors import ControlError, sentence
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.fields import Body, Nothing
 from simulator.wire.json import MAX_BYTES
@@ -402,7 +402,7 @@ def _unanswered(error: Unanswered) -> ControlError:
 
 def wrong(param: str, why: str) -> ControlError:
     """400 invalid_parameter."""
-    return ControlError(400, "invalid_parameter", f"The parameter `{param}` is not valid: {why}.", param)
+    return ControlError(400, "invalid_parameter", sentence(f"The parameter `{param}` is not valid: {why}"), param)
 
 
 def absent(param: str) -> ControlError:

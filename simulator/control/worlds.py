@@ -24,7 +24,7 @@ from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.server.bases import base_of
-from simulator.wire.errors import ControlError
+from simulator.wire.errors import ControlError, sentence
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.setting_model import Settings
@@ -233,7 +233,7 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
         if isinstance(one, str):
             if one not in known:
                 hint = did_you_mean(one, known)
-                raise ControlError(404, "not_found", f"There is no scenario {one!r}{hint}.", "scenarios")
+                raise ControlError(404, "not_found", sentence(f"There is no scenario {one!r}{hint}"), "scenarios")
             names.append(one)
             continue
         try:

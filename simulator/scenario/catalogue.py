@@ -20,7 +20,7 @@ from simulator.scenario.matching import ABSENT, Condition, conditions, texts_of
 from simulator.scenario.script import REQUEST, Rule
 from simulator.wire import strict
 from simulator.wire.actions import ActionTable
-from simulator.wire.errors import ControlError
+from simulator.wire.errors import ControlError, sentence
 from simulator.wire.json import JsonObject, Shown, dumps
 from simulator.wire.saved import STRICT, SavedCount
 
@@ -45,7 +45,8 @@ class UnknownScenario(ControlError, KeyError):
     """No scenario of that name ships or was uploaded to the world: 404."""
 
     def __init__(self, name: str, known: Iterable[str], param: str | None = None) -> None:
-        super().__init__(404, "not_found", f"There is no scenario {name!r}{strict.did_you_mean(name, known)}.", param)
+        hint = strict.did_you_mean(name, known)
+        super().__init__(404, "not_found", sentence(f"There is no scenario {name!r}{hint}"), param)
 
 
 class CannotActivate(ControlError):

@@ -286,12 +286,19 @@ class Address:
     def __init__(self, url: str) -> None:
         import httpx
 
+        if not url.startswith(("http://", "https://")):
+            raise ValueError(f"forward_to: {url!r} is no URL; it begins with http://")
+        self._failure = httpx.TransportError
         self._url = url
         self._client = httpx.Client(trust_env=False, timeout=30.0)
 
     async def answer(self, delivery: Delivery, request: Request) -> Answer:
         headers = [pair for pair in request.headers if pair[0].lower() not in ("host", "connection", "content-length")]
-        response = await in_thread(lambda: self._client.post(self._url, content=request.body, headers=headers))
+        try:
+            response = await in_thread(lambda: self._client.post(self._url, content=request.body, headers=headers))
+        except self._failure as error:
+            why = str(error) or type(error).__name__
+            raise SimulatorError(f"{self._url} did not answer ({why}). Does the application run there?") from None
         # What came is passed on as it was read, no longer compressed.
         kept = [pair for pair in response.headers.multi_items() if pair[0] != "content-encoding"]
         return Answer(response.status_code, tuple(kept), response.content)

@@ -8,9 +8,12 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, TypedDict
 
 from simulator.kernel.dataclass import dataclass
+from simulator.testing.errors import SimulatorError, is_told
 
 if TYPE_CHECKING:
     from simulator.control.ledger import LedgerBooks
+
+__tracebackhide__ = is_told
 
 
 class Sum(TypedDict):
@@ -86,8 +89,26 @@ def ledger_of(shown: LedgerBooks) -> Ledger:
 
 
 def available(ledger: Ledger, symbol: str, network: str | None) -> Decimal:
-    """The available balance of an asset on a network, or of a fiat currency (network None)."""
-    return ledger.amount("available", symbol.upper() if network is None else f"{symbol.upper()}.{network.lower()}")
+    """The available balance of an asset on a network, or of a fiat currency (network None).
+
+    SimulatorError for what no account can hold: a slip of the pen would otherwise pass for an empty account.
+    """
+    currency = symbol.upper() if network is None else f"{symbol.upper()}.{network.lower()}"
+    amount = ledger.amount("available", currency)
+    if not amount and not any(row["currency"] == currency for row in ledger.accounts):
+        _check(currency)
+    return amount
+
+
+def _check(currency: str) -> None:
+    from simulator.resources.reference import ASSETS, FIATS
+
+    assets = [asset.key for asset in ASSETS.values()]
+    if currency not in assets and currency not in FIATS:
+        raise SimulatorError(
+            f"No account holds {currency}: there are {', '.join(assets)}, and the fiat currencies {', '.join(FIATS)}. "
+            'An asset is named with its network, as in world.balance("USDC", "CELO").'
+        )
 
 
 def totals(ledger: Ledger) -> Mapping[str, Decimal]:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from simulator.address import DEFAULT_URL
+
+if TYPE_CHECKING:
+    import pytest
 
 
 class SimulatorError(Exception):
@@ -23,6 +26,11 @@ class SimulatorError(Exception):
         self.code: str | None = _text(given, "code")
         self.param: str | None = _text(given, "param")
         self.allowed: Sequence[str] = tuple(map(str, _rows(given, "allowed")))
+
+
+def is_told(caught: pytest.ExceptionInfo[BaseException]) -> bool:
+    """Whether an error says it all. As the `__tracebackhide__` of a module it lets pytest show the test alone."""
+    return isinstance(caught.value, SimulatorError | AssertionError)
 
 
 class NotReached(SimulatorError):

@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from simulator.testing.errors import SimulatorError
+from simulator.testing.errors import SimulatorError, is_told
 
 if TYPE_CHECKING:
     from simulator.control.faults import MadeFault
     from simulator.testing.seen import SeenWorld
+
+__tracebackhide__ = is_told
 
 
 class Fault:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 Target = str | Mapping[str, object]
@@ -28,10 +29,13 @@ def ids_in(until: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def timestamp(moment: str | datetime) -> str:
-    """A moment as the control interface takes it; ValueError for a datetime that does not say its time zone."""
-    if isinstance(moment, str):
-        return moment
+_DAY = re.compile(r"\d{4}-\d\d-\d\d")
+
+
+def timestamp(moment: str | date) -> str:
+    """A moment as the control interface takes it, a day as its beginning; ValueError for a datetime without a zone."""
+    if not isinstance(moment, datetime):
+        return f"{moment}T00:00:00Z" if _DAY.fullmatch(str(moment)) else str(moment)
     if moment.tzinfo is None:
         raise ValueError(f"{moment!r} has no time zone: say datetime(..., tzinfo=UTC)")
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

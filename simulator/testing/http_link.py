@@ -8,7 +8,7 @@ from typing import Any
 
 from simulator.address import CONTROL_BASE, DEFAULT_URL
 from simulator.testing.clients import json_of
-from simulator.testing.errors import SimulatorError, Unreachable, error_of, missing
+from simulator.testing.errors import SimulatorError, Unreachable, error_of, is_told, missing
 from simulator.testing.link import content_of, query_of
 from simulator.testing.loop_thread import is_handling
 
@@ -17,6 +17,7 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
+__tracebackhide__ = is_told
 _CONNECT_SECONDS = 5.0
 _KEPT_SECONDS = 30.0
 """Less than a server lets a connection wait for its next request."""

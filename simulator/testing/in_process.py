@@ -29,7 +29,7 @@ from simulator.late import run_all
 from simulator.resources.webhooks import ENDPOINTS, Outcome, check_url
 from simulator.server.app import Application
 from simulator.server.messages import CUT, OPENED_AT
-from simulator.testing.errors import SimulatorError, error_of, missing
+from simulator.testing.errors import SimulatorError, error_of, is_told, missing
 from simulator.testing.link import content_of, query_of
 from simulator.testing.loop_thread import LoopThread, is_handling
 from simulator.testing.loopback import Answer, Request
@@ -39,6 +39,7 @@ try:
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
+__tracebackhide__ = is_told
 _HOST = "simulator.localhost"
 ORIGIN = f"http://{_HOST}"
 """The URL of every server in process. Nothing listens there: names below `localhost` never leave the machine."""

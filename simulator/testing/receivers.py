@@ -76,6 +76,9 @@ class Receiver:
             raise
         self._is_open = True
 
+    def __repr__(self) -> str:
+        return f"<Receiver of {self._world.id} at {self.url}>"
+
     # What came
 
     @property

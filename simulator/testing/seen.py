@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 from simulator.testing.books import Ledger, available, ledger_of
 from simulator.testing.clients import Keys
+from simulator.testing.errors import is_told
 from simulator.testing.given import Target, id_of
 from simulator.testing.link import Link
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from simulator.control.worlds import WorldObject
     from simulator.insight.shapes import Finding
     from simulator.resources.webhooks import shapes as webhooks
+
+__tracebackhide__ = is_told
 
 
 class SeenWorld:
@@ -111,7 +114,7 @@ class SeenWorld:
         return ledger_of(self.control("GET", "/ledger", environment=environment))
 
     def balance(self, symbol: str, network: str | None = None, environment: str | None = None) -> Decimal:
-        """What is available of an asset: `world.balance("USDC", "CELO")`. 0 where there never was any."""
+        """What is available of an asset: `world.balance("USDC", "CELO")`. SimulatorError for what does not exist."""
         sums = ledger_of(self.control("GET", "/ledger", query={"entries": 0}, environment=environment))
         return available(sums, symbol, network)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 from simulator.testing import freezing, timeline, words
 from simulator.testing.clients import Keys, SignIn, exchange, make_async_client, make_client
-from simulator.testing.errors import NotReached, SimulatorError
+from simulator.testing.errors import NotReached, SimulatorError, is_told
 from simulator.testing.faults import Fault, make_fault
 from simulator.testing.given import Target, id_of, ids_in, scenario_file, span_of, timestamp
 from simulator.testing.link import Link
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from simulator.control.snapshots import SnapshotEntry
     from simulator.control.worlds import WorldObject
     from simulator.testing.freezing import Library
+
+__tracebackhide__ = is_told
 
 
 class World(SeenWorld):
@@ -102,7 +104,7 @@ class World(SeenWorld):
         self,
         by: str | float | timedelta | None = None,
         *,
-        to: str | datetime | None = None,
+        to: str | date | None = None,
         to_next_timer: bool = False,
         until: Mapping[str, object] | None = None,
         horizon: str | float | timedelta | None = None,
@@ -110,9 +112,9 @@ class World(SeenWorld):
     ) -> AdvanceReceipt:
         """Move the clock in exactly one way; all that is due on the way happens, webhooks included, before it returns.
 
-        `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a timedelta. `to`: a moment. `until`: what to wait
-        for, `{"resource": id, "status": "completed"}` or `{"event": type, "object_id": id}`, at most `horizon` ahead
-        (ten years); NotReached when it never comes. `wait`: for receivers that are slow to answer.
+        `by`: `"31m"`, `"2h30m"`, `"3d"`, seconds as a number, or a timedelta. `to`: a moment, or a day. `until`: what
+        to wait for, `{"resource": id, "status": "completed"}` or `{"event": type, "object_id": id}`, at most `horizon`
+        ahead (ten years); NotReached when it never comes. `wait`: for receivers that are slow to answer.
         Gives the receipt: `from`, `now`, `fired` (timers), `events` (ids), `deliveries` (attempts), `reached`.
         """
         goal = None if until is None else ids_in(until)

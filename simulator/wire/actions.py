@@ -18,7 +18,7 @@ from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
 from simulator.kernel.world import NO_ORIGIN, Origin, World
 from simulator.wire import strict
-from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.errors import ApiError, ControlError, sentence
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.wire.json import Shown
 from simulator.wire.records import Record, find, kind_of, render
@@ -140,7 +140,8 @@ class ActionTable:
         """The row for this action on this target, and the target's record; ControlError when there is none."""
         rows = self.rows.get(name)
         if rows is None:
-            raise ControlError(404, "not_found", f"There is no action {name!r}.")
+            hint = strict.did_you_mean(name, self.rows)
+            raise ControlError(404, "not_found", sentence(f"There is no action {name!r}{hint}"))
         world_row = next((row for row in rows if not row.kinds), None)
         if target is None:
             if world_row is None:

@@ -96,12 +96,17 @@ class ApiError(Exception):
         return {"error": error}
 
 
+def sentence(text: str) -> str:
+    """Text with its full stop, which a question does without."""
+    return text if text.endswith("?") else f"{text}."
+
+
 def missing(param: str) -> ApiError:
     return ApiError("missing_parameter", f"The required parameter `{param}` is missing.", param)
 
 
 def invalid(param: str, why: str) -> ApiError:
-    return ApiError("invalid_parameter", f"The parameter `{param}` is not valid: {why}.", param)
+    return ApiError("invalid_parameter", sentence(f"The parameter `{param}` is not valid: {why}"), param)
 
 
 def not_found(what: str, identifier: str, param: str | None = None) -> ApiError:

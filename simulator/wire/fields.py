@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.money import Currency
-from simulator.wire.errors import ApiError, invalid, missing
+from simulator.wire.errors import ApiError, invalid, missing, sentence
 from simulator.wire.shapes import Assumed
 
 AMOUNT_PATTERN = r"^[0-9]{1,18}(\.[0-9]{1,18})?$"
@@ -85,7 +85,8 @@ def _first(error: ValidationError, raw: Mapping[str, object], patch: bool, code:
             param = dotted(one.path)
             return ApiError(code, f"The required parameter `{param}` is missing.", param) if code else missing(param)
     param, why = dotted(found[0].path), found[0].why
-    return ApiError(code, f"The parameter `{param}` is not valid: {why}.", param) if code else invalid(param, why)
+    text = sentence(f"The parameter `{param}` is not valid: {why}")
+    return ApiError(code, text, param) if code else invalid(param, why)
 
 
 def _in_list(path: tuple[int | str, ...]) -> bool:

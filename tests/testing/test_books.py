@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.testing import World
+from simulator.testing import SimulatorError, World
 from simulator.testing.books import Ledger, totals
 from tests.testing.orders import onramp
 
@@ -73,7 +73,13 @@ def test_balances_are_exact_and_count_what_is_held(kit: World) -> None:
     kit.act("set_balance", symbol="USDC", network="CELO", amount="0.300001")
     assert before == Decimal(1000)
     assert kit.balance("USDC", "CELO") == Decimal("0.300001")
-    assert kit.balance("KES") == kit.balance("USDC", "BITCOIN") == 0
+    assert kit.balance("KES") == 0
+
+
+@pytest.mark.parametrize(("symbol", "network"), [("USDC", "BASE"), ("USCD", "CELO"), ("USDC", None)])
+def test_the_balance_of_what_does_not_exist_is_no_zero(kit: World, symbol: str, network: str | None) -> None:
+    with pytest.raises(SimulatorError, match=r"there are XLM\.stellar, .*, and the fiat currencies KES"):
+        kit.balance(symbol, network)
 
 
 def test_other_users_show_what_they_had_from_this_account(kit: World) -> None:

@@ -100,7 +100,9 @@ def test_an_address_where_nobody_listens_is_told(kit: World) -> None:
     emit(kit)
 
     assert [delivery.status for delivery in webhooks.received] == [500]
-    with pytest.raises(AssertionError, match="ConnectError"):
+    with pytest.raises(
+        AssertionError, match=r"http://127.0.0.1:9/webhooks did not answer .* Does the application run there"
+    ):
         webhooks.close()
 
 
@@ -304,3 +306,8 @@ def test_what_is_no_answer_is_told(kit: World, reply: Any) -> None:
 
     with pytest.raises(AssertionError, match="it returns a status"):
         webhooks.close()
+
+
+def test_an_address_that_is_none_is_refused_at_once(webhooks: Receiver) -> None:
+    with pytest.raises(ValueError, match="'shop:app' is no URL"):
+        webhooks.forward_to("shop:app")

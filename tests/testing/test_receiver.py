@@ -67,6 +67,10 @@ def test_answers_what_is_on_its_way_before_it_ends(kit: World) -> None:
     assert kit.advice() == []
 
 
+def test_tells_who_it_is(kit: World, webhooks: Receiver) -> None:
+    assert repr(webhooks) == f"<Receiver of {kit.id} at {webhooks.url}>"
+
+
 def test_waits_for_one_object(kit: World, webhooks: Receiver) -> None:
     kit.trigger(DONE)
     kit.trigger(DONE)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta, timezone
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,6 +102,8 @@ def test_what_a_world_cannot_be_made_with_is_told(kit_server: Server) -> None:
         ({"to": "2026-01-05T08:07:00Z"}, 7),
         ({"to": START + timedelta(minutes=9)}, 9),
         ({"to": datetime(2026, 1, 5, 11, 8, tzinfo=timezone(timedelta(hours=3)))}, 8),
+        ({"to": "2026-01-06"}, 16 * 60),
+        ({"to": date(2026, 1, 7)}, 40 * 60),
         ({"to_next_timer": True}, 30),
     ],
 )
@@ -124,6 +127,27 @@ def test_a_moment_without_a_time_zone_is_refused(kit: World) -> None:
     with pytest.raises(ValueError, match="no time zone"):
         kit.advance(to=datetime(2026, 3, 1))  # noqa: DTZ001
     assert kit.now == START
+
+
+def test_a_refusal_shows_the_line_of_the_test_and_nothing_of_the_kit(kit: World) -> None:
+    calls: list[Callable[[], object]] = [
+        lambda: kit.advance("31 minutes"),
+        lambda: kit.advance(until={"event": "transaction.completed"}),
+        lambda: kit.event("transaction.completed"),
+        lambda: kit.fault("POST /nowhere", drop=True),
+        lambda: kit.balance("USDC", "BASE"),
+    ]
+    for call in calls:
+        with pytest.raises((SimulatorError, AssertionError)) as caught:
+            call()
+        assert {entry.path for entry in caught.traceback.filter(caught)} == {Path(__file__)}
+
+
+def test_an_advance_says_what_it_can_do(kit: World) -> None:
+    with pytest.raises(SimulatorError, match="exactly one of by, to, to_next_timer, until"):
+        kit.advance()
+    with pytest.raises(SimulatorError, match=r"did you mean `payment_arrives`\?$"):
+        kit.act("payment_arived")
 
 
 def test_what_the_server_refuses_about_time_is_told(kit: World) -> None:
