@@ -51,7 +51,7 @@ from simulator.wire.operation import Operation
 from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, wiring_of
 from simulator.wire.rows import by_name
-from simulator.wire.settings import DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
+from simulator.wire.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
 
 _log = logging.getLogger(__name__)
 
@@ -75,7 +75,7 @@ ROOMS: tuple[Room, ...] = (
 
 def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
     """Every table of a world with these rooms but those of the shell around it; ValueError for two of one name."""
-    around = (*WORLD_TABLES, ADVICE, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS, UNDER_KEYS)
+    around = (*WORLD_TABLES, ADVICE, ASSUMED, FAULTS, INDEX, ORIGINS, RECEIVERS, SETTINGS, UNDER_KEYS)
     tables = dict.fromkeys((*around, *(table for room in rooms for table in room.all_tables()), *SCENARIO_TABLES))
     return tuple(by_name("tables", tables, lambda table: table.name).values())
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -15,7 +16,7 @@ from simulator.kernel.clock import FASTEST, LAST_MS, MODES, SLOWEST, parse_times
 from simulator.kernel.dataclass import dataclass
 from simulator.wire import alternatives, setting_model
 from simulator.wire.fields import dotted, in_words
-from simulator.wire.settings import DEFAULTS, SettingSet, shown
+from simulator.wire.settings import DEFAULTS, shown
 
 _COUNTS = ("journal_limit", "journal_bytes", "timers_per_instant")
 _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
@@ -48,7 +49,7 @@ class Config:
     idle_seconds: float = 60.0
     request_seconds: float = 30.0
     state: Path | None = None
-    settings: SettingSet = field(default_factory=lambda: DEFAULTS.copy())
+    settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
 
 
 def make_config(
@@ -93,8 +94,9 @@ def make_config(
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
     validated = _settings(settings, problems)
     if assume:
-        validated["assumptions"], found = alternatives.chosen(assume)
+        chosen, found = alternatives.chosen(assume)
         problems += [f"--assume: {problem}" for problem in found]
+        validated = {**validated, "assumptions": chosen}
     if problems:
         raise ConfigError(problems)
     return Config(
@@ -122,12 +124,12 @@ def _seconds(name: str, text: str, problems: list[str]) -> float:
     return seconds
 
 
-def _settings(given: dict[str, Any], problems: list[str]) -> SettingSet:
+def _settings(given: dict[str, Any], problems: list[str]) -> Mapping[str, Any]:
     """The settings of the default world; numbers may come as text, as flags and variables do."""
     values = {
         name: int(value) if name in _COUNTS and str(value).isdecimal() else value for name, value in given.items()
     }
-    if {**DEFAULTS, **values} == DEFAULTS:
+    if values == DEFAULTS:
         return {**DEFAULTS}
     try:
         return shown(setting_model.Settings.model_validate(values))

@@ -97,8 +97,7 @@ def _head_of(state: WorldState) -> JsonObject:
                 "rate": str(blueprint.rate),
             },
             "scenarios": list(blueprint.scenarios),
-            # Nothing is assumed otherwise: then the document is that of a version that could not.
-            "settings": {name: value for name, value in blueprint.settings.items() if value != {}},
+            "settings": dict(blueprint.settings),
         },
     }
 

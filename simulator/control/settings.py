@@ -8,7 +8,7 @@ from simulator.control.operation import ControlCall, ControlOperation
 from simulator.kernel.journal import Cause
 from simulator.wire.alternatives import SWITCHES
 from simulator.wire.setting_model import Settings
-from simulator.wire.settings import SettingSet, bound_journal, change_settings, settings_of
+from simulator.wire.settings import AllSettings, all_settings, bound_journal, change_settings
 
 
 class Alternative(TypedDict):
@@ -38,23 +38,23 @@ class SwitchList(TypedDict):
     """The assumptions that can be switched."""
 
 
-async def get_settings(call: ControlCall) -> SettingSet:
+async def get_settings(call: ControlCall) -> AllSettings:
     """All settings of the world, those too that nobody changed."""
-    return settings_of(call.world)
+    return all_settings(call.world)
 
 
-async def patch_settings(call: ControlCall) -> SettingSet:
+async def patch_settings(call: ControlCall) -> AllSettings:
     """Change the settings that the body names; the journal is cut to its new bounds at once."""
     world = call.world
     with world.change(Cause("action", "settings")):
-        settings = change_settings(world, call.body)
+        change_settings(world, call.body)
     bound_journal(world)
-    return settings
+    return all_settings(world)
 
 
 async def list_assumptions(call: ControlCall) -> SwitchList:
     """The assumptions that a world can switch by `settings.assumptions`, and what this one has chosen."""
-    chosen = settings_of(call.world)["assumptions"]
+    chosen = all_settings(call.world)["assumptions"]
     return {
         "data": [
             {

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any, Literal
+from collections.abc import Mapping
+from typing import Any, Literal, NotRequired
 
 from typing_extensions import TypedDict
 
@@ -46,6 +47,11 @@ class DocumentClock(TypedDict):
     """How many simulated seconds pass in a second of the wall clock."""
 
 
+class DocumentSettings(SettingSet):
+    assumptions: NotRequired[Mapping[str, str]]
+    """What it was to assume otherwise than usual, by the id of the assumption."""
+
+
 class DocumentBlueprint(TypedDict):
     seed: Count
     """The seed it was made with."""
@@ -53,7 +59,7 @@ class DocumentBlueprint(TypedDict):
     """The clock it was made with."""
     scenarios: list[str]
     """The scenarios that were active at first."""
-    settings: SettingSet
+    settings: DocumentSettings
     """The settings it was made with."""
 
 

@@ -28,7 +28,7 @@ from simulator.wire.errors import ControlError, sentence
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.setting_model import Settings
-from simulator.wire.settings import SettingSet, change_settings, settings_of
+from simulator.wire.settings import AllSettings, all_settings, change_settings
 from simulator.wire.shapes import Count, Format, Timestamp
 from simulator.wire.strict import did_you_mean
 
@@ -73,7 +73,7 @@ class WorldObject(TypedDict):
     """Other users of the service who can be sent money."""
     scenarios: list[str]
     """The active scenarios, by name; later ones win."""
-    settings: SettingSet
+    settings: AllSettings
     """Its settings."""
     created_at: Timestamp
     """The simulated time at which it began."""
@@ -140,7 +140,7 @@ def show_world(call: ControlCall, world: World) -> WorldObject:
             for user in platform_users(world)
         ],
         "scenarios": call.simulator.engine.active(world),
-        "settings": settings_of(world),
+        "settings": all_settings(world),
         "created_at": format_timestamp(world.started_at_ms),
     }
 

@@ -42,6 +42,11 @@ class SettingSet(TypedDict):
     """How many bytes of each it keeps."""
     timers_per_instant: Count
     """How many timers may fire at one instant before the world is taken to run in circles."""
+
+
+class AllSettings(SettingSet):
+    """The settings of a world with what it assumes, which has a table of its own: rules ask for it all the time."""
+
     assumptions: Mapping[str, str]
     """What is assumed otherwise than usual: the alternative in force, by the id of the assumption."""
 
@@ -59,7 +64,6 @@ DEFAULTS: SettingSet = {
     "journal_limit": 10_000,
     "journal_bytes": 64 * 1024 * 1024,
     "timers_per_instant": 10_000,
-    "assumptions": {},
 }
 """What `Settings` has where nobody says otherwise, without making it: that is 2 ms of a start."""
 
@@ -75,6 +79,25 @@ SETTINGS = TableKey("settings", dict[str, Any], check=check_settings)
 """One row, `settings`: those in force, by name. A world of a version that had fewer has fewer."""
 
 
+def check_assumed(key: str, row: str) -> None:
+    """StateError for what cannot be assumed."""
+    hold_against(setting_model.Settings, {"assumptions": {key: row}})
+
+
+ASSUMED = TableKey("assumptions", str, check=check_assumed)
+"""The alternatives in force, by the ids of the assumptions; those that are as usual have no row."""
+
+
+def assumes(world: World, assumption: str, alternative: str) -> bool:
+    """Whether an alternative of an assumption is in force; both are written as they stand in `alternatives.json`."""
+    return world.store[ASSUMED].get(assumption) == alternative
+
+
+def assumes_anything(world: World) -> bool:
+    """Whether any alternative is in force."""
+    return bool(world.store[ASSUMED].rows)
+
+
 def settings_of(world: World) -> SettingSet:
     """The settings in force, as shown."""
     stored = world.store[SETTINGS].get("settings")
@@ -83,25 +106,15 @@ def settings_of(world: World) -> SettingSet:
     return _set(stored)
 
 
-def assumes(world: World, assumption: str, alternative: str) -> bool:
-    """Whether an alternative of an assumption is in force; both are written as they stand in `alternatives.json`."""
-    stored = world.store[SETTINGS].get("settings")
-    return stored is not None and stored.get("assumptions", _NOTHING).get(assumption) == alternative
-
-
-def assumes_anything(world: World) -> bool:
-    """Whether any alternative is in force."""
-    stored = world.store[SETTINGS].get("settings")
-    return stored is not None and bool(stored.get("assumptions"))
-
-
-_NOTHING: Mapping[str, str] = {}
-
-
 def bound_journal(world: World) -> None:
     """Hold the journal of interface calls to the settings in force."""
     settings = settings_of(world)
     world.journal.keep(settings["journal_limit"], settings["journal_bytes"])
+
+
+def all_settings(world: World) -> AllSettings:
+    """The settings in force with what is assumed."""
+    return {**settings_of(world), "assumptions": dict(world.store[ASSUMED].items())}
 
 
 def shown(settings: setting_model.Settings) -> SettingSet:
@@ -109,13 +122,26 @@ def shown(settings: setting_model.Settings) -> SettingSet:
     return _set({name: getattr(settings, name) for name in DEFAULTS})
 
 
-def put_settings(world: World, settings: Mapping[str, object]) -> SettingSet:
-    """Put these settings in place of all; inside a change."""
-    world.store[SETTINGS].put("settings", row := dict(settings))
-    return _set(row)
+def put_settings(world: World, settings: Mapping[str, object]) -> None:
+    """Put these settings in place of all, `assumptions` among them if there are any; inside a change."""
+    world.store[SETTINGS].put("settings", {name: value for name, value in settings.items() if name != "assumptions"})
+    if "assumptions" in settings:
+        _assume(world, cast(Mapping[str, str], settings["assumptions"]))
 
 
 def change_settings(world: World, changes: setting_model.Settings) -> SettingSet:
     """Replace the settings that were given; inside a change."""
     given = {name: getattr(changes, name) for name in changes.model_fields_set if name in DEFAULTS}
-    return put_settings(world, {**settings_of(world), **given})
+    put_settings(world, {**settings_of(world), **given})
+    if "assumptions" in changes.model_fields_set:
+        _assume(world, changes.assumptions)
+    return settings_of(world)
+
+
+def _assume(world: World, alternatives: Mapping[str, str]) -> None:
+    """Let these alternatives be in force, and no others."""
+    table = world.store[ASSUMED]
+    for assumption in [*table.rows]:
+        table.delete(assumption)
+    for assumption, alternative in alternatives.items():
+        table.put(assumption, alternative)

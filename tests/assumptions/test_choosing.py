@@ -31,7 +31,10 @@ def world(server: Server) -> Iterator[World]:
 
 
 def test_nothing_is_assumed_otherwise_unless_somebody_says_so(world: World) -> None:
-    assert world.info["settings"]["assumptions"] == {} == DEFAULTS["assumptions"]
+    assert world.info["settings"] == {**DEFAULTS, "assumptions": {}}
+    document = world.control("GET", "/state")
+    assert "assumptions" not in document["blueprint"]["settings"]
+    assert "assumptions" not in document["tables"]
 
 
 def test_the_settings_show_what_is_in_force_and_a_change_replaces_it(server: Server) -> None:

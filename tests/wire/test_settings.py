@@ -21,7 +21,6 @@ FRESH = {
     "journal_limit": 10_000,
     "journal_bytes": 67_108_864,
     "timers_per_instant": 10_000,
-    "assumptions": {},
 }
 
 
@@ -49,7 +48,6 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
         ("journal_bytes", 65_536),
         ("timers_per_instant", 1),
         ("timers_per_instant", 1_000_000),
-        ("assumptions", {"H14": "lapses_after_1h"}),
     ],
 )
 def test_a_setting_is_changed_alone(name: str, value: Any) -> None:
