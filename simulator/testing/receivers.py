@@ -224,7 +224,7 @@ class Receiver:
             json={"url": self.url, "events": list(events)},
             headers={"Idempotency-Key": f"receiver-{number}-of-{self._world.id}"},
         )
-        if response.status_code != 201:
+        if not response.is_success:
             raise self._refusal(response)
         endpoint_id: str = response.json()["id"]
         return endpoint_id
