@@ -181,7 +181,7 @@ _APART = {"before_answer": ("delay", "reorder", "hold", "drop"), "two_at_once": 
 
 
 class WebhookFault(Body):
-    """A fault of webhook deliveries."""
+    """A fault of webhook deliveries: of events that happen, retries that fall due and resends, while it is in force."""
 
     webhook: WebhookMatch
     """Which deliveries."""

@@ -14,6 +14,7 @@ from simulator.resources.webhooks.records import (
     DELIVERIES,
     IN_FLIGHT,
     NO_FAULT,
+    WAITING_PLANS,
     Attempt,
     Delivery,
     EndpointQueue,
@@ -64,6 +65,24 @@ def early_plan(world: World, event: Event, endpoint: Webhook) -> DeliveryPlan | 
 
     hit = first_hit(world, "webhook", lambda: faults.WebhookFault, fits, "faults.webhooks")
     return None if hit is None else DeliveryPlan.of(hit[0], hit[1].deliver)
+
+
+def keep_plan(world: World, place: str, plan: DeliveryPlan) -> None:
+    """Keep what faults make of the first attempt that waits at this place; inside a change.
+
+    They are asked when the event happens: when its queue comes to it depends on how quickly its receiver answers.
+    """
+    if plan is not NO_FAULT:
+        world.store[WAITING_PLANS].put(place, plan)
+
+
+def kept_plan(world: World, place: str) -> DeliveryPlan | None:
+    """What was kept of this place, which is free then; None where no fault met the event. Inside a change."""
+    plans = world.store[WAITING_PLANS]
+    plan = plans.get(place)
+    if plan is not None:
+        plans.delete(place)
+    return plan
 
 
 def awaited(world: World, request_id: str) -> list[str]:

@@ -20,9 +20,9 @@ from simulator.kernel.journal import Event
 from simulator.kernel.table import Table
 from simulator.kernel.texts import Text
 from simulator.kernel.world import World
+from simulator.resources.webhooks import faults
 from simulator.resources.webhooks.deliveries import deliveries_of, endpoint_of, endpoints
 from simulator.resources.webhooks.emails import tell_owner_disabled
-from simulator.resources.webhooks.faults import deliver_plan, early_plan, freed, heard, held, marked, together
 from simulator.resources.webhooks.records import (
     IN_FLIGHT,
     NO_FAULT,
@@ -63,13 +63,15 @@ _EMPTY = EndpointQueue()
 def on_event(world: World, event: Event, _subject: Shown) -> None:
     """Queue the first attempt of an event for everyone who is to get it; inside the change that emitted it."""
     for endpoint in recipients(world, event):
-        early = early_plan(world, event, endpoint)
+        early = faults.early_plan(world, event, endpoint)
         if early is not None:  # past the queue: the call that caused it waits for its answer
             _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, plan=early))
             continue
         queues, waiting = world.store[QUEUES], world.store[WAITING]
         queue = queues.get(endpoint.id) or _EMPTY
-        waiting.put(f"{endpoint.id}:{queue.waiting_to}", event.id)
+        place = f"{endpoint.id}:{queue.waiting_to}"
+        waiting.put(place, event.id)
+        faults.keep_plan(world, place, faults.deliver_plan(world, event, endpoint))
         queues.put(endpoint.id, _started(world, endpoint, replace(queue, waiting_to=queue.waiting_to + 1)))
 
 
@@ -129,7 +131,7 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
             queue = replace(queue, ahead=queue.ahead[1:])
         elif queue.waiting_from < queue.waiting_to:
             waiting, place = world.store[WAITING], f"{endpoint.id}:{queue.waiting_from}"
-            pending = PendingAttempt(waiting[place], endpoint.id)
+            pending = PendingAttempt(waiting[place], endpoint.id, plan=faults.kept_plan(world, place))
             waiting.delete(place)
             queue = replace(queue, waiting_from=queue.waiting_from + 1)
         else:
@@ -143,6 +145,9 @@ def _started(world: World, endpoint: Webhook, queue: EndpointQueue) -> EndpointQ
 
 def _route_alone(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt) -> None:
     """Bring an attempt on its way, or aside, that no queue waits for."""
+    if pending.plan is None:
+        # Kept: an attempt that was put aside comes by here again, and must not use up another fault.
+        pending = replace(pending, plan=faults.deliver_plan(world, event, endpoint))
     queue = world.store[QUEUES].get(endpoint.id) or _EMPTY
     changed = _route(world, event, endpoint, queue, pending, queued=False)
     if changed is not queue:
@@ -156,12 +161,7 @@ def _route(
 
     Returns the queue of its endpoint as it is after that; whoever calls this writes it.
     """
-    plan = pending.plan
-    if plan is None:
-        # Asked once and kept: an attempt that was put aside comes by here again, and must not use up another fault.
-        plan = deliver_plan(world, event, endpoint)
-        if plan is not NO_FAULT:
-            pending = replace(pending, plan=plan)
+    plan = pending.plan or NO_FAULT
     if plan.delay_ms:
         if endpoint.status == "deleted":
             return queue  # it would have been cancelled had the queue come to it before the endpoint was deleted
@@ -170,7 +170,7 @@ def _route(
         due_at_ms = min(world.now_ms + plan.delay_ms, max(LAST_MS, world.now_ms))  # at the end of time at the latest
         _plan_timer(world, DELAYED, due_at_ms, delayed, event, endpoint)
         return queue
-    if (waiting := held(world, event, endpoint, queue, pending, plan)) is not None:
+    if (waiting := faults.held(world, event, endpoint, queue, pending, plan)) is not None:
         return replace(queue, held=(*queue.held, waiting))
     if plan.drop:
         _record_drop(world, event, endpoint, pending, plan)
@@ -179,7 +179,7 @@ def _route(
     extra = plan.copies - 1
     pending = replace(pending, plan=replace(plan, copies=1)) if extra else pending
     copies = extra * (replace(pending, stage=None),) if extra else ()
-    pending, beside = together(pending, plan)
+    pending, beside = faults.together(pending, plan)
     key = _make_ready(world, pending)
     if beside is not None:
         _make_ready(world, beside)
@@ -280,7 +280,7 @@ def report(world: World, attempt: Attempt, outcome: Outcome) -> Delivery | None:
     flying.delete(attempt.id)
     retry_at_ms = None
     pending = attempt.pending
-    outcome = heard(pending.plan or NO_FAULT, outcome)
+    outcome = faults.heard(pending.plan or NO_FAULT, outcome)
     if not outcome.succeeded and pending.stage is not None and endpoint.status == "enabled":
         if pending.stage < _retries(world):
             retry_at_ms = world.now_ms + RETRY_DELAYS_MS[pending.stage]
@@ -309,7 +309,7 @@ def _release(world: World, attempt: Attempt, event: Event, endpoint: Webhook, *,
     if queue.held:
         # They go right after the one that overtook them, also in the list of deliveries: at its place, one step on.
         newest, number, step = attempt.place
-        going = freed(world, queue, attempt, event, acknowledged=acknowledged)
+        going = faults.freed(world, queue, attempt, event, acknowledged=acknowledged)
         queue = _ahead(queue, going, (newest, number, step + 1))
     # A deleted endpoint goes on (see `cancel_planned`), a disabled one gets nothing more.
     queues.put(endpoint.id, queue if endpoint.status == "disabled" else _started(world, endpoint, queue))
@@ -367,7 +367,7 @@ def _record(world: World, attempt: Attempt, event: Event, outcome: Outcome, next
         response_body=Text(outcome.response_body),
     )
     if attempt.pending.plan is not None:
-        delivery = marked(world, delivery, event, attempt.pending.plan)
+        delivery = faults.marked(world, delivery, event, attempt.pending.plan)
     deliveries_of(world, attempt.endpoint_id).put(delivery.id, delivery)
     for text in (delivery.request_headers, delivery.sent, delivery.response_headers, delivery.response_body):
         world.journal.lasting.add(text)
@@ -389,6 +389,7 @@ def discard_pending(world: World, endpoint_id: str) -> None:
     if queue is not None:
         for place in range(queue.waiting_from, queue.waiting_to):
             waiting.delete(f"{endpoint_id}:{place}")
+            faults.kept_plan(world, f"{endpoint_id}:{place}")
         # An attempt that is on its way still keeps the queue busy, so that what comes after the endpoint is enabled
         # again does not overtake it; one that was only about to start is dropped below.
         started = any(attempt.key == queue.active for attempt in world.store[IN_FLIGHT].values())

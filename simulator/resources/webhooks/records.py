@@ -202,6 +202,8 @@ PLANNED = TableKey("webhook_planned", Planned, per_owner=True)
 QUEUES = TableKey("webhook_lines", EndpointQueue)
 WAITING = TableKey("webhook_waiting", str)
 """Ids of events whose first attempt waits, by `<endpoint>:<place>`."""
+WAITING_PLANS = TableKey("webhook_waiting_plans", DeliveryPlan)
+"""What faults make of those of them that one met when the event happened, by the same place."""
 READY = TableKey("webhook_ready", PendingAttempt)
 """What may start now, in that order."""
 IN_FLIGHT = TableKey("webhook_in_flight", Attempt)
