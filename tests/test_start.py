@@ -50,7 +50,13 @@ LATER = {
     *("simulator.scenario.loader", "simulator.scenario.schema", "simulator.scenario.document"),
     *("simulator.scenario.judge", "simulator.scenario.drive", "simulator.scenario.runner", "simulator.scenario.fresh"),
     *("simulator.scenario.paths", "simulator.scenario.recorder", "simulator.scenario.objects"),
-    *("simulator.wire.faults", "simulator.wire.globs", "simulator.wire.setting_model", "simulator.wire.strict"),
+    *(
+        "simulator.wire.faults",
+        "simulator.wire.globs",
+        "simulator.wire.setting_model",
+        "simulator.wire.strict",
+        "simulator.wire.alternatives",
+    ),
     *(
         f"simulator.resources.{room}.{what}"
         for room in ORDER

@@ -77,6 +77,8 @@ def page() -> str:
 def _table(title: str, rows: Iterable[tuple[Assumption, str, str]]) -> list[str]:
     lines = ["", f"## {title}", "", "| id | assumed | rests on it | why | how to find out |", "| - | - | - | - | - |"]
     for entry, text, why in rows:
+        if entry.id in SWITCHES:
+            text += " This can be [switched](#what-can-be-switched)."
         cells = (f'<a id="{entry.id}"></a>{entry.id}', text, entry.rests_on, why, entry.find_out)
         lines.append(_row(cells))
     return lines

@@ -21,7 +21,7 @@ _Rewrite: TypeAlias = Callable[[str, Any], object]
 
 _ABSENT = object()
 _TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
-_GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason", "memo"})
+_GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
 """Members with the caller's own words: kept as they are, and null where nothing was given."""
 _LISTED = frozenset(
     {

@@ -66,6 +66,9 @@ def test_the_books_balance_whatever_is_assumed(server: Server, chosen: dict[str,
             assert webhooks.url
             live(world)
             assert all(delivery.genuine for delivery in webhooks.received)
+        for path in ("/timeline", "/advice", "/coverage", "/recording", "/resources", "/state", "/requests"):
+            world.control("GET", path)
+        assert world.timeline()
         totals: dict[str, Decimal] = {}
         for row in world.ledger().accounts:
             totals[row["currency"]] = totals.get(row["currency"], Decimal(0)) + row["amount"]

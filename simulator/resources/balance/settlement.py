@@ -181,7 +181,9 @@ def _give_back(world: World, withdrawal: Transaction) -> Transaction:
             Posting(FEES, key, -fee),
             Posting(pot, key, amount),
         )
-    elif world.ledger.pending_hold(withdrawal.id) is not None:
+    elif world.ledger.pending_hold(withdrawal.id) is None:  # it was released when it failed
+        return move_released(world, withdrawal, "refund")
+    else:
         world.ledger.void_hold(world.now_ms, withdrawal.id)
     if assumes(world, "S5", "fee_is_kept"):
         world.ledger.move(world.now_ms, "fee of a refund", withdrawal.id, key, withdrawal.fee.total, pot, FEES)
