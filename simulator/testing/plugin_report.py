@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -59,6 +60,8 @@ class Keeper(NamedTuple):
     def _scenario(self, test: str, world: World) -> str:
         name = _name(test)
         text = world.control("GET", "/recording", query={"name": name})
+        # Editors would look for the schema beside the shipped scenarios, which are not in the project of the tests.
+        text = re.sub(r"\A# yaml-language-server: .*\n", "", text)
         seed = f"--seed {world.seed} " if world.seed != _USUAL_SEED else ""
         return f"rampsim scenario run {seed}{self._written(f'{name}.yaml', text)}"
 
@@ -70,7 +73,7 @@ class Keeper(NamedTuple):
         """Write a file; its path as it may be typed where pytest was started."""
         path = directory(self.config) / name
         path.write_text(text, "utf-8")
-        return os.path.relpath(path, self.config.invocation_params.dir)
+        return shlex.quote(os.path.relpath(path, self.config.invocation_params.dir))
 
 
 def directory(config: pytest.Config) -> Path:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 from pathlib import Path
+from typing import cast
 
 import pytest
 from click.testing import CliRunner
 
 from simulator.cli import main
+from simulator.testing import World
+from simulator.testing.plugin_report import Keeper
 from tests.testing.suites import Outcome, Suite, worlds_at
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("plugin-failing")]
@@ -142,9 +146,21 @@ def test_the_scenario_that_is_named_repeats_what_the_test_did(ran: Ran) -> None:
     assert words == ["scenario", "run", "--seed", "7"]
     text = (ran.suite.directory / path).read_text()
     assert all(part in text for part in ("/profile/kyc", "set_network", "/currencies?page=2")), text
+    assert "$schema" not in text, "what it names is not in the project of the tests"
     result = CliRunner().invoke(main, [*words, str(ran.suite.directory / path)])
     assert result.exit_code == 0, result.output
     assert "Passed: test_it-test_that_fails" in result.output
+
+
+def test_commands_can_be_typed_where_a_directory_has_a_blank_in_its_name(kit: World, tmp_path: Path) -> None:
+    class Elsewhere:
+        rootpath = tmp_path / "my shop"
+        invocation_params = pytest.Config.InvocationParams(args=(), plugins=None, dir=tmp_path)
+
+    Elsewhere.rootpath.mkdir()
+    keeper = Keeper(cast("pytest.Config", Elsewhere), keeps=True, outlives=False, has_socket=True)
+    words = [shlex.split(line) for line in keeper.section("test_a.py::test_b", kit).splitlines() if "my shop" in line]
+    assert [(tmp_path / line[-1]).is_file() for line in words] == [True, True]
 
 
 def test_the_world_that_is_kept_can_be_opened_again(ran: Ran) -> None:
