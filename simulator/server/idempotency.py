@@ -37,6 +37,8 @@ def binds(world: World, status: int) -> bool:
 
 def replay_mark(world: World) -> Mapping[str, str]:
     """The headers by which an answer says that it was given before."""
+    if assumes(world, "H14", "mark_is_idempotency_replayed"):
+        return {"Idempotency-Replayed": "true"}
     return {} if assumes(world, "H14", "replay_is_not_marked") else _MARK
 
 

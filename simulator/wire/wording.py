@@ -23,6 +23,17 @@ _ABSENT = object()
 _TIMESTAMP = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8})(\.[0-9]{3})Z")
 _GIVEN = frozenset({"reference", "label", "description", "name", "pause_reason"})
 """Members with the caller's own words: kept as they are, and null where nothing was given."""
+_DECIMAL = re.compile(r"[0-9]+\.[0-9]+")
+_AMOUNTS = frozenset(
+    {
+        *("amount", "source_amount", "destination_amount", "net_amount", "fiat_amount", "crypto_amount"),
+        *("total", "processing_fee", "app_fee", "network_fee", "minimum_received", "balance", "available", "held"),
+        *("max", "used", "remaining", "min_amount", "max_amount", "min_fee", "max_fee", "fixed", "percentage_fee"),
+        *("estimated_source_amount", "estimated_total_debit", "min_withdraw", "max_withdraw", "send_fees"),
+        "deposit_fees",
+    }
+)
+"""Members that are amounts of money."""
 _LISTED = frozenset(
     {
         *("id", "type", "status", "network", "asset", "fiat_currency", "source_amount", "destination_amount"),
@@ -60,7 +71,7 @@ def envelope(world: World, error: ApiError, request_id: str) -> JsonObject:
 
 
 def answer(world: World, shown: ShownT) -> ShownT:
-    """An answer, or the envelope of an event, as this world writes it (decisions H10, H19, L3, M2 and S4)."""
+    """An answer, or the envelope of an event, as this world writes it (decisions H8, H10, H19, L3, M2 and S4)."""
     if not assumes_anything(world):
         return shown
     for rewrite in _rewrites(world):
@@ -79,6 +90,8 @@ def told(world: World, event_type: str, subject: Shown) -> Shown:
 
 def _rewrites(world: World) -> list[_Rewrite]:
     found: list[_Rewrite] = []
+    if assumes(world, "H8", "no_trailing_zeros"):
+        found.append(lambda name, value: _plain(value) if _is_amount(name, value) else value)
     if assumes(world, "H10", "whole_seconds"):
         found.append(lambda name, value: _TIMESTAMP.sub(r"\1Z", value) if _is_time(name, value) else value)
     elif assumes(world, "H10", "offset_for_utc"):
@@ -92,6 +105,14 @@ def _rewrites(world: World) -> list[_Rewrite]:
     if assumes(world, "S4", "null_without_failure"):
         found.append(lambda name, value: {"failure_code": None, **value} if _is_transaction(value) else value)
     return found
+
+
+def _is_amount(name: str, value: Any) -> bool:
+    return isinstance(value, str) and name in _AMOUNTS and _DECIMAL.fullmatch(value) is not None
+
+
+def _plain(amount: str) -> str:
+    return amount.rstrip("0").rstrip(".")
 
 
 def _is_time(name: str, value: Any) -> bool:

@@ -35,6 +35,15 @@ def amount_without_quotes(world: World) -> Any:
     return world.client.post("/quotes", json={**QUOTE, "amount": 5000}).status_code
 
 
+@case("H8", usual=("5000.00", "50.00", "5000.00"), no_trailing_zeros=("5000", "50", "5000"))
+def round_amounts(world: World) -> Any:
+    offer, ramp = quote(world), onramp(world, reference="1.50")
+    told = world.event("transaction.created")["data"]["object"]
+    assert (told["rate"], told["reference"]) == (offer["rate"], "1.50")
+    assert offer["destination_amount"] == ramp["destination_amount"]
+    return offer["source_amount"], offer["fee"]["processing_fee"], told["source_amount"]
+
+
 @case("H9", usual=False, received_is_rounded_half_up=True)
 def more_than_what_comes_out(world: World) -> Any:
     def is_more(amount: int) -> bool:

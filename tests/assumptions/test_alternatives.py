@@ -15,6 +15,8 @@ from simulator.testing.in_process import InProcessLink
 from simulator.wire.alternatives import SWITCHES
 from tests.assumptions import calls, hooks, lives, money  # noqa: F401  (they enter their cases)
 from tests.assumptions.cases import CASES, Case
+from tests.integrators import test_newcomer, test_shop
+from tests.integrators.depends import DEPENDS
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +51,13 @@ def test_every_alternative_is_read_and_what_is_read_is_one() -> None:
 
 def test_an_assumption_that_can_be_switched_is_one_of_those_that_are_told_of() -> None:
     assert SWITCHES.keys() <= {entry.id for entry in all_assumptions()}
+
+
+def test_what_the_sample_integrator_depends_on_is_there() -> None:
+    tests = {name for module in (test_shop, test_newcomer) for name in vars(module)}
+    for (assumption, alternative), named in DEPENDS.items():
+        assert alternative in SWITCHES[assumption].alternatives
+        assert set(named) <= tests
 
 
 def test_the_texts_are_sentences() -> None:
