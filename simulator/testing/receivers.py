@@ -14,7 +14,7 @@ from simulator.kernel.clock import parse_duration
 from simulator.testing.absence import absence
 from simulator.testing.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
 from simulator.testing.deliveries import Delivery, Judge, envelope_of
-from simulator.testing.errors import SimulatorError, missing
+from simulator.testing.errors import SimulatorError, is_told, missing
 from simulator.testing.given import Target, id_of
 from simulator.testing.loop_thread import LoopThread, is_handling
 from simulator.testing.loopback import Answer, Listener, Request
@@ -26,6 +26,8 @@ try:
     import httpx
 except ImportError as error:
     raise missing("httpx", "The test kit") from error
+
+__tracebackhide__ = is_told
 
 HOST_VARIABLE = "SIMULATOR_RECEIVER_HOST"
 """By this name a simulator on another machine, or in another container, reaches receivers in this process."""
@@ -98,7 +100,6 @@ class Receiver:
         Waits `timeout` real seconds, until what handles it has answered. AssertionError when it does not come, which
         tells what came instead, and when the application that handled it raised.
         """
-        __tracebackhide__ = True  # pytest shows the test's own line
         about = None if object_id is None else id_of(object_id)
         waiting = _Waiting(type, about)
         with self._lock:
@@ -174,7 +175,6 @@ class Receiver:
         What is on its way is answered first, within two seconds: an attempt that is cut off would count against the
         application in the advice. An error of an application that no `wait_for` has told is raised here.
         """
-        __tracebackhide__ = True
         if not self._is_open:
             return
         with suppress(httpx.HTTPError, SimulatorError, RuntimeError):  # the world may have ended
@@ -195,7 +195,6 @@ class Receiver:
         return self
 
     def __exit__(self, error_type: object, error: object, _traceback: object) -> None:
-        __tracebackhide__ = True
         try:
             self.close()
         except AssertionError:
@@ -302,7 +301,6 @@ class Receiver:
 
     def _tell_error(self, delivery: Delivery) -> None:
         """Raise the error of whatever handled a delivery, once."""
-        __tracebackhide__ = True
         if delivery.error is None or not self._raises or id(delivery) in self._told:
             return
         self._told.add(id(delivery))
@@ -330,6 +328,5 @@ def receiver(
     world: World, *, events: Sequence[str] | None = ("*",), environment: str = "sandbox", path: str = "/webhooks"
 ) -> Iterator[Receiver]:
     """A `Receiver` of a world for the length of a block."""
-    __tracebackhide__ = True
     with Receiver(world, events=events, environment=environment, path=path) as made:
         yield made

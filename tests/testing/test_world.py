@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from simulator.testing import ActionRefused, NotReached, Server, SimulatorError, World, receiver
+from simulator.testing import ActionRefused, NotReached, Receiver, Server, SimulatorError, World, receiver
 from tests.testing.orders import onramp
 
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
@@ -136,6 +136,7 @@ def test_a_refusal_shows_the_line_of_the_test_and_nothing_of_the_kit(kit: World)
         lambda: kit.event("transaction.completed"),
         lambda: kit.fault("POST /nowhere", drop=True),
         lambda: kit.balance("USDC", "BASE"),
+        lambda: Receiver(kit, events=["nothing.like.it"]),
     ]
     for call in calls:
         with pytest.raises((SimulatorError, AssertionError)) as caught:
