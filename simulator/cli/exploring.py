@@ -33,10 +33,17 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
               show_default=True, help="Where the reports and findings/ are written.")  # fmt: skip
 @click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json: only findings that are new fail.")
 @click.option("--replay", metavar="FINDING", help="Make this run again, by its id or its file, and no other.")
+@click.option(
+    "--prove",
+    metavar="PATCH",
+    type=_FILE,
+    help="With --replay: whether this patch mends the finding, tried out in a copy of the current directory.",
+)
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
     plan: str, faults: str | None, budget: str | None, books: str | None, settle: str | None, seed: int,
-    workers: int | None, out: Path, baseline: Path | None, replay: str | None, command: tuple[str, ...],
+    workers: int | None, out: Path, baseline: Path | None, replay: str | None, prove: Path | None,
+    command: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Run COMMAND, your own tests, again and again under one fault at a time, and judge each run by the money.
 
@@ -51,8 +58,11 @@ def explore(
     from simulator.exploration.catalogue import CLASSES
     from simulator.exploration.exploring import Hears, Settings
     from simulator.exploration.exploring import explore as run
+    from simulator.exploration.proving import prove as try_out
     from simulator.exploration.running import StopExploring, SuiteBroken
 
+    if prove is not None and replay is None:
+        fail(["--prove tells whether a patch mends a finding: name the finding with --replay"], EXIT_USAGE)
     try:
         found = None if replay is None else report.read_finding(replay, out)
         known = frozenset() if baseline is None else frozenset(report.known_findings(baseline))
@@ -70,6 +80,10 @@ def explore(
     )
     progress = _Progress()
     try:
+        if prove is not None:
+            proof = try_out(settings, prove)
+            click.echo(proof.said)
+            raise SystemExit(0 if proof.mended else EXIT_REFUSED)
         explored = run(settings, Hears(progress.planned, progress.judged))
     except SuiteBroken as error:
         fail(["the tests fail without any fault; mend them first", *str(error).splitlines()], EXIT_SUITE_FAILS)

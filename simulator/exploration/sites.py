@@ -46,7 +46,10 @@ def _paths() -> Mapping[str, str]:
 
 def _calls(calls: list[Document]) -> Iterator[Site]:
     counts: dict[str, int] = {}
+    standing: Document | None = None
     for place, call in enumerate(calls):
+        if call["operation"] == "create_recurring_payment":
+            standing = call["spends"]
         template = _paths().get(call["operation"] or "")
         if call["of_kit"] or template is None:
             continue
@@ -57,6 +60,7 @@ def _calls(calls: list[Document]) -> Iterator[Site]:
         facts = {
             **call,
             "glob": glob,
+            "spends": standing if call["operation"] == "activate_recurring_payment" else call["spends"],
             "skip": sum(alike),
             "calls_before": place,
             "tokens_before": sum(not other["token"] for other in before),

@@ -28,6 +28,9 @@ FORWARD = {
 OVER = ("not_placed", "expired", "refunded")
 """Nothing more comes of it, and nobody holds money for it: the only states from which it may be tried anew."""
 
+UNDER_WAY = ("active", "paused", "completed", "deleted")
+"""How a standing payout stands that has been activated."""
+
 NETWORK, WALLET_NETWORK = "celo", "CELO"
 """One network, spelt as ramps spell it and as the balance does."""
 QUOTES_PER_VISIT = 3
@@ -215,7 +218,7 @@ class Shop:
         payout = self.books.open_payout(reference, wanted)
         made = self.recurring(reference) or self.draft(payout)
         self.books.note_payout(reference, made["id"], made["status"])
-        if made["status"] == "draft":
+        if made["status"] not in UNDER_WAY:  # a status that nobody knew is none: to set it up twice does no harm
             schedule = {
                 "frequency": "monthly",
                 "day_of_month": wanted["day_of_month"],

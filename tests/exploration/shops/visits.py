@@ -1,0 +1,46 @@
+"""What customers of the shop do. These tests assert little: what came of the money is explore's to judge."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.exploration.shops.conftest import Shop
+
+pytestmark = pytest.mark.scenario("autopilot")
+
+
+def test_onramp(shop: Shop) -> None:
+    shop.onramp("A-1")
+    shop.world.advance("5m")
+
+
+def test_offramp(shop: Shop) -> None:
+    shop.offramp("A-1", "2048.18", "KES")
+    shop.world.advance("5m")
+
+
+def test_standing_payout(shop: Shop) -> None:
+    shop.standing_payout("rent")
+    shop.world.advance("2d")
+
+
+def test_customer_tries_again(shop: Shop) -> None:
+    shop.offramp("A-1")
+    shop.world.advance("2h")
+    shop.try_again("A-1")
+    shop.world.advance("10m")
+
+
+def test_orders_that_are_called_alike(shop: Shop) -> None:
+    shop.onramp("A-10")
+    shop.world.advance("5m")
+    shop.onramp("A-1")
+    shop.onramp("A-1")
+    shop.world.advance("5m")
+
+
+def test_job_runs_meanwhile(shop: Shop) -> None:
+    shop.offramp("A-1")
+    shop.world.advance("30s")
+    shop.shop.reconcile()
+    shop.world.advance("5m")
