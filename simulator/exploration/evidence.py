@@ -37,20 +37,26 @@ class Mark(NamedTuple):
         return cls(len(world.requests()), len(world.deliveries()))
 
 
-def evidence_of(worlds: Sequence[World], marks: Sequence[Mark]) -> Found:
-    """All that is judged, of the worlds of a test in the order in which they were made."""
-    found: Found = {"calls": [], "deliveries": [], "transactions": [], "standing": [], "timeline": []}
-    for world, mark in zip(worlds, marks, strict=True):
-        calls = world.requests()
+def evidence_of(worlds: Sequence[World]) -> Found:
+    """What is judged: the money, in the worlds of a test in the order in which they were made."""
+    found: Found = {"transactions": [], "standing": []}
+    for world in worlds:
         resources = world.control("GET", "/resources")["data"]
-        found["calls"] += _calls(calls[: mark.calls])
-        found["deliveries"] += _deliveries(world, mark.deliveries)
-        found["transactions"] += _transactions(world, resources, calls)
+        found["transactions"] += _transactions(world, resources)
         found["standing"] += [
             {"reference": row["reference"] or "", "status": row["status"]}
             for row in resources
             if row["kind"] == "recurring_payment"
         ]
+    return found
+
+
+def story_of(worlds: Sequence[World], marks: Sequence[Mark]) -> Found:
+    """What happened besides: calls and deliveries until the test ended, and all of it line by line."""
+    found: Found = {"calls": [], "deliveries": [], "timeline": []}
+    for world, mark in zip(worlds, marks, strict=True):
+        found["calls"] += _calls(world.requests()[: mark.calls])
+        found["deliveries"] += _deliveries(world, mark.deliveries)
         found["timeline"] += [
             [row["at"], row["what"], row["text"]] for row in world.control("GET", "/timeline")["data"]
         ]
@@ -120,15 +126,14 @@ def _object_of(body: str) -> str:
     return about
 
 
-def _transactions(
-    world: World, resources: Sequence[Mapping[str, Any]], calls: Sequence[Mapping[str, Any]]
-) -> Iterator[Found]:
+def _transactions(world: World, resources: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
     people = {
         row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if row["kind"] == "beneficiary"
     }
+    sends = any(row["kind"] == "send" for row in resources)
     asked = {
         row["response"]["id"]: row["body"].get("destination")
-        for row in calls
+        for row in (world.requests(path="*/wallet/send") if sends else ())
         if isinstance(row["response"], dict) and isinstance(row["body"], dict) and "id" in row["response"]
     }
     held: dict[str, Decimal] = {}

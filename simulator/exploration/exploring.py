@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from simulator.exploration import plans
@@ -64,7 +65,8 @@ class Judged(NamedTuple):
     run: Run
     verdict: Verdict
     outcome: str
-    timeline: Sequence[Sequence[str]]
+    timeline: Sequence[Sequence[str]] = ()
+    """What happened, for a finding."""
 
 
 class Explored(NamedTuple):
@@ -132,7 +134,7 @@ def _runners(settings: Settings) -> Iterator[tuple[list[Runner], list[str]]]:
 def _baselines(tests: Sequence[str], runners: Sequence[Runner], name: str) -> dict[str, Baseline]:
     """Each test twice without faults. SuiteBroken for those that fail so; tests that are skipped are left out."""
     tasks = [
-        Task(test, f"{name}-b{number}-{half}", None, 4 * _LIMIT_SECONDS)
+        Task(test, f"{name}-b{number}-{half}", None, 4 * _LIMIT_SECONDS, story=True)
         for number, test in enumerate(tests)
         for half in (1, 2)
     ]
@@ -211,8 +213,11 @@ def _runs(
         judged[number] = _judged(run, result, baselines[run.test])
         hears.judged(judged[number])
 
-    with suppress(IndexError):  # no runs, no runners
-        run_all(tasks, runners, tell)
+    run_all(tasks, runners, tell)
+    found = [number for number in sorted(judged) if judged[number].verdict.is_finding]
+    again = [replace(tasks[number], world=f"{tasks[number].world}-again", story=True) for number in found]
+    for number, result in zip(found, run_all(again, runners), strict=True):
+        judged[number] = judged[number]._replace(timeline=(result["evidence"] or _NOTHING)["timeline"])
     return [judged[number] for number in sorted(judged)]
 
 
@@ -230,8 +235,7 @@ def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
         strikes=CLASSES[run.fault].strikes,
         by_reference=baseline.by_reference,
     )
-    timeline = evidence["timeline"] if verdict.is_finding else []
-    return Judged(run, verdict, result["outcome"], timeline)
+    return Judged(run, verdict, result["outcome"])
 
 
 def sites_in(baseline: Baseline) -> list[str]:

@@ -13,6 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -42,12 +43,16 @@ class StopExploring(Exception):
 
 @dataclass(frozen=True)
 class Task:
-    """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds."""
+    """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds.
+
+    `story`: with all that happened, for the plan and for people.
+    """
 
     test: str
     world: str
     plan: Mapping[str, Any] | None
     limit: float
+    story: bool = False
 
 
 class Runner(Protocol):
@@ -107,7 +112,7 @@ class PytestRunner:
     def run(self, task: Task) -> Result:
         if self._process is None:
             self.start()
-        sent = {"test": task.test, "world": task.world, "plan": task.plan, "limit": task.limit, **self._given}
+        sent = {**asdict(task), **self._given}
         with suppress(BrokenPipeError):
             os.write(self._tasks, json.dumps(sent).encode() + b"\n")
         begun = time.monotonic()
@@ -184,7 +189,7 @@ class CommandRunner:
             environment = variables(world)
             result = self._process({**os.environ, **environment, PLAN: plan.name}, task.limit)
             try:
-                result["evidence"] = follow([armed], self._hooks, environment)
+                result["evidence"] = follow([armed], self._hooks, environment, story=task.story)
             except HookFailed as error:
                 raise StopExploring(str(error)) from None
             except SimulatorError as error:

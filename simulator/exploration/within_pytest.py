@@ -23,6 +23,7 @@ from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
 from simulator.testing.plugin import RUN
 from simulator.testing.plugin_run import WORLDS, Run
+from simulator.testing.receivers import Receiver
 from simulator.testing.server import Server
 from simulator.testing.worlds import World
 
@@ -121,7 +122,9 @@ class _ExploringRun(Run):
         self._link.armed.clear()
         living = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
         hooks = Hooks(self.task["settle"], self.task["books"])
-        return follow([one for one in self.armed if one.world.id in living], hooks, environment)
+        return follow(
+            [one for one in self.armed if one.world.id in living], hooks, environment, story=self.task["story"]
+        )
 
     def end(self) -> None:
         for one in self.armed:
@@ -140,6 +143,7 @@ class _Worker:
         self._run = _ExploringRun(config)
         config.stash[RUN] = self._run
         config.pluginmanager.register(self._run, "rampsim-run")
+        Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
         self._begun = False
         self._result: dict[str, Any] = {}
         self._environment: dict[str, str] = {}

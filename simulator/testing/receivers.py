@@ -48,6 +48,9 @@ class Receiver:
     of its registration it answers itself; `received` does not show it.
     """
 
+    refuses_forged = False
+    """Whether it answers 401 by itself where it stands in for an application and what came is not genuine."""
+
     def __init__(
         self,
         world: World,
@@ -256,6 +259,8 @@ class Receiver:
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         with self._lock:
             answerer = self._choose()
+            if self.refuses_forged and not delivery.genuine and not answerer.handles:
+                answerer = Fixed(401)
             self._received.append(delivery)
             waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]
         if not answerer.handles:
