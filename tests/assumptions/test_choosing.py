@@ -82,6 +82,10 @@ def test_a_document_with_an_unknown_assumption_is_refused(world: World) -> None:
     document["blueprint"]["settings"]["assumptions"] = {"H14": "lapses_sometimes"}
     with pytest.raises(SimulatorError, match="lapses_sometimes"):
         world.control("PUT", "/state", document)
+    del document["blueprint"]["settings"]["assumptions"]
+    document["tables"]["assumptions"] = [["H99", "lapses_after_1h"]]
+    with pytest.raises(SimulatorError, match="H99"):
+        world.control("PUT", "/state", document)
 
 
 def test_the_list_tells_what_this_world_has_chosen(server: Server) -> None:

@@ -19,6 +19,7 @@ from simulator.wire.setting_model import Settings
 from simulator.wire.settings import shown
 from tests.remote import Remote, running
 
+ASSUMED = {"H14": "lapses_after_1h"}
 FLAGS = {"strict": True, "rate_limit": "5/10", "webhook_urls": "any", "webhook_timestamp": "simulated"}
 DEGRADED = {
     "name": "celo-limps",
@@ -34,7 +35,7 @@ def flagged(http: httpx.Client) -> Iterator[Remote]:
         now_ms=1_780_272_000_000,
         rate=Decimal(60),
         scenarios=("autopilot", "payout-fails-and-refunds"),
-        settings=shown(Settings.model_validate(FLAGS)),
+        settings={**shown(Settings.model_validate(FLAGS)), "assumptions": ASSUMED},
     )
     with running(config) as (origin, _):
         yield Remote(origin, http)
@@ -42,7 +43,7 @@ def flagged(http: httpx.Client) -> Iterator[Remote]:
 
 def test_a_world_has_what_the_server_was_started_with(flagged: Remote) -> None:
     made = flagged.another().world
-    assert made["settings"] == shown(Settings.model_validate(FLAGS))
+    assert made["settings"] == {**shown(Settings.model_validate(FLAGS)), "assumptions": ASSUMED}
     assert made["scenarios"] == ["autopilot", "payout-fails-and-refunds"]
     assert made["created_at"] == "2026-06-01T00:00:00.000Z"
     assert (made["clock"]["mode"], made["clock"]["now"]) == ("manual", "2026-06-01T00:00:00.000Z")
@@ -53,7 +54,7 @@ def test_what_the_body_says_replaces_single_flags(flagged: Remote) -> None:
     made = flagged.another(
         settings=settings, scenarios=[], clock={"mode": "scaled", "now": "2027-01-01T00:00:00Z"}
     ).world
-    assert made["settings"] == shown(Settings.model_validate(FLAGS | settings))
+    assert made["settings"] == {**shown(Settings.model_validate(FLAGS | settings)), "assumptions": ASSUMED}
     assert made["scenarios"] == []
     assert (made["clock"]["mode"], made["clock"]["rate"], made["created_at"]) == (
         "scaled", 60.0, "2027-01-01T00:00:00.000Z",
@@ -72,7 +73,7 @@ def test_a_reset_keeps_what_was_inherited(flagged: Remote) -> None:
 
 def test_without_flags_a_world_is_manual_and_begins_in_january(world: Remote) -> None:
     made = world.another().world
-    assert made["settings"] == shown(Settings())
+    assert made["settings"] == {**shown(Settings()), "assumptions": {}}
     assert made["scenarios"] == ["autopilot", "test-values"]
     assert (made["clock"]["mode"], made["clock"]["now"]) == ("manual", "2026-01-05T08:00:00.000Z")
 
