@@ -39,10 +39,16 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
     type=_FILE,
     help="With --replay: whether this patch mends the finding, tried out in a copy of the current directory.",
 )
+@click.option(
+    "--assumptions",
+    is_flag=True,
+    help="Instead of faults: one alternative at a time to what the simulator assumes of the service. Says on which of "
+    "them your tests depend, and what to ask before you go live. A dependence is no finding: the exit code is 0.",
+)
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
     plan: str, faults: str | None, budget: str | None, books: str | None, settle: str | None, seed: int,
-    workers: int | None, out: Path, baseline: Path | None, replay: str | None, prove: Path | None,
+    workers: int | None, out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Run COMMAND, your own tests, again and again under one fault at a time, and judge each run by the money.
@@ -53,7 +59,7 @@ def explore(
 
     Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
     """
-    from simulator.exploration import report
+    from simulator.exploration import flipping, report
     from simulator.exploration.aftermath import Hooks
     from simulator.exploration.catalogue import CLASSES
     from simulator.exploration.exploring import Hears, Settings
@@ -61,6 +67,8 @@ def explore(
     from simulator.exploration.proving import prove as try_out
     from simulator.exploration.running import StopExploring, SuiteBroken
 
+    if assumptions:
+        _nothing_about_faults()
     if prove is not None and replay is None:
         fail(["--prove tells whether a patch mends a finding: name the finding with --replay"], EXIT_USAGE)
     try:
@@ -84,6 +92,10 @@ def explore(
             proof = try_out(settings, prove)
             click.echo(proof.said)
             raise SystemExit(0 if proof.mended else EXIT_REFUSED)
+        if assumptions:
+            flipped = flipping.flip_all(settings, flipping.Hears(progress.planned_flips, progress.ran))
+            click.echo(flipping.readable(flipped, flipping.write(flipped, out)), nl=False)
+            return
         explored = run(settings, Hears(progress.planned, progress.judged))
     except SuiteBroken as error:
         fail(["the tests fail without any fault; mend them first", *str(error).splitlines()], EXIT_SUITE_FAILS)
@@ -108,11 +120,42 @@ class _Progress:
         left = f" {left_out} more do not fit into the budget." if left_out else ""
         click.echo(f"{runs} runs, about {seconds:.0f} s.{left}")
 
+    def planned_flips(self, alternatives: int, tests: int, seconds: float, left_out: int) -> None:
+        self._total = alternatives * tests
+        left = f" {left_out} more alternatives do not fit into the budget." if left_out else ""
+        click.echo(f"{alternatives} alternatives, {self._total} runs ({tests} for each), about {seconds:.0f} s.{left}")
+
     def judged(self, one: object) -> None:
+        self.ran()
+
+    def ran(self) -> None:
         self._done += 1
         step = max(1, self._total // 10)
         if self._total and self._done % step == 0:
             click.echo(f"{self._done} of {self._total} runs", err=True)
+
+
+_OF_FINDINGS = ("faults", "baseline", "replay", "prove")
+_OF_FAULTS = ("plan", "books", "settle")
+
+
+def _nothing_about_faults() -> None:
+    """Refuse, beside --assumptions, what asks for runs with faults; say of the rest that it does nothing."""
+    context = click.get_current_context()
+    given = [
+        name
+        for name in context.params
+        if context.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE and context.params[name]
+    ]
+    for name in given:
+        if name in _OF_FINDINGS:
+            fail([f"--assumptions runs the tests without faults, and --{name} is about faults: say one of the two"],
+                 EXIT_USAGE)  # fmt: skip
+    for name in given:
+        if name in _OF_FAULTS:
+            click.echo(
+                f"--{name} does nothing with --assumptions: there are no faults, and no books are read.", err=True
+            )
 
 
 def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:

@@ -92,12 +92,12 @@ class Hears(NamedTuple):
 
 def explore(settings: Settings, hears: Hears) -> Explored:
     """Explore a suite. SuiteBroken when it fails without faults, StopExploring when what was given does not work."""
-    with _runners(settings) as (runners, tests):
+    with runners_of(settings) as (runners, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
-        baselines = _baselines(wanted, runners, name)
+        baselines = baselines_of(wanted, runners, name)
         if settings.replay is not None:
             chosen, left_out = [settings.replay], 0
         else:
@@ -114,7 +114,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
 
 
 @contextmanager
-def _runners(settings: Settings) -> Iterator[tuple[list[Runner], list[str]]]:
+def runners_of(settings: Settings) -> Iterator[tuple[list[Runner], list[str]]]:
     """A server, as many runners as workers, and the tests there are."""
     command = executable(settings.command)
     with serve() as server, ExitStack() as stack:
@@ -131,7 +131,7 @@ def _runners(settings: Settings) -> Iterator[tuple[list[Runner], list[str]]]:
         yield list(several), several[0].tests
 
 
-def _baselines(tests: Sequence[str], runners: Sequence[Runner], name: str) -> dict[str, Baseline]:
+def baselines_of(tests: Sequence[str], runners: Sequence[Runner], name: str) -> dict[str, Baseline]:
     """Each test twice without faults. SuiteBroken for those that fail so; tests that are skipped are left out."""
     tasks = [
         Task(test, f"{name}-b{number}-{half}", None, 4 * _LIMIT_SECONDS, story=True)
@@ -181,6 +181,11 @@ def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
     return ""
 
 
+def time_limit(baseline: Baseline) -> float:
+    """After how many seconds a test is said to hang."""
+    return _LIMIT_SECONDS + _SLOWER * baseline.seconds
+
+
 def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Mapping[str, Any]]:
     return {test: one.evidence for test, one in baselines.items()}
 
@@ -202,7 +207,7 @@ def _runs(
             run.test,
             f"{name}-r{number}",
             run.plan,
-            _LIMIT_SECONDS + CLASSES[run.fault].seconds + _SLOWER * baselines[run.test].seconds,
+            time_limit(baselines[run.test]) + CLASSES[run.fault].seconds,
         )
         for number, run in enumerate(runs)
     ]

@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, follow, variables
+from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, beginning, follow, variables
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
 from simulator.testing.server import Server
@@ -182,7 +182,8 @@ class CommandRunner:
 
     def run(self, task: Task) -> Result:
         begun = time.monotonic()
-        with self._server.new_world(id=task.world, seed=self._seed) as world, tempfile.NamedTemporaryFile("w") as plan:
+        body = beginning(task.plan, {"id": task.world, "seed": self._seed})
+        with self._server.new_world(**body) as world, tempfile.NamedTemporaryFile("w") as plan:
             armed = ArmedWorld(world, task.plan)
             armed.arm()
             json.dump(task.plan or {}, plan)

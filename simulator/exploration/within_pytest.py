@@ -18,7 +18,7 @@ from typing import IO, Any
 
 import pytest
 
-from simulator.exploration.aftermath import SCENARIO, ArmedWorld, HookFailed, Hooks, follow, variables
+from simulator.exploration.aftermath import SCENARIO, ArmedWorld, HookFailed, Hooks, beginning, follow, variables
 from simulator.testing import plugin_markers
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
@@ -44,8 +44,11 @@ class _Link(HttpLink):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.armed: dict[str, ArmedWorld] = {}
+        self.plan: Mapping[str, Any] | None = None
 
     def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
+        if (method, path) == ("POST", "/worlds"):
+            return super().control(method, path, beginning(self.plan, body or {}), world=world, **more)
         armed = self.armed.get(world or "")
         if armed is not None and isinstance(body, Mapping):
             if (method, path) == ("PUT", "/scenarios/active") and armed.plan.get("rules"):
@@ -95,6 +98,8 @@ class _ExploringRun(Run):
         """Make the world of a test, as its markers say."""
         self.armed, self.task = [], task
         server = self.server()
+        assert self._link is not None
+        self._link.plan = task["plan"]
         body = {"seed": task["seed"], **plugin_markers.body_of(item)}
         self._unclaimed = server.new_world(**{"id": task["world"], **body})
         return self._unclaimed
