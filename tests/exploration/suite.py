@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".")
 
+FOREIGN = ("SIMULATOR_", "PYTEST_", "COV_")
+"""How variables begin that belong to the run of these tests, and not to what is explored in it."""
+
 
 class Explored(NamedTuple):
     """What a run of explore said."""
@@ -45,8 +48,7 @@ def explore(
     environment: Mapping[str, str] | None = None,
 ) -> Explored:
     """Run `rampsim explore WORDS -- COMMAND` in a directory."""
-    foreign = ("SIMULATOR_", "PYTEST_", "COV_")
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(foreign)}
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     done = subprocess.run(
         [sys.executable, "-m", "simulator", "explore", *words, "--", *command],
         cwd=directory,
