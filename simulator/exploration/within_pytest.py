@@ -19,7 +19,7 @@ from typing import IO, Any
 import pytest
 
 from simulator.exploration.aftermath import SCENARIO, ArmedWorld, HookFailed, Hooks, beginning, follow, variables
-from simulator.testing import plugin_markers
+from simulator.testing import plugin_markers, shared
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
 from simulator.testing.plugin import RUN
@@ -113,6 +113,7 @@ class _ExploringRun(Run):
 
     def _begin(self, world: World) -> None:
         super()._begin(world)
+        world.outlives = True  # it is judged when the test is over, whoever ends it before
         one = ArmedWorld(world, self.task.get("plan"))
         one.arm()
         self.armed.append(one)
@@ -136,6 +137,7 @@ class _ExploringRun(Run):
     def end(self) -> None:
         for one in self.armed:
             self._open.pop(one.world.id, None)
+            one.world.outlives = False
             with suppress(SimulatorError):
                 one.world.delete()
 
@@ -150,6 +152,8 @@ class _Worker:
         self._run = _ExploringRun(config)
         config.stash[RUN] = self._run
         config.pluginmanager.register(self._run, "rampsim-run")
+        # `simulator.testing.world()` makes worlds that are armed as those of the fixtures are.
+        shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
         self._begun = False
         self._result: dict[str, Any] = {}

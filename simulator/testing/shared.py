@@ -5,29 +5,49 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
+from simulator.testing.given import Scenario
 from simulator.testing.http_link import HttpLink
 from simulator.testing.server import Server, start_process
 from simulator.testing.worlds import World
+
+_BASE_OF_A_WORLD = re.compile(r"https?://[^/]+/_worlds/(?P<id>[^/]+)/?")
 
 
 @contextlib.contextmanager
 def world(server: Server | str | None = None, *, in_process: bool = False, **body: Any) -> Iterator[World]:
     """A fresh world for the block; it ends with it.
 
-    It lies in `server`, a Server or a URL; without one, in the server at SIMULATOR_URL, else in one that is started at
-    first use for this process and ends with it. `in_process`: in this process, without any socket. `body` is that of
-    `POST /_simulator/worlds`, as `Server.new_world` takes it.
+    Where SIMULATOR_URL is the base of a world, `http://HOST:PORT/_worlds/ID`, it is that one, which goes on afterwards.
+    Else it lies in `server`, a Server or a URL; without one, in the server at SIMULATOR_URL, else in one that is
+    started at first use for this process and ends with it. `in_process`: in this process, without any socket. `body`
+    is that of `POST /_simulator/worlds`, as `Server.new_world` takes it.
     """
+    own = None if server is not None or in_process else _BASE_OF_A_WORLD.fullmatch(os.environ.get("SIMULATOR_URL", ""))
+    if own is not None:
+        yield _entered(own["id"], **body)
+        return
     made = server_for(server, in_process=in_process).new_world(**body)
     try:
         yield made
     finally:
         made.delete()
+
+
+def _entered(world_id: str, *, scenarios: Scenario | Sequence[Scenario] = (), **body: Any) -> World:
+    """A world that is there already, with the scenarios that a fresh one would have."""
+    server = server_for()
+    world = World(server.link, server.link.control("GET", f"/worlds/{world_id}"), server)
+    world.outlives = True
+    if scenarios:
+        world.scenario(*([scenarios] if isinstance(scenarios, str | Path | Mapping) else scenarios))
+    return world
 
 
 def server_for(server: Server | str | None = None, *, in_process: bool = False) -> Server:

@@ -53,6 +53,8 @@ class World(SeenWorld):
         self._begun_with: tuple[str | Path | Mapping[str, object], ...] | None = None
         self.has_ended = False
         """Whether it was deleted by this object."""
+        self.outlives = False
+        """Whether it goes on when it is deleted: somebody looks at it afterwards."""
 
     def __repr__(self) -> str:
         return f"<World {self.id} at {self.url}>"
@@ -270,7 +272,7 @@ class World(SeenWorld):
         for fork in self._forks:
             fork.delete()
         self.close()
-        if self.has_ended:
+        if self.has_ended or self.outlives:
             return
         self._tell_end()
         try:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.exploration.suite import Explored, explore
+from tests.exploration.suite import PYTEST, Explored, explore
 
 pytestmark = pytest.mark.slow
 
@@ -118,3 +119,58 @@ def test_any_command_is_explored_by_the_environment_alone(tmp_path: Path) -> Non
     assert isinstance(found, Explored)
     assert found.code == 1, found.said
     assert found.findings == {("answer-lost-after-commit", "doubled")}
+
+
+def test_worlds_of_the_kit_are_those_that_are_judged(tmp_path: Path) -> None:
+    text = PAYS.format(key='f"{key}-{attempt}"').replace(
+        "def test_pay(world):", "def test_pay():\n  with kit() as world:"
+    )
+    text = text.replace("    assert pay", "    world.scenario('autopilot')\n    assert pay")
+    text = "from simulator.testing import world as kit\n" + text + "\nif __name__ == '__main__':\n    test_pay()\n"
+    (tmp_path / "test_pay.py").write_text(text)
+    for command in ((*PYTEST, "."), (sys.executable, "test_pay.py")):
+        found = explore(tmp_path, "--faults", "answer-lost-after-commit", command=command)
+        assert found.code == 1, found.said
+        assert found.findings == {("answer-lost-after-commit", "doubled")}
+
+
+APP = """
+import hashlib, hmac, json
+import pytest
+
+@pytest.mark.scenario("autopilot")
+def test_events(world, webhooks):
+    def handle(delivery):
+        signed = delivery.headers["x-timestamp"].encode() + b"." + delivery.body
+        wanted = hmac.new(world.keys.webhook_key.encode(), signed, hashlib.sha256).hexdigest()
+        return 200 if {trusts} or wanted == delivery.headers["x-signature"] else 401
+    webhooks.respond_with(handle)
+    world.client.post("/beneficiaries", headers={{"Idempotency-Key": "b"}}, json={{"type": "phone_number",
+        "name": "Wanjiru Otieno", "country": "KE", "fiat_currency": "KES",
+        "phone_number": {{"phone_number": "+254722000000", "provider": "mpesa"}}}}).raise_for_status()
+    world.settle()
+"""
+
+
+@pytest.mark.parametrize(("trusts", "found"), [(True, {"webhook-forged"}), (False, set())])
+def test_who_does_not_check_signatures_is_found(trusts: bool, found: set[str], tmp_path: Path) -> None:
+    (tmp_path / "test_events.py").write_text(APP.format(trusts=trusts))
+    explored = explore(tmp_path, "--faults", "webhook-forged,webhook-doubled")
+    assert {fault for fault, _ in explored.findings} == found, explored.said
+    assert explored.code == int(bool(found))
+
+
+def test_known_findings_do_not_fail_and_a_patch_is_proved(tmp_path: Path) -> None:
+    suite(tmp_path, 'f"{key}-{attempt}"')
+    first = explore(tmp_path, "--faults", "answer-lost-after-commit", "--out", "first")
+    assert first.code == 1
+    known = explore(tmp_path, "--faults", "answer-lost-after-commit", "--baseline", "first/report.json")
+    assert known.code == 0, known.said
+    careless = (tmp_path / "test_pay.py").read_text()
+    careful = careless.replace('f"{key}-{attempt}"', "key")
+    patch = difflib.unified_diff(careless.splitlines(True), careful.splitlines(True), "a/test_pay.py", "b/test_pay.py")
+    (tmp_path / "mend.patch").write_text("".join(patch))
+    (name,) = known.report["findings"]
+    proof = explore(tmp_path, "--replay", name, "--prove", "mend.patch")
+    assert (proof.code, proof.said.splitlines()[-1][:7]) == (0, "Mended:"), proof.said
+    assert (tmp_path / "test_pay.py").read_text() == careless
