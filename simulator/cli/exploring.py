@@ -59,7 +59,7 @@ def explore(
 
     Exit codes: 0 no finding, 1 findings, 2 wrong usage, 4 the tests fail without faults.
     """
-    from simulator.exploration import flipping, report
+    from simulator.exploration import flipping, questions, report
     from simulator.exploration.aftermath import Hooks
     from simulator.exploration.catalogue import CLASSES
     from simulator.exploration.exploring import Hears, Settings
@@ -94,7 +94,7 @@ def explore(
             raise SystemExit(0 if proof.mended else EXIT_REFUSED)
         if assumptions:
             flipped = flipping.flip_all(settings, flipping.Hears(progress.planned_flips, progress.ran))
-            click.echo(flipping.readable(flipped, flipping.write(flipped, out)), nl=False)
+            click.echo(questions.readable(flipped, questions.write(flipped, out)), nl=False)
             return
         explored = run(settings, Hears(progress.planned, progress.judged))
     except SuiteBroken as error:

@@ -190,7 +190,7 @@ def junit(explored: Explored) -> str:
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-_STYLE = """
+STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
 table { border-collapse: collapse; width: 100%; }
 td, th { padding: .2rem .6rem; text-align: left; vertical-align: top; }
@@ -206,7 +206,7 @@ def page(explored: Explored) -> str:
     counts = document(explored)["summary"]
     rows = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in counts.items())
     return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>rampsim explore</title><style>{_STYLE}</style>'
+        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>rampsim explore</title><style>{STYLE}</style>'
         f"<h1>rampsim explore</h1><p><code>{escape(' '.join(explored.settings.command))}</code>, "
         f"plan {explored.settings.plan}, seed {explored.settings.seed}</p><table>{rows}</table>{findings}</html>\n"
     )

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from simulator.exploration.exploring import Settings
-from simulator.exploration.flipping import Flip, Flipped, Hears, document, flip_all, flips
+from simulator.exploration.flipping import Flip, Flipped, Hears, flip_all, flips, settled
+from simulator.exploration.questions import document
 from simulator.exploration.running import StopExploring
 from tests.exploration.suite import FOREIGN, PYTEST, ROOT, explore
 from tests.integrators.depends import DEPENDS
@@ -118,6 +119,17 @@ def test_the_likeliest_alternatives_come_first() -> None:
     assert {flip.text for flip in flips()} == {
         f"{flip.id}={name}" for flip in flips() for name in flip.switch.alternatives
     }
+
+
+def test_what_is_known_of_the_service_is_not_asked_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "test_quotes.py").write_text(QUOTES.replace("== 201", "== 200"))
+    command = (*PYTEST, str(tmp_path))
+    monkeypatch.setenv("SIMULATOR_ASSUME", "H1=creating_answers_200")
+    assert changed(flipped(command, NO_SPREAD)) == {}
+    assert "H1" not in {flip.id for flip in flips(settled())}
+    monkeypatch.setenv("SIMULATOR_ASSUME", "H1=creating_answers_20")
+    with pytest.raises(StopExploring, match="did you mean `creating_answers_200`"):
+        flipped(command, NO_SPREAD)
 
 
 def test_faults_are_another_matter(tmp_path: Path) -> None:

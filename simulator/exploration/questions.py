@@ -1,0 +1,126 @@
+"""What is told of flipped assumptions: the questions to the real service, for people, as JSON, JUnit and a page."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from html import escape
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+from simulator.exploration import report
+from simulator.exploration.exploring import Explored
+from simulator.exploration.flipping import Flipped
+from simulator.wire.alternatives import Switch
+
+
+def document(flipped: Flipped) -> dict[str, Any]:
+    """`report.json`: what every report has, without runs, and the alternatives on which tests depend."""
+    explored = Explored(flipped.settings, flipped.baselines, [], len(flipped.left_out) * len(flipped.baselines))
+    return {
+        **report.document(explored),
+        "plan": "assumptions",
+        "assumptions": [
+            {
+                "id": flip.id,
+                "alternative": flip.alternative,
+                "assumed": flip.switch.assumed,
+                "changes": flip.changes,
+                "tests": [{"test": one.test, "outcome": one.outcome} for one in tests],
+                "question": flip.switch.question,
+                "call": flip.switch.call,
+            }
+            for flip, tests in flipped.changed.items()
+        ],
+        "settled": dict(flipped.settled),
+        "alternatives": {
+            "tried": [flip.text for flip in flipped.tried],
+            "left_out": [flip.text for flip in flipped.left_out],
+        },
+    }
+
+
+def write(flipped: Flipped, directory: Path) -> Path:
+    """All files, into a directory that is made where it is not there; the page for people."""
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "report.json").write_text(json.dumps(document(flipped), indent=2, ensure_ascii=False) + "\n", "utf-8")
+    (directory / "junit.xml").write_text(junit(flipped), "utf-8")
+    path = directory / "report.html"
+    path.write_text(page(flipped), "utf-8")
+    return path
+
+
+def readable(flipped: Flipped, path: Path) -> str:
+    """The questions, each with what depends on it, and in a sentence what to do."""
+    return "\n".join([*_unsteady(flipped), *_questions(flipped), "", _sum(flipped), f"More in {path}", ""])
+
+
+def _unsteady(flipped: Flipped) -> Iterator[str]:
+    for test, baseline in flipped.baselines.items():
+        if baseline.difference:
+            yield f"unsteady: {test} differs from itself without any alternative. {baseline.difference}"
+
+
+def _questions(flipped: Flipped) -> Iterator[str]:
+    for number, switch in enumerate(flipped.questions, 1):
+        yield from (
+            "",
+            f"{number}. {switch.question}",
+            f"   call     {switch.call}",
+            f"   assumed  {switch.assumed} ({switch.id})",
+        )
+        for flip, tests in flipped.changed.items():
+            if flip.id == switch.id:
+                yield f"   under    {flip.text}: {flip.changes}"
+                for one in tests:
+                    yield f"            {one.test} {'is' if one.outcome == 'skipped' else 'has'} {one.outcome}" + (
+                        f": {one.failure}" if one.failure else ""
+                    )
+
+
+def _sum(flipped: Flipped) -> str:
+    count, tried = len(flipped.changed), len(flipped.tried)
+    left = f" The budget left out {len(flipped.left_out)} more." if flipped.left_out else ""
+    if not count:
+        return f"Your suite depends on none of {tried} alternatives.{left}"
+    asked = len(flipped.questions)
+    what = "this question" if asked == 1 else f"these {asked} questions"
+    return f"Your suite depends on {count} of {tried} alternatives; ask {what} before going live.{left}"
+
+
+def junit(flipped: Flipped) -> str:
+    """One test case for each alternative, none of which fails: what depends on it stands in its output."""
+    suite = ElementTree.Element("testsuite", name="rampsim explore --assumptions", tests=str(len(flipped.tried)))
+    suite.set("failures", "0")
+    for flip in flipped.tried:
+        case = ElementTree.SubElement(suite, "testcase", classname="assumptions", name=flip.text)
+        if flip in flipped.changed:
+            depends = [f"{one.test} {one.outcome}" for one in flipped.changed[flip]]
+            ElementTree.SubElement(case, "system-out").text = "\n".join([flip.switch.question, *depends])
+    return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
+
+
+def page(flipped: Flipped) -> str:
+    """The questions, to be handed to who can answer them."""
+    questions = "".join(_section(flipped, switch) for switch in flipped.questions)
+    return (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>rampsim explore --assumptions</title>'
+        f"<style>{report.STYLE}</style><h1>Questions before going live</h1>"
+        f"<p><code>{escape(' '.join(flipped.settings.command))}</code>, seed {flipped.settings.seed}</p>"
+        f"<p>{escape(_sum(flipped))}</p>{questions}</html>\n"
+    )
+
+
+def _section(flipped: Flipped, switch: Switch) -> str:
+    rows = "".join(
+        f"<tr><td><code>{escape(flip.text)}</code><br>{escape(flip.changes)}</td>"
+        f"<td>{'<br>'.join(escape(f'{one.test}: {one.outcome}') for one in tests)}</td></tr>"
+        for flip, tests in flipped.changed.items()
+        if flip.id == switch.id
+    )
+    return (
+        f'<section id="{escape(switch.id)}"><h2>{escape(switch.question)}</h2><p>To find out: {escape(switch.call)}</p>'
+        f"<p>The simulator assumes: {escape(switch.assumed)}</p>"
+        f"<table><tr><th>If instead</th><th>these tests end otherwise</th></tr>{rows}</table></section>"
+    )
