@@ -265,8 +265,12 @@ def run_all(
     threads = [threading.Thread(target=work, args=[runner]) for runner in runners]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt as stop:
+        failures.append(stop)  # each ends with the run that it is at
+        raise
     if failures:
         raise failures[0]
     return [result for result in results if result is not None]

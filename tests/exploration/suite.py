@@ -55,6 +55,6 @@ def explore(
         env={**kept, "PYTHONPATH": str(ROOT), **(environment or {})},
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=1800,
     )
     return Explored(done.returncode, done.stdout + done.stderr, directory)

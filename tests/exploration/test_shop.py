@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -46,7 +47,8 @@ def explored(directory: Path, *words: str, mistake: str = "") -> Explored:
 
 @pytest.mark.long
 def test_the_careful_shop_has_no_findings(tmp_path: Path) -> None:
-    found = explored(tmp_path, "--plan", "full")
+    short = ("--plan", "quick", "--faults", "answer-lost-after-commit,key-forgotten,webhook-after-final,payout-fails")
+    found = explored(tmp_path, *(("--plan", "full") if os.environ.get("LONG") else short))
     assert found.code == 0, found.said
 
 
