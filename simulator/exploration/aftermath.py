@@ -218,3 +218,13 @@ def variables(world: World) -> dict[str, str]:
         "SIMULATOR_SECRET_KEY": world.keys.secret_key,
         "SIMULATOR_WEBHOOK_KEY": world.keys.webhook_key,
     }
+
+
+def assumed(plan: Mapping[str, Any] | None) -> dict[str, str]:
+    """The environment by which worlds that a command makes with the test kit assume what its own world does."""
+    flipped = (plan or {}).get("assumptions")
+    return (
+        {"SIMULATOR_ASSUME": " ".join(f"{name}={alternative}" for name, alternative in flipped.items())}
+        if flipped
+        else {}
+    )

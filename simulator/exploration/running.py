@@ -17,7 +17,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, beginning, follow, variables
+from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
 from simulator.testing.server import Server
@@ -188,7 +188,7 @@ class CommandRunner:
             armed.arm()
             json.dump(task.plan or {}, plan)
             plan.flush()
-            environment = variables(world)
+            environment = {**variables(world), **assumed(task.plan)}
             result = self._process({**os.environ, **environment, PLAN: plan.name}, task.limit)
             try:
                 result["evidence"] = follow([armed], self._hooks, environment, story=task.story)

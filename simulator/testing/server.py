@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -57,6 +58,7 @@ class Server:
         """Make a world: no scenario active, a manual clock at 2026-01-05T08:00:00Z, the seed 1.
 
         The members of `POST /_simulator/worlds` say otherwise: `id`, `seed`, `clock`, `scenarios`, `settings`, …
+        SIMULATOR_ASSUME says what they assume where `settings` does not.
         `clock` may also be the moment alone, as text, `date` or `datetime`; `scenarios` may name files.
         SimulatorError when the server refuses it.
         """
@@ -65,7 +67,7 @@ class Server:
         begins: Mapping[str, object] = {"seed": 1, "clock": {"mode": "manual", "now": START, **_clock(clock)}}
         if "from_snapshot" in body:  # but for its scenarios it goes on as that was
             begins = {} if clock is None else {"clock": _clock(clock)}
-        body = {**begins, **body, "scenarios": [] if has_files else given}
+        body = {**begins, **_assuming(body), "scenarios": [] if has_files else given}
         world = World(self.link, self.link.control("POST", "/worlds", body), self)
         if has_files:
             try:
@@ -88,6 +90,16 @@ class Server:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+def _assuming(body: dict[str, object]) -> dict[str, object]:
+    """The body with what SIMULATOR_ASSUME says (`ID=ALTERNATIVE …`); what the body itself says comes before it."""
+    said = os.environ.get("SIMULATOR_ASSUME", "").split()
+    settings = body.get("settings") or {}
+    if not said or "from_snapshot" in body or not isinstance(settings, Mapping):
+        return body
+    assumptions = {**dict(text.partition("=")[::2] for text in said), **settings.get("assumptions", {})}
+    return {**body, "settings": {**settings, "assumptions": assumptions}}
 
 
 def _clock(given: str | date | Mapping[str, object] | None) -> Mapping[str, object]:

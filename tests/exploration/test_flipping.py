@@ -104,6 +104,12 @@ sys.exit(status != 201)
     assert (row["id"], [one["outcome"] for one in row["tests"]]) == ("H1", ["failed"])
 
 
+def test_worlds_that_a_command_makes_with_the_kit_assume_the_same(tmp_path: Path) -> None:
+    (tmp_path / "test_quotes.py").write_text(QUOTES)
+    found = flipped(("sh", "-c", " ".join((*PYTEST, str(tmp_path)))), NO_SPREAD, BY_STATUS)
+    assert list(found.changed) == [BY_STATUS]
+
+
 def test_a_budget_leaves_out_whole_alternatives(tmp_path: Path) -> None:
     command = (sys.executable, "-S", "-c", "import time; time.sleep(0.3)")
     found = flipped(command, NO_SPREAD, BY_STATUS, workers=1, budget=0.5)
