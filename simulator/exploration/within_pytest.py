@@ -18,7 +18,16 @@ from typing import IO, Any
 
 import pytest
 
-from simulator.exploration.aftermath import SCENARIO, ArmedWorld, HookFailed, Hooks, beginning, follow, variables
+from simulator.exploration.aftermath import (
+    SCENARIO,
+    ArmedWorld,
+    HookFailed,
+    Hooks,
+    assumed,
+    beginning,
+    follow,
+    variables,
+)
 from simulator.testing import plugin_markers, shared
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
@@ -185,7 +194,7 @@ class _Worker:
         kept = dict(os.environ)
         try:
             world = self._run.prepare(item, task)
-            self._environment = variables(world)
+            self._environment = {**variables(world), **assumed(task["plan"])}
             os.environ.update(self._environment)
             self._watch(task["limit"])
             # Without a next test all fixtures end with this one, whatever their scope.

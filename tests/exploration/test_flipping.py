@@ -110,6 +110,20 @@ def test_worlds_that_a_command_makes_with_the_kit_assume_the_same(tmp_path: Path
     assert list(found.changed) == [BY_STATUS]
 
 
+def test_a_server_that_a_test_starts_itself_is_no_way_out(tmp_path: Path) -> None:
+    head = "from simulator.testing import Server\nfrom simulator.testing.in_process import InProcessLink\n"
+    own = (
+        QUOTES[: QUOTES.index("def ")]
+        + """
+def test_in_a_server_of_its_own():
+    with Server(InProcessLink()) as server, server.new_world() as world:
+        assert world.client.post("/quotes", json=QUOTE).status_code == 201
+"""
+    )
+    (tmp_path / "test_quotes.py").write_text(head + own)
+    assert list(flipped((*PYTEST, str(tmp_path)), NO_SPREAD, BY_STATUS).changed) == [BY_STATUS]
+
+
 def test_a_budget_leaves_out_whole_alternatives(tmp_path: Path) -> None:
     command = (sys.executable, "-S", "-c", "import time; time.sleep(0.3)")
     found = flipped(command, NO_SPREAD, BY_STATUS, workers=1, budget=0.5)
