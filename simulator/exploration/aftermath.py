@@ -6,13 +6,15 @@ import os
 import subprocess
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from simulator.certification.application import Unusable
 from simulator.certification.books import read_books
 from simulator.exploration import evidence
+from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
+from simulator.wire.json import JsonObject
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -38,7 +40,7 @@ class Hooks:
 class ArmedWorld:
     """A world in which something is to go wrong. `plan`: an `Arming` as JSON, None for nothing."""
 
-    def __init__(self, world: World, plan: Mapping[str, Any] | None) -> None:
+    def __init__(self, world: World, plan: Document | None) -> None:
         self.world = world
         self.plan = plan or {}
         self._faults: list[str] = []
@@ -67,11 +69,11 @@ class ArmedWorld:
         shown = self.world.control("GET", f"/worlds/{self.world.id}")["scenarios"]
         return [name for name in shown if name != SCENARIO and any(row["name"] == name for row in rows)]
 
-    def instead_of(self, action: str, target: str | None) -> Sequence[Mapping[str, Any]] | None:
+    def instead_of(self, action: str, target: str | None) -> Sequence[Document] | None:
         """What is done in place of an action that the test asks for; None for the action itself."""
         if target is None or target != self.plan.get("target"):
             return None
-        steps: Sequence[Mapping[str, Any]] | None = (self.plan.get("instead") or {}).get(action)
+        steps: Sequence[Document] | None = (self.plan.get("instead") or {}).get(action)
         if steps is not None:
             self._swapped += 1
         return steps
@@ -95,9 +97,9 @@ class ArmedWorld:
                     "POST", f"/actions/{step['action']}", {k: v for k, v in step.items() if k != "action"}
                 )
 
-    def _refill(self) -> list[Mapping[str, Any]]:
+    def _refill(self) -> list[Document]:
         """Mending of what the faults that act have done, where it depends on how the world is."""
-        steps: list[Mapping[str, Any]] = []
+        steps: list[Document] = []
         for fault in self.plan.get("faults", ()):
             act = fault.get("act", {})
             given = act.get("parameters", {})
@@ -117,7 +119,7 @@ class ArmedWorld:
         return steps
 
 
-def beginning(plan: Mapping[str, Any] | None, body: Mapping[str, Any]) -> dict[str, Any]:
+def beginning(plan: Document | None, body: Document) -> JsonObject:
     """The body that makes a world of a run; what the test itself lets it assume stays."""
     flipped = (plan or {}).get("assumptions")
     if not flipped or "from_snapshot" in body:  # a snapshot has it already
@@ -126,7 +128,7 @@ def beginning(plan: Mapping[str, Any] | None, body: Mapping[str, Any]) -> dict[s
     return {**body, "settings": {**settings, "assumptions": {**flipped, **settings.get("assumptions", {})}}}
 
 
-def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, str], *, story: bool) -> dict[str, Any]:
+def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, str], *, story: bool) -> JsonObject:
     """What comes after a test, in this order; gives the evidence, `hits`, `books`, `not_genuine`.
 
     `story`: with all that happened. Nothing comes after a test where the simulator assumes otherwise: other money is
@@ -220,7 +222,7 @@ def variables(world: World) -> dict[str, str]:
     }
 
 
-def assumed(plan: Mapping[str, Any] | None) -> dict[str, str]:
+def assumed(plan: Document | None) -> dict[str, str]:
     """The environment by which worlds that a command makes with the test kit assume what its own world does."""
     flipped = (plan or {}).get("assumptions")
     return (

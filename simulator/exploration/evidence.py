@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import hmac
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from simulator.courier.courier import wall_clock_ms
+from simulator.exploration.sites import Document
 
 if TYPE_CHECKING:
     from simulator.testing.worlds import World
@@ -63,7 +64,7 @@ def story_of(worlds: Sequence[World], marks: Sequence[Mark]) -> Found:
     return found
 
 
-def _calls(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
+def _calls(rows: Sequence[Document]) -> list[Found]:
     found = [_call(row) for row in rows]
     for before, after in pairwise(found):
         if after["of_kit"] and not before["token"]:
@@ -71,7 +72,7 @@ def _calls(rows: Sequence[Mapping[str, Any]]) -> list[Found]:
     return found
 
 
-def _call(row: Mapping[str, Any]) -> Found:
+def _call(row: Document) -> Found:
     headers, body = row["headers"], row["body"] if isinstance(row["body"], dict) else {}
     key = headers.get("idempotency-key", "")
     path = row["path"].removeprefix("/production").removeprefix("/v1")
@@ -126,7 +127,7 @@ def _object_of(body: str) -> str:
     return about
 
 
-def _transactions(world: World, resources: Sequence[Mapping[str, Any]]) -> Iterator[Found]:
+def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found]:
     people = {
         row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if row["kind"] == "beneficiary"
     }
@@ -162,7 +163,7 @@ def _transactions(world: World, resources: Sequence[Mapping[str, Any]]) -> Itera
         }
 
 
-def _delivered(row: Mapping[str, Any]) -> tuple[str, str]:
+def _delivered(row: Document) -> tuple[str, str]:
     """What the recipient gets when it is completed, and in which currency."""
     if row["kind"] in ("onramp",):
         return row["destination_amount"], row["asset"]

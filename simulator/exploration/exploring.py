@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from simulator.exploration import plans
 from simulator.exploration.aftermath import Hooks
@@ -25,7 +25,7 @@ from simulator.exploration.running import (
     is_pytest,
     run_all,
 )
-from simulator.exploration.sites import sites_of
+from simulator.exploration.sites import Document, sites_of
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.server import serve
 
@@ -52,7 +52,7 @@ class Settings:
 class Baseline(NamedTuple):
     """A test without faults. `difference`: in what its two runs differ first, "" for a steady one."""
 
-    evidence: Mapping[str, Any]
+    evidence: Document
     difference: str
     seconds: float
     by_reference: bool
@@ -169,7 +169,7 @@ _COMPARED = {
 }
 
 
-def _difference(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def _difference(one: Document, other: Document) -> str:
     """In what two runs without faults differ first."""
     for sort, names in _COMPARED.items():
         rows, others = ([" ".join(str(row[name]) for name in names) for row in each[sort]] for each in (one, other))
@@ -186,7 +186,7 @@ def time_limit(baseline: Baseline) -> float:
     return _LIMIT_SECONDS + _SLOWER * baseline.seconds
 
 
-def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Mapping[str, Any]]:
+def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
     return {test: one.evidence for test, one in baselines.items()}
 
 
@@ -226,7 +226,7 @@ def _runs(
     return [judged[number] for number in sorted(judged)]
 
 
-_NOTHING: Mapping[str, Any] = {"transactions": [], "standing": [], "books": None, "not_genuine": [], "timeline": []}
+_NOTHING: Document = {"transactions": [], "standing": [], "books": None, "not_genuine": [], "timeline": []}
 """What is known of a run whose process has died."""
 
 

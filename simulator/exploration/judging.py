@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from simulator.exploration.evidence import ENDS
+from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
 
 ZERO = Decimal(0)
@@ -49,7 +50,7 @@ class Verdict:
 class _Order:
     """The transactions of one order."""
 
-    def __init__(self, rows: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, rows: Sequence[Document]) -> None:
         self.rows = rows
         self.completed = [row for row in rows if row["status"] == "completed"]
         self.delivered = sum((Decimal(row["amount"]) for row in self.completed), ZERO)
@@ -73,8 +74,8 @@ class _Order:
 class Orders:
     """The orders of a run: transactions of one reference, those without one by what they pay to whom."""
 
-    def __init__(self, evidence: Mapping[str, Any], *, by_reference: bool = True) -> None:
-        rows: Sequence[Mapping[str, Any]] = evidence["transactions"]
+    def __init__(self, evidence: Document, *, by_reference: bool = True) -> None:
+        rows: Sequence[Document] = evidence["transactions"]
         self.all = self._grouped(rows, lambda row: (by_reference and row["reference"]) or row["destination"])
         self.referenced = self._grouped((row for row in rows if row["reference"]), lambda row: row["reference"])
         self.to = self._grouped(rows, lambda row: row["destination"])
@@ -82,8 +83,8 @@ class Orders:
         self.books = _books(evidence)
 
     @staticmethod
-    def _grouped(rows: Iterable[Mapping[str, Any]], key: Callable[[Mapping[str, Any]], str]) -> dict[str, _Order]:
-        found: dict[str, list[Mapping[str, Any]]] = {}
+    def _grouped(rows: Iterable[Document], key: Callable[[Document], str]) -> dict[str, _Order]:
+        found: dict[str, list[Document]] = {}
         for row in rows:
             found.setdefault(key(row), []).append(row)
         return {name: _Order(group) for name, group in found.items()}
@@ -92,10 +93,10 @@ class Orders:
         return self.all.get(name) or _Order([])
 
 
-def _books(evidence: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
+def _books(evidence: Document) -> dict[str, Document] | None:
     if evidence["books"] is None:
         return None
-    sums: dict[str, Mapping[str, Any]] = {}
+    sums: dict[str, Document] = {}
     for row in evidence["books"]:
         before = sums.get(row["order"])
         amount = Decimal(row["amount"]) + (before["amount"] if before else ZERO)
@@ -104,8 +105,8 @@ def _books(evidence: Mapping[str, Any]) -> dict[str, Mapping[str, Any]] | None:
 
 
 def judge(
-    baseline: Mapping[str, Any],
-    run: Mapping[str, Any],
+    baseline: Document,
+    run: Document,
     *,
     passed: bool,
     hung: bool,
@@ -132,7 +133,7 @@ def judge(
     return _whole(SURVIVED, before, after, "")
 
 
-def judge_baseline(baseline: Mapping[str, Any]) -> Verdict | None:
+def judge_baseline(baseline: Document) -> Verdict | None:
     """What the books have wrong although nothing went wrong; None where they are right."""
     found = books_disagree(Orders(baseline))
     if not found:
@@ -150,7 +151,7 @@ def _whole(verdict: str, before: Orders, after: Orders, note: str) -> Verdict:
     return Verdict(verdict, expected, actual, currency, note)
 
 
-def _forged(run: Mapping[str, Any]) -> Iterator[Problem]:
+def _forged(run: Document) -> Iterator[Problem]:
     for name in run["not_genuine"][:1]:
         yield Problem(
             "forged-accepted", "", ZERO, ZERO, "", f"a {name} that is forged or stale was acknowledged with 2xx"
@@ -212,7 +213,7 @@ def books_disagree(orders: Orders) -> list[Problem]:
     ]
 
 
-def _disagreement(name: str, line: Mapping[str, Any] | None, order: _Order) -> Problem | None:
+def _disagreement(name: str, line: Document | None, order: _Order) -> Problem | None:
     booked, delivered = (line["amount"] if line else ZERO), order.delivered
     said = f"{booked} {line['currency']} {line['state']}".strip() if line else "no such order"
     note = f"{name}: the books say {said}, the simulator {order.told}"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
-from typing import Any
 
 from simulator.exploration.catalogue import CLASSES
-from simulator.exploration.sites import sites_of
+from simulator.exploration.sites import Document, sites_of
 from simulator.kernel.dataclass import dataclass
 
 PLANS = ("quick", "pair", "full")
@@ -22,12 +21,10 @@ class Run:
     test: str
     fault: str
     site: str
-    plan: Mapping[str, Any]
+    plan: Document
 
 
-def runs_of(
-    baselines: Mapping[str, Mapping[str, Any]], plan: str, classes: Sequence[str] = tuple(CLASSES)
-) -> list[Run]:
+def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str] = tuple(CLASSES)) -> list[Run]:
     """The runs of a plan over the tests, by their evidence without faults.
 
     `quick`: each class once for each operation, event type or type of transaction, in the first test that has it;

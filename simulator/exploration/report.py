@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from simulator.exploration.exploring import Explored, Judged, sites_in
 from simulator.exploration.judging import VERDICTS
 from simulator.exploration.plans import Run
 from simulator.version import __version__
+from simulator.wire.json import JsonObject
 from simulator.wire.yaml_text import yaml_text
 
 _HEAD = "# explore: "
@@ -26,7 +26,7 @@ class NoFinding(Exception):
     """A file that is no finding, or none of this name; the text says which."""
 
 
-def document(explored: Explored) -> dict[str, Any]:
+def document(explored: Explored) -> JsonObject:
     """`report.json`: the same bytes for the same seed, whatever the number of workers and the time it took."""
     counts = Counter(one.verdict.verdict for one in explored.judged)
     return {
@@ -52,7 +52,7 @@ def document(explored: Explored) -> dict[str, Any]:
     }
 
 
-def _row(one: Judged) -> dict[str, Any]:
+def _row(one: Judged) -> JsonObject:
     verdict = one.verdict
     return {
         "id": one.run.id,
@@ -96,7 +96,7 @@ def finding_file(one: Judged) -> str:
     """A scenario file; what it takes to make the run again stands in its first line."""
     run = one.run
     needed = {"test": run.test, "fault": run.fault, "site": run.site, "id": run.id, "plan": run.plan}
-    scenario: dict[str, Any] = {
+    scenario: JsonObject = {
         "name": f"finding-{run.id}",
         "description": f"{run.fault} at {run.site}: {one.verdict.verdict}."[:300],
     }

@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import IO, Any, Protocol
 
 from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
+from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
 from simulator.testing.server import Server
+from simulator.wire.json import JsonObject
 
 PLAN = "SIMULATOR_PLAN"
 """The variable with the file that says what goes wrong in a run."""
@@ -50,7 +52,7 @@ class Task:
 
     test: str
     world: str
-    plan: Mapping[str, Any] | None
+    plan: Document | None
     limit: float
     story: bool = False
 
@@ -154,7 +156,7 @@ class _Lines:
         self._pipe = pipe
         self._rest = b""
 
-    def next(self, seconds: float) -> dict[str, Any] | None:
+    def next(self, seconds: float) -> JsonObject | None:
         """The next one; None when it does not come in time, or nothing comes any more."""
         ends_at = time.monotonic() + seconds
         while b"\n" not in self._rest:
@@ -164,7 +166,7 @@ class _Lines:
                 return None
             self._rest += chunk
         line, _, self._rest = self._rest.partition(b"\n")
-        told: dict[str, Any] = json.loads(line)
+        told: JsonObject = json.loads(line)
         return told
 
     def close(self) -> None:

@@ -28,6 +28,7 @@ from simulator.exploration.aftermath import (
     follow,
     variables,
 )
+from simulator.exploration.sites import Document
 from simulator.testing import plugin_markers, shared
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
@@ -36,6 +37,7 @@ from simulator.testing.plugin_run import WORLDS, Run
 from simulator.testing.receivers import Receiver
 from simulator.testing.server import Server
 from simulator.testing.worlds import World
+from simulator.wire.json import JsonObject
 
 PIPES = "RAMPSIM_EXPLORE"
 """The variable with the two ends of the pipes: what to read tasks from, and what to write results to."""
@@ -53,7 +55,7 @@ class _Link(HttpLink):
     def __init__(self, url: str) -> None:
         super().__init__(url)
         self.armed: dict[str, ArmedWorld] = {}
-        self.plan: Mapping[str, Any] | None = None
+        self.plan: Document | None = None
 
     def control(self, method: str, path: str, body: Any = None, *, world: str | None = None, **more: Any) -> Any:
         if (method, path) == ("POST", "/worlds"):
@@ -89,7 +91,7 @@ class _ExploringRun(Run):
     def __init__(self, config: pytest.Config) -> None:
         super().__init__(config)
         self.armed: list[ArmedWorld] = []
-        self.task: Mapping[str, Any] = {}
+        self.task: Document = {}
         self._found: Server | None = None
         self._link: _Link | None = None
         self._unclaimed: World | None = None
@@ -103,7 +105,7 @@ class _ExploringRun(Run):
     def server_in_process(self) -> Server:
         return self.server()
 
-    def prepare(self, item: pytest.Item, task: Mapping[str, Any]) -> World:
+    def prepare(self, item: pytest.Item, task: Document) -> World:
         """Make the world of a test, as its markers say."""
         self.armed, self.task = [], task
         server = self.server()
@@ -132,7 +134,7 @@ class _ExploringRun(Run):
     def _sections(self, item: pytest.Item) -> Any:
         return iter(())
 
-    def follow(self, environment: Mapping[str, str]) -> dict[str, Any]:
+    def follow(self, environment: Mapping[str, str]) -> JsonObject:
         """Judge what came of the test in its worlds that are still there."""
         assert self._link is not None
         self._link.armed.clear()
@@ -165,10 +167,10 @@ class _Worker:
         shared.server_for = lambda *given, **more: self._run.server()
         Receiver.refuses_forged = True  # who tests with a stand-in has not said what the application does
         self._begun = False
-        self._result: dict[str, Any] = {}
+        self._result: JsonObject = {}
         self._environment: dict[str, str] = {}
 
-    def _tell(self, what: Mapping[str, Any]) -> None:
+    def _tell(self, what: Document) -> None:
         self._results.write(json.dumps(what) + "\n")
         self._results.flush()
 
@@ -188,7 +190,7 @@ class _Worker:
             self._tell(self._enter(item, task))
         return True
 
-    def _enter(self, item: pytest.Item, task: Mapping[str, Any]) -> dict[str, Any]:
+    def _enter(self, item: pytest.Item, task: Document) -> JsonObject:
         self._result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
         begun = time.monotonic()
         kept = dict(os.environ)
