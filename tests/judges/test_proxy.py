@@ -37,7 +37,7 @@ BASE = "/v1"
 STRICT = tools.CONTRACTS / "openapi.strict.yaml"
 STARTED = "Prism is listening"
 START_SECONDS = 60.0
-SPOILED = {"answer-garbled", "answer-lost", "connection-cut"}
+SPOILED = {"answer-garbled", "answer-lost", "answer-unexpected", "connection-cut"}
 """Scenarios whose faults break answers on purpose, which is no finding."""
 
 
