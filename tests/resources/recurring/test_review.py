@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from simulator.resources.recurring.rendering import mask
+from simulator.resources.recurring import rendering
 from tests.resources.recurring.world import (
     DAILY,
     ITEM,
@@ -192,7 +192,7 @@ def test_the_review_reads_the_same_twice() -> None:
 
 
 def test_accounts_are_masked() -> None:
-    assert mask("0123456789") == "******6789"
-    assert mask("1234") == "****"
-    assert mask("") == ""
-    assert mask("juma@wallet.example") == "j***@wallet.example"
+    assert rendering.mask("0123456789") == "******6789"
+    assert rendering.mask("1234") == "****"
+    assert rendering.mask("") == ""
+    assert rendering.mask("juma@wallet.example") == "j***@wallet.example"
