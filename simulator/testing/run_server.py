@@ -99,7 +99,8 @@ class RunServer:
     def _is_left(self) -> bool:
         """Whether no process of the run holds `life`; the server itself may."""
         try:
-            with (self.directory / "life").open("a+b") as life:
+            # Not made where it is gone: the server is just taking its directory along.
+            with (self.directory / "life").open("r+b") as life:
                 fcntl.lockf(life, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return not _is_shared(self.directory / "life")
@@ -111,7 +112,7 @@ class RunServer:
 def _is_shared(path: Path) -> bool:
     """Whether others hold a shared lock: another one can be had then, but no exclusive one."""
     try:
-        with path.open("a+b") as file:
+        with path.open("r+b") as file:
             fcntl.lockf(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except OSError:
         return False

@@ -14,6 +14,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from simulator.testing.run_server import RunServer
 from tests.testing.suites import Outcome, Suite, worlds_at
 
 pytestmark = pytest.mark.slow
@@ -218,3 +219,14 @@ def test_a_server_that_does_not_answer_is_said_in_one_line(tmp_path: Path) -> No
     outcome = suite.run("--simulator-url=localhost", "--simulator=inprocess")
     assert outcome.code == 4
     assert "say one of the two" in outcome.text
+
+
+def test_who_waits_for_the_end_of_a_server_makes_none_of_its_files_anew(tmp_path: Path) -> None:
+    (tmp_path / "server").write_bytes(b"")
+    RunServer(tmp_path).wait_for_end()
+    assert not tmp_path.exists()
+    RunServer(tmp_path).wait_for_end()
+    assert not tmp_path.exists()
+    tmp_path.mkdir()
+    assert RunServer(tmp_path)._is_left()
+    assert list(tmp_path.iterdir()) == []
