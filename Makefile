@@ -12,10 +12,10 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile bench smoke lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile bench bench-explore smoke lock clean
 
 help:  ## Show the targets
-	@sed -n 's/^\([a-z]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
 
 run: $(VENV)/.run  ## Serve the simulator; ARGS="--port 9000 --clock manual" for flags
 	@exec $(BIN)/python -m simulator serve $(ARGS)
@@ -59,6 +59,9 @@ hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about h
 
 bench: $(VENV)/.dev  ## Measure speed, memory and growth, in under ten minutes; ARGS="--only start", ARGS="--compare REF"
 	$(BIN)/python -m tests.benchmarks $(ARGS)
+
+bench-explore: $(VENV)/.dev  ## Measure explore over forty tests, in a few minutes; ARGS="--plan pair"
+	$(BIN)/python -m tests.exploration.measure $(ARGS)
 
 smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of it can be measured, and nothing about time
 	$(BIN)/python -m tests.benchmarks --quick

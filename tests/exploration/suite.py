@@ -13,8 +13,17 @@ from typing import Any, NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".")
 
+FORTY = (*PYTEST[:-1], str(ROOT), "-o", "python_files=visits_*.py", str(ROOT / "tests/exploration/forty"))
+"""The forty tests that explore is measured with."""
+
 FOREIGN = ("SIMULATOR_", "PYTEST_", "COV_")
 """How variables begin that belong to the run of these tests, and not to what is explored in it."""
+
+
+def outside() -> dict[str, str]:
+    """The environment of whoever runs explore from a shell, with this checkout to import."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
+    return {**kept, "PYTHONPATH": str(ROOT)}
 
 
 class Explored(NamedTuple):
@@ -48,11 +57,10 @@ def explore(
     environment: Mapping[str, str] | None = None,
 ) -> Explored:
     """Run `rampsim explore WORDS -- COMMAND` in a directory."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
     done = subprocess.run(
         [sys.executable, "-m", "simulator", "explore", *words, "--", *command],
         cwd=directory,
-        env={**kept, "PYTHONPATH": str(ROOT), **(environment or {})},
+        env={**outside(), **(environment or {})},
         capture_output=True,
         text=True,
         timeout=1800,

@@ -1,0 +1,1 @@
+"""Forty small tests of an integrator, of the sorts that people write; explore runs them, and nobody else does."""
