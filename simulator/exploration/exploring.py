@@ -16,6 +16,7 @@ from simulator.exploration.judging import Verdict, judge, judge_baseline
 from simulator.exploration.plans import Run
 from simulator.exploration.running import (
     CommandRunner,
+    Crew,
     PytestRunner,
     Result,
     Runner,
@@ -23,7 +24,6 @@ from simulator.exploration.running import (
     Task,
     executable,
     is_pytest,
-    run_all,
 )
 from simulator.exploration.sites import Document, sites_of
 from simulator.kernel.dataclass import dataclass
@@ -92,53 +92,58 @@ class Hears(NamedTuple):
 
 def explore(settings: Settings, hears: Hears) -> Explored:
     """Explore a suite. SuiteBroken when it fails without faults, StopExploring when what was given does not work."""
-    with runners_of(settings) as (runners, tests):
+    with crew_of(settings) as (crew, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
-        baselines = baselines_of(wanted, runners, name)
+        baselines = baselines_of(wanted, crew, name)
         if settings.replay is not None:
             chosen, left_out = [settings.replay], 0
         else:
             planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
             seconds = {test: one.seconds for test, one in baselines.items()}
-            chosen = plans.within(planned, seconds, len(runners), settings.budget)
+            chosen = plans.within(planned, seconds, crew.size, settings.budget)
             left_out = len(planned) - len(chosen)
-            hears.planned(len(chosen), plans.expected_seconds(chosen, seconds, len(runners)), left_out)
+            hears.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
         judged = _own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
         for one in judged:
             hears.judged(one)
-        judged += _runs([one for one in chosen if one.fault != plans.NONE], baselines, runners, name, hears)
+        judged += _runs([one for one in chosen if one.fault != plans.NONE], baselines, crew, name, hears)
         return Explored(settings, baselines, judged, left_out)
 
 
 @contextmanager
-def runners_of(settings: Settings) -> Iterator[tuple[list[Runner], list[str]]]:
-    """A server, as many runners as workers, and the tests there are."""
+def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
+    """A server, who makes the runs in it, and the tests there are."""
     command = executable(settings.command)
     with serve() as server, ExitStack() as stack:
         if not is_pytest(command):
-            runners: list[Runner] = [
-                CommandRunner(command, server, settings.seed, settings.hooks) for _ in range(settings.workers)
-            ]
-            yield runners, [" ".join(settings.command)]
+
+            def process() -> Runner:
+                return CommandRunner(command, server, settings.seed, settings.hooks)
+
+            yield Crew([process() for _ in range(settings.workers)], process), [" ".join(settings.command)]
             return
-        several = [PytestRunner(command, server.url, settings.seed, settings.hooks) for _ in range(settings.workers)]
-        for one in several:
-            stack.callback(one.close)
-        several[0].start()
-        yield list(several), several[0].tests
+
+        def worker() -> PytestRunner:
+            return PytestRunner(command, server.url, settings.seed, settings.hooks)
+
+        workers = [worker() for _ in range(settings.workers)]
+        crew = Crew(workers, worker)
+        stack.callback(crew.close)
+        workers[0].start()
+        yield crew, workers[0].tests
 
 
-def baselines_of(tests: Sequence[str], runners: Sequence[Runner], name: str) -> dict[str, Baseline]:
+def baselines_of(tests: Sequence[str], crew: Crew, name: str) -> dict[str, Baseline]:
     """Each test twice without faults. SuiteBroken for those that fail so; tests that are skipped are left out."""
     tasks = [
         Task(test, f"{name}-b{number}-{half}", None, 4 * _LIMIT_SECONDS, story=True)
         for number, test in enumerate(tests)
         for half in (1, 2)
     ]
-    results = run_all(tasks, runners)
+    results = crew.run(tasks)
     failed = [
         f"{task.test}: {result['failure'] or 'it hung'}"
         for task, result in zip(tasks, results, strict=True)
@@ -199,15 +204,14 @@ def _own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
     ]
 
 
-def _runs(
-    runs: Sequence[Run], baselines: Mapping[str, Baseline], runners: Sequence[Runner], name: str, hears: Hears
-) -> list[Judged]:
+def _runs(runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, name: str, hears: Hears) -> list[Judged]:
     tasks = [
         Task(
             run.test,
             f"{name}-r{number}",
             run.plan,
             time_limit(baselines[run.test]) + CLASSES[run.fault].seconds,
+            waits=bool(CLASSES[run.fault].seconds),
         )
         for number, run in enumerate(runs)
     ]
@@ -218,10 +222,10 @@ def _runs(
         judged[number] = _judged(run, result, baselines[run.test])
         hears.judged(judged[number])
 
-    run_all(tasks, runners, tell)
+    crew.run(tasks, tell)
     found = [number for number in sorted(judged) if judged[number].verdict.is_finding]
     again = [replace(tasks[number], world=f"{tasks[number].world}-again", story=True) for number in found]
-    for number, result in zip(found, run_all(again, runners), strict=True):
+    for number, result in zip(found, crew.run(again), strict=True):
         judged[number] = judged[number]._replace(timeline=(result["evidence"] or _NOTHING)["timeline"])
     return [judged[number] for number in sorted(judged)]
 

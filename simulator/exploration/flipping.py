@@ -12,8 +12,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, runners_of, time_limit
-from simulator.exploration.running import Result, Runner, StopExploring, Task, run_all
+from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, time_limit
+from simulator.exploration.running import Crew, Result, StopExploring, Task
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.alternatives import SWITCHES, Switch, chosen
 
@@ -99,10 +99,10 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
     SuiteBroken when the suite fails without any, StopExploring when what was given does not work.
     """
     known = settled()
-    with runners_of(settings) as (runners, tests):
+    with crew_of(settings) as (crew, tests):
         name = f"a{os.getpid()}-{time.monotonic_ns()}"
-        baselines = baselines_of(tests, runners, name)
-        each = sum(one.seconds for one in baselines.values()) / len(runners)
+        baselines = baselines_of(tests, crew, name)
+        each = sum(one.seconds for one in baselines.values()) / crew.size
         every = every or flips(known)
         count = len(every)
         if settings.budget is not None and each:
@@ -112,7 +112,7 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         tried = every[:count]
         hears.planned(count, len(baselines), count * each, len(every) - count)
         pairs = [(flip, test) for flip in tried for test in baselines]
-        changed = _changed(pairs, known, baselines, runners, name, hears)
+        changed = _changed(pairs, known, baselines, crew, name, hears)
         return Flipped(settings, known, baselines, tried, every[count:], changed)
 
 
@@ -120,7 +120,7 @@ def _changed(
     pairs: Sequence[tuple[Flip, str]],
     known: Mapping[str, str],
     baselines: Mapping[str, Baseline],
-    runners: Sequence[Runner],
+    crew: Crew,
     name: str,
     hears: Hears,
 ) -> dict[Flip, list[Changed]]:
@@ -137,10 +137,10 @@ def _changed(
             for number, (flip, test) in enumerate(some)
         ]
 
-    results = run_all(tasks(pairs, "r"), runners, lambda number, result: hears.ran())
+    results = crew.run(tasks(pairs, "r"), lambda number, result: hears.ran())
     suspects = [pair for pair, result in zip(pairs, results, strict=True) if _outcome(result) != "passed"]
     found: dict[Flip, list[Changed]] = {}
-    for (flip, test), result in zip(suspects, run_all(tasks(suspects, "s"), runners), strict=True):
+    for (flip, test), result in zip(suspects, crew.run(tasks(suspects, "s")), strict=True):
         if _outcome(result) != "passed":
             found.setdefault(flip, []).append(Changed(test, _outcome(result), result["failure"]))
     return {flip: found[flip] for flip in sorted(found, key=_place)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 
 from simulator.exploration.catalogue import CLASSES
@@ -54,9 +54,19 @@ def _id(*parts: str) -> str:
     return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:8]}"
 
 
-def expected_seconds(runs: Iterable[Run], seconds: Mapping[str, float], workers: int) -> float:
-    """How long runs take, by how long their tests did without faults."""
-    return sum(seconds[run.test] + CLASSES[run.fault].seconds for run in runs) / max(workers, 1)
+def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
+    """How long runs take, by how long their tests did without faults. Those that wait do so beside the others."""
+    works = sum(seconds[run.test] for run in runs) / workers
+    waits = sum(CLASSES[run.fault].seconds for run in runs) / waiting(workers)
+    return works + waits if workers == 1 else max(works, waits)
+
+
+def waiting(workers: int) -> int:
+    """How many runs may wait at a time for a late answer, beside so many that work: they take no processor.
+
+    Each is a process that costs memory, and a second of processor to begin. Who asks for one run at a time gets that.
+    """
+    return 3 * workers if workers > 1 else 1
 
 
 NONE = "none"

@@ -14,10 +14,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
+from simulator.exploration.plans import waiting
 from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.errors import SimulatorError
@@ -47,7 +49,7 @@ class StopExploring(Exception):
 class Task:
     """One run. `world`: the id of its world; `plan`: an `Arming` as JSON, None for nothing; `limit` in seconds.
 
-    `story`: with all that happened, for the plan and for people.
+    `story`: with all that happened, for the plan and for people. `waits`: most of its time it waits for an answer.
     """
 
     test: str
@@ -55,6 +57,7 @@ class Task:
     plan: Document | None
     limit: float
     story: bool = False
+    waits: bool = False
 
 
 class Runner(Protocol):
@@ -237,45 +240,75 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def run_all(
-    tasks: Sequence[Task], runners: Sequence[Runner], tell: Callable[[int, Result], None] = lambda number, result: None
-) -> list[Result]:
-    """Make all runs, each runner in a thread of its own; the results in the order of the tasks.
+class Crew:
+    """The runners of an exploration, each in a thread of its own while there are runs to make.
 
-    `tell` hears of each as it ends, one at a time.
+    Where there are several, others come to them for runs that do little but wait (`plans.waiting`).
     """
-    results: list[Result | None] = [None] * len(tasks)
-    failures: list[BaseException] = []
-    turn = threading.Lock()
-    numbers = iter(range(len(tasks)))
 
-    def work(runner: Runner) -> None:
+    def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner]) -> None:
+        self._runners = runners
+        self._make = make
+        self._waiters: list[Runner] = []
+        self.size = len(runners)
+
+    def run(
+        self, tasks: Sequence[Task], tell: Callable[[int, Result], None] = lambda number, result: None
+    ) -> list[Result]:
+        """Make all runs; the results in the order of the tasks. `tell` hears of each as it ends, one at a time."""
+        work = _Work(tasks, tell)
+        wanted = min(waiting(self.size), sum(task.waits for task in tasks)) if self.size > 1 else 0
+        self._waiters += [self._make() for _ in range(wanted - len(self._waiters))]
+        threads = [
+            *(threading.Thread(target=work.done_by, args=[one], kwargs={"waits": False}) for one in self._runners),
+            *(threading.Thread(target=work.done_by, args=[one], kwargs={"waits": True}) for one in self._waiters),
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            for thread in threads:
+                thread.join()
+        except KeyboardInterrupt as stop:
+            work.failures.append(stop)  # each ends with the run that it is at
+            raise
+        if work.failures:
+            raise work.failures[0]
+        return [work.results[number] for number in range(len(tasks))]
+
+    def close(self) -> None:
+        for one in (*self._runners, *self._waiters):
+            one.close()
+
+
+class _Work:
+    """Runs to be made, which several runners share."""
+
+    def __init__(self, tasks: Sequence[Task], tell: Callable[[int, Result], None]) -> None:
+        self._tasks = tasks
+        self._tell = tell
+        self._turn = threading.Lock()
+        self._left = {
+            waits: iter([number for number, task in enumerate(tasks) if task.waits == waits]) for waits in (False, True)
+        }
+        self.results: dict[int, Result] = {}
+        self.failures: list[BaseException] = []
+
+    def done_by(self, runner: Runner, *, waits: bool) -> None:
+        """Make runs until none is left. `waits`: only such as wait; otherwise these when the others are made."""
+        mine = self._left[True] if waits else chain(self._left[False], self._left[True])
         while True:
-            with turn:
-                number = next(numbers, None)
-            if number is None or failures:
+            with self._turn:
+                number = next(mine, None)
+            if number is None or self.failures:
                 return
             try:
-                result = runner.run(tasks[number])
+                result = runner.run(self._tasks[number])
             except BaseException as error:
-                failures.append(error)
+                self.failures.append(error)
                 return
-            results[number] = result
-            with turn:
-                tell(number, result)
-
-    threads = [threading.Thread(target=work, args=[runner]) for runner in runners]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    except KeyboardInterrupt as stop:
-        failures.append(stop)  # each ends with the run that it is at
-        raise
-    if failures:
-        raise failures[0]
-    return [result for result in results if result is not None]
+            with self._turn:
+                self.results[number] = result
+                self._tell(number, result)
 
 
 def executable(command: Sequence[str]) -> list[str]:
