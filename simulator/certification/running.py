@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from concurrent.futures import Future
 from contextlib import asynccontextmanager
 
-from simulator.certification.application import printed
-from simulator.certification.books import Line, read_books, wrong_with
+from simulator.certification.books import wrong_with
 from simulator.certification.examining import QUICK_SECONDS, Broken, Claim, Exam
 from simulator.certification.report import Report, Result, blocked, failed, passed, skipped
 from simulator.certification.rules import RULES, Rule
 from simulator.certification.signing import Headers
+from simulator.certification.sources import Line, read_books, settle
 from simulator.certification.stage import Stage, is_simulator, origin_of, own_stage, running_stage
 from simulator.courier.transport import HttpTransport
 from simulator.kernel.dataclass import dataclass
@@ -129,7 +129,7 @@ class Examination:
     def _books(self) -> list[Line]:
         """The books, once they are right and stay so; else as they are when patience ends. Unusable."""
         if self._settings.settle:
-            printed("--settle", self._settings.settle, self._exam.stage.variables)
+            settle(self._settings.settle, self._exam.stage.variables)
         deadline = time.monotonic() + self._settings.books_seconds
         before: list[Line] | None = None
         while True:

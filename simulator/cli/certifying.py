@@ -18,9 +18,11 @@ _FILE = click.Path(dir_okay=False, path_type=Path)
               show_envvar=True, show_default=True, help="The key that the receiver verifies with.")  # fmt: skip
 @click.option("--only", metavar="RULE", multiple=True, help="Only this rule; repeatable.")
 @click.option("--skip", metavar="RULE", multiple=True, help="Not this rule; repeatable.")
-@click.option("--books", metavar="COMMAND|URL",
-              help="What the receiver's application made of it: prints, or answers, lines of JSON like "
-              '{"order": REFERENCE, "state": "completed", "amount": "37.89", "currency": "USDC"}.')  # fmt: skip
+@click.option("--books", metavar="SOURCE",
+              help="The books of the receiver's application: of each order its reference, its state, the amount that "
+              "the customer received, and its currency. A URL or a command that gives lines of JSON or CSV, a file of "
+              "CSV, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, amount, currency FROM "
+              "orders'.")  # fmt: skip
 @click.option("--order", metavar="COMMAND",
               help="Has the application make an order, an onramp that waits for its payment, and prints the id of its "
               "transaction: for books that know only what the application ordered itself.")  # fmt: skip

@@ -23,10 +23,16 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
               "full: at each occurrence.")  # fmt: skip
 @click.option("--faults", metavar="CLASS,…", help="Only these classes of faults.")
 @click.option("--budget", metavar="TIME", help="At most about so long (10m); what covers most comes first.")
-@click.option("--books", metavar="COMMAND|URL",
-              help='Your books: lines of JSON like {"order": REFERENCE, "state": "completed", "amount": "37.89", '
-              '"currency": "USDC"}.')  # fmt: skip
-@click.option("--settle", metavar="COMMAND", help="Your own job that puts right what was missed.")
+@click.option("--books", metavar="SOURCE",
+              help="Your books: of each order its reference, its state, the amount that "
+              "the customer received, and its currency. A URL or a command that gives lines of JSON or CSV, a file of "
+              "CSV, a function MODULE:FUNCTION, or 'sqlite:///FILE#SELECT reference, state, amount, currency FROM "
+              "orders'.")  # fmt: skip
+@click.option(
+    "--settle",
+    metavar="COMMAND",
+    help="Your own job that puts right what was missed: a command, or a function MODULE:FUNCTION.",
+)
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--workers", type=click.IntRange(1, 64), help="How many runs at a time.  [default: one for each core]")
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),

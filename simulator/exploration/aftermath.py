@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from simulator.certification.application import Unusable
-from simulator.certification.books import read_books
+from simulator.certification.sources import Line, called, function, is_function, read_books, returned, settle, told
 from simulator.exploration import evidence
 from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
@@ -22,19 +20,22 @@ if TYPE_CHECKING:
 SCENARIO = "what-goes-wrong"
 """The scenario by which the outside world behaves otherwise."""
 _DAYS = "4d"
-_HOOK_SECONDS = 60.0
 
 
 class HookFailed(Exception):
-    """A command of the integrator did not do what it is for; the text says which, and what it said."""
+    """What the integrator gave does not do what it is for, even without faults; the text says what it said."""
 
 
 @dataclass(frozen=True)
 class Hooks:
-    """What the integrator gives to explore: commands of a shell, or the URL of the books."""
+    """What the integrator gives to explore: as it is written for `--settle` and `--books`, or what is to be called.
 
-    settle: str | None = None
-    books: str | None = None
+    `here`: a function is called in this process, that of the tests.
+    """
+
+    settle: str | Callable[[], object] | None = None
+    books: str | Callable[[], object] | None = None
+    here: bool = False
 
 
 class ArmedWorld:
@@ -129,7 +130,7 @@ def beginning(plan: Document | None, body: Document) -> JsonObject:
 
 
 def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, str], *, story: bool) -> JsonObject:
-    """What comes after a test, in this order; gives the evidence, `hits`, `books`, `not_genuine`.
+    """What comes after a test, in this order; gives the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
     `story`: with all that happened. Nothing comes after a test where the simulator assumes otherwise: other money is
     no mistake then, and the test alone tells.
@@ -138,18 +139,19 @@ def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, 
         return {}
     worlds = [one.world for one in armed]
     marks = [evidence.Mark.of(world) for world in worlds] if story else []
+    faultless = not any(one.plan for one in armed)
     for one in armed:
         one.lift()
-    _settle(hooks, environment)
+    _settle(hooks, environment, must_work=faultless)
     for world in worlds:
         world.advance(_DAYS, wait=True)
         if _finish(world):
             world.advance("1h", wait=True)
-    _settle(hooks, environment)
+    _settle(hooks, environment, must_work=faultless)
     found = evidence.evidence_of(worlds)
     if story:
         found |= evidence.story_of(worlds, marks)
-    found["books"] = _books(hooks, environment)
+    found |= _books(hooks, environment, must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
     return found
@@ -178,38 +180,45 @@ def _finish(world: World) -> bool:
     return acted
 
 
-def _settle(hooks: Hooks, environment: Mapping[str, str]) -> None:
-    """The integrator's own job. One that fails is run again the next time, as in life."""
-    if hooks.settle is not None:
-        _run(hooks.settle, environment)
-
-
-def _books(hooks: Hooks, environment: Mapping[str, str]) -> list[dict[str, str]] | None:
-    """The partner's books: `order`, `state`, `amount`, `currency` of each line; None where there are none."""
-    if hooks.books is None:
-        return None
+def _settle(hooks: Hooks, environment: Mapping[str, str], *, must_work: bool) -> None:
+    """The integrator's own job. One that fails after a fault is run again the next time, as in life."""
     try:
-        lines = read_books(hooks.books, environment)
+        if callable(hooks.settle):
+            hooks.settle()
+        elif hooks.settle is not None and hooks.here and is_function(hooks.settle):
+            function("--settle", hooks.settle)()
+        elif hooks.settle is not None:
+            settle(hooks.settle, environment)
+    except Exception as error:
+        if must_work:
+            raise HookFailed(str(error) if isinstance(error, Unusable) else f"--settle raised {told(error)}") from None
+
+
+def _books(hooks: Hooks, environment: Mapping[str, str], *, must_work: bool) -> JsonObject:
+    """The partner's books: `order`, `state`, `amount`, `currency` of each line; None where there are none.
+
+    `unread` says why they cannot be read after a fault.
+    """
+    try:
+        lines = _lines(hooks, environment)
     except Unusable as error:
-        raise HookFailed(str(error)) from None
-    return [
+        if must_work:
+            raise HookFailed(str(error)) from None
+        return {"books": None, "unread": str(error)}
+    if lines is None:
+        return {"books": None}
+    rows = [
         {"order": one.order, "state": one.state, "amount": f"{one.amount:f}", "currency": one.currency} for one in lines
     ]
+    return {"books": rows}
 
 
-def _run(command: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    try:
-        return subprocess.run(
-            command,
-            shell=True,
-            env={**os.environ, **environment},
-            capture_output=True,
-            text=True,
-            timeout=_HOOK_SECONDS,
-            stdin=subprocess.DEVNULL,
-        )
-    except subprocess.TimeoutExpired:
-        raise HookFailed(f"`{command}` has not ended within {_HOOK_SECONDS:.0f} seconds") from None
+def _lines(hooks: Hooks, environment: Mapping[str, str]) -> list[Line] | None:
+    if hooks.books is None:
+        return None
+    if callable(hooks.books):
+        return called("pytest_rampsim_books", hooks.books)
+    return returned(hooks.books) if hooks.here and is_function(hooks.books) else read_books(hooks.books, environment)
 
 
 def variables(world: World) -> dict[str, str]:

@@ -81,6 +81,7 @@ class Orders:
         self.to = self._grouped(rows, lambda row: row["destination"])
         self.standing = {row["reference"]: row["status"] for row in evidence["standing"]}
         self.books = _books(evidence)
+        self.unread: str = evidence.get("unread", "")
 
     @staticmethod
     def _grouped(rows: Iterable[Document], key: Callable[[Document], str]) -> dict[str, _Order]:
@@ -171,6 +172,8 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
             if status == "draft" and was_status != "draft":
                 yield Problem("stuck", reference, ZERO, ZERO, "", f"{reference}: was {was_status}, and is a draft")
     yield from books_disagree(after)
+    if after.unread:
+        yield Problem("disagrees", "", ZERO, ZERO, "", f"after the fault the books cannot be read: {after.unread}")
 
 
 def _wrong_with_order(
@@ -218,6 +221,8 @@ def _disagreement(name: str, line: Document | None, order: _Order) -> Problem | 
     said = f"{booked} {line['currency']} {line['state']}".strip() if line else "no such order"
     note = f"{name}: the books say {said}, the simulator {order.told}"
     verdict = _between(booked, delivered, line["state"] if line else "", order)
+    if verdict is None and booked and line and line["currency"].upper() not in ("", order.currency.upper()):
+        verdict = "disagrees"
     return Problem(verdict, name, delivered, booked, order.currency, note) if verdict else None
 
 

@@ -11,8 +11,9 @@ import json
 import os
 import signal
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
+from functools import partial
 from types import FrameType
 from typing import IO, Any
 
@@ -95,6 +96,9 @@ class _ExploringRun(Run):
         self._found: Server | None = None
         self._link: _Link | None = None
         self._unclaimed: World | None = None
+        self._first: World | None = None
+        """The world of the test, that of its fixtures."""
+        self._item: pytest.Item | None = None
 
     def server(self) -> Server:
         if self._found is None:
@@ -107,13 +111,13 @@ class _ExploringRun(Run):
 
     def prepare(self, item: pytest.Item, task: Document) -> World:
         """Make the world of a test, as its markers say."""
-        self.armed, self.task = [], task
+        self.armed, self.task, self._item = [], task, item
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
         body = {"seed": task["seed"], **plugin_markers.body_of(item)}
-        self._unclaimed = server.new_world(**{"id": task["world"], **body})
-        return self._unclaimed
+        self._first = self._unclaimed = server.new_world(**{"id": task["world"], **body})
+        return self._first
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
         world, self._unclaimed = self._unclaimed, None
@@ -142,8 +146,18 @@ class _ExploringRun(Run):
         if len(living) > 1:  # some that the test has made itself may have ended with it
             known = {row["id"] for row in self._link.control("GET", "/worlds")["data"]}
             living = [one for one in living if one.world.id in known]
-        hooks = Hooks(self.task["settle"], self.task["books"])
+        assert self._first is not None
+        hooks = Hooks(self._hook("settle", self._first), self._hook("books", self._first), here=True)
         return follow(living, hooks, environment, story=self.task["story"])
+
+    def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
+        """What an option names, else the hook of a conftest.py."""
+        given: str | None = self.task[name]
+        if given is not None:
+            return given
+        assert self._item is not None
+        hook = getattr(self._item.ihook, f"pytest_rampsim_{name}")
+        return partial(hook, item=self._item, world=world) if hook.get_hookimpls() else None
 
     def end(self) -> None:
         for one in self.armed:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from simulator.testing import plugin_hooks
 from simulator.testing.plugin_options import (
     COVERAGE,
     COVERAGE_HELP,
@@ -31,6 +32,10 @@ if TYPE_CHECKING:
     from simulator.testing.receivers import Receiver
     from simulator.testing.server import Server
     from simulator.testing.worlds import World
+
+
+def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
+    pluginmanager.add_hookspecs(plugin_hooks)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import pytest
 
-from simulator.certification.books import Line, wrong_with
+from simulator.certification.books import wrong_with
 from simulator.certification.examining import Claim
+from simulator.certification.sources import Line
 
 PAID = Claim("duplicate-event", "A-1", Decimal("37.892536"), "USDC", "it came three times")
 REFUNDED = Claim("refund-not-booked", "A-1", Decimal(0), "USDC", "it was refunded")

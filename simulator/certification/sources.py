@@ -1,0 +1,244 @@
+"""Where books are read from: a command, a URL, a CSV file, an SQLite database, or a function in Python."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import re
+import sqlite3
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+from pkgutil import resolve_name
+from string import Template
+from traceback import extract_tb
+from urllib.error import HTTPError
+from urllib.request import ProxyHandler, build_opener
+
+from simulator.certification.application import Unusable, printed, run_python
+from simulator.kernel.dataclass import dataclass
+
+_READ_SECONDS = 30
+_FUNCTION = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+_SQLITE = "sqlite:///"
+_NAMES = ("order", "state", "amount", "currency")
+_SHAPE = '{"order": "A-17", "state": "completed", "amount": "37.89", "currency": "USDC"}'
+
+Row = Mapping[str, object] | Sequence[object]
+"""A line of the books as Python has it: by the names `order`, `state`, `amount`, `currency`, or in this order."""
+Function = Callable[[], Iterable[Row] | None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """What the books say of an order: `amount` is what the customer received. `currency` is "" where none is given."""
+
+    order: str
+    state: str
+    amount: Decimal
+    currency: str
+
+
+def is_function(source: str) -> bool:
+    """Whether a source is written `MODULE:FUNCTION`."""
+    return bool(_FUNCTION.fullmatch(source))
+
+
+def function(option: str, source: str) -> Callable[[], object]:
+    """The function that `MODULE:FUNCTION` names, found from the current directory too. Unusable."""
+    here = os.getcwd()
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        found: object = resolve_name(source)
+    except Exception as error:
+        raise Unusable(f"{option}: {source} cannot be found: {told(error)}") from None
+    if not callable(found):
+        raise Unusable(f"{option}: {source} is no function")
+    return found
+
+
+def told(error: Exception) -> str:
+    """An exception in a line, with the place where it was raised."""
+    frames = extract_tb(error.__traceback__)
+    place = f" ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else ""
+    return f"{type(error).__name__}: {error}{place}"
+
+
+def read_books(source: str, variables: Mapping[str, str]) -> list[Line]:
+    """The lines of books, by what `--books` names. Unusable, with a text that says what is wrong.
+
+    `http://…`: what it answers; `sqlite:///FILE#SELECT …`: the rows of a database; `….csv`: a file; `MODULE:FUNCTION`:
+    what the function returns in a process of its own; anything else: what this command of the shell prints. A command
+    and a function have these variables in their environment, and in the names of files `$NAME` stands for one.
+    """
+    if source.startswith(("http://", "https://")):
+        return parsed(_fetched(source))
+    if source.startswith(_SQLITE):
+        return _of_database(source, variables)
+    if is_function(source):
+        return parsed(run_python("--books", _PRINTS, source, variables))
+    if source.endswith(".csv") and (not re.search(r"\s", source) or Path(source).is_file()):
+        return _of_file(source, variables)
+    return parsed(printed("--books", source, variables))
+
+
+_PRINTS = """
+import contextlib, json, sys
+from simulator.certification.sources import Unusable, returned
+try:
+    with contextlib.redirect_stdout(sys.stderr):
+        lines = returned(sys.argv[1])
+except Unusable as error:
+    sys.exit(str(error))
+for one in lines:
+    print(json.dumps({"order": one.order, "state": one.state, "amount": str(one.amount), "currency": one.currency}))
+"""
+"""What prints the books of a function: whatever the function itself prints is not among them."""
+
+
+def returned(source: str) -> list[Line]:
+    """The lines that the function `MODULE:FUNCTION` returns in this process. Unusable."""
+    lines = called(source, function("--books", source))
+    if lines is None:
+        raise Unusable(f"--books: {source} returns None; it returns a list of dicts like {_SHAPE}")
+    return lines
+
+
+def called(name: str, books: Callable[[], object]) -> list[Line] | None:
+    """The lines that a function of the integrator returns, None for None. Unusable."""
+    try:
+        rows = books()
+        if rows is None:
+            return None
+        if isinstance(rows, str | bytes | Mapping) or not isinstance(rows, Iterable):
+            raise Unusable(f"--books: {name} returns {_short(rows)}; it returns a list of dicts like {_SHAPE}")
+        return [_line(row, f"--books: row {number} of {name}") for number, row in enumerate(rows, 1)]
+    except Unusable:
+        raise
+    except Exception as error:
+        raise Unusable(f"--books: {name} raised {told(error)}") from None
+
+
+_CALLS = """
+import sys
+from simulator.certification.sources import Unusable, function
+try:
+    function("--settle", sys.argv[1])()
+except Unusable as error:
+    sys.exit(str(error))
+"""
+
+
+def settle(source: str, variables: Mapping[str, str]) -> None:
+    """Run the integrator's own job: a command of the shell, or `MODULE:FUNCTION` in a process of its own. Unusable."""
+    if is_function(source):
+        run_python("--settle", _CALLS, source, variables)
+    else:
+        printed("--settle", source, variables)
+
+
+def parsed(text: str) -> list[Line]:
+    """The lines of a text: JSON lines, a JSON array, or CSV with a header. Unusable."""
+    text = text.removeprefix("\ufeff").strip()
+    if not text:
+        return []
+    if text.startswith("["):
+        try:
+            rows = json.loads(text, parse_float=Decimal)
+        except ValueError as error:
+            raise Unusable(f"--books: what begins with {_short(text[:40])} is no JSON: {error}") from None
+        return [_line(row, f"--books: row {number}") for number, row in enumerate(rows, 1)]
+    if text.startswith("{"):
+        return [_json_line(line, number) for number, line in enumerate(text.splitlines(), 1) if line.strip()]
+    reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    header = [name.strip().lower() for name in reader.fieldnames or ()]
+    if not {"order", "state", "amount"} <= set(header):
+        first = text.splitlines()[0]
+        raise Unusable(
+            f"--books: line 1 is {_short(first)}; every line is JSON like {_SHAPE}, "
+            "or the first is the header of CSV: order,state,amount,currency"
+        )
+    reader.fieldnames = header
+    return [_line(row, f"--books: line {reader.line_num}") for row in reader]
+
+
+def _json_line(text: str, number: int) -> Line:
+    try:
+        return _line(json.loads(text, parse_float=Decimal), f"--books: line {number}")
+    except ValueError:
+        raise Unusable(f"--books: line {number} is {_short(text)}; every line is JSON like {_SHAPE}") from None
+
+
+def _line(row: object, where: str) -> Line:
+    if isinstance(row, Sequence) and not isinstance(row, str | bytes):
+        row = dict(zip(_NAMES, row, strict=False))
+    if not isinstance(row, Mapping):
+        raise Unusable(f"{where} is {_short(row)}; every line is like {_SHAPE}")
+    missing = [name for name in _NAMES[:3] if name not in row or (row[name] is None and name != "amount")]
+    if missing:
+        raise Unusable(f"{where} has no {' and no '.join(missing)}: {_short(dict(row))}")
+    given = "" if row["amount"] is None else str(row["amount"]).strip()
+    try:
+        amount = Decimal(given or 0)
+    except InvalidOperation:
+        amount = Decimal("NaN")
+    if not amount.is_finite():
+        raise Unusable(f"{where}: its amount {given!r} is no number like 37.89")
+    return Line(str(row["order"]), str(row["state"]), amount, str(row.get("currency") or ""))
+
+
+def _short(value: object) -> str:
+    return repr(value)[:120]
+
+
+def _fetched(url: str) -> str:
+    try:
+        with build_opener(ProxyHandler({})).open(url, timeout=_READ_SECONDS) as response:
+            text: str = response.read().decode()
+            return text
+    except HTTPError as error:
+        error.close()
+        raise Unusable(f"--books: {url} answers {error.code}") from None
+    except (OSError, ValueError) as error:
+        raise Unusable(f"--books: {url} does not answer ({getattr(error, 'reason', error)})") from None
+
+
+def _path(given: str, variables: Mapping[str, str]) -> Path:
+    path = Path(Template(given).safe_substitute({**os.environ, **variables}))
+    if not path.is_file():
+        raise Unusable(f"--books: there is no file {path}")
+    return path
+
+
+def _of_file(given: str, variables: Mapping[str, str]) -> list[Line]:
+    path = _path(given, variables)
+    try:
+        return parsed(path.read_text("utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise Unusable(f"--books: {path} cannot be read: {error}") from None
+
+
+def _of_database(source: str, variables: Mapping[str, str]) -> list[Line]:
+    given, _, select = source.removeprefix(_SQLITE).partition("#")
+    if not select.strip():
+        raise Unusable(
+            f"--books: {source} has no query; write it after a #: {_SQLITE}shop.db#SELECT reference, state, amount, "
+            "currency FROM orders"
+        )
+    path = _path(given, variables)
+    try:
+        # Read only, so that books are never changed by being read.
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            cursor = database.execute(select)
+            names = [column[0].lower() for column in cursor.description or ()]
+            rows: list[Row] = cursor.fetchall()
+    except sqlite3.Error as error:
+        raise Unusable(f"--books: {path}: {error}, in `{select}`") from None
+    if {"order", "state", "amount"} <= set(names):
+        rows = [dict(zip(names, row, strict=True)) for row in rows if isinstance(row, Sequence)]
+    return [_line(row, f"--books: row {number} of `{select}`") for number, row in enumerate(rows, 1)]
