@@ -43,6 +43,7 @@ from simulator.scenario.engine import Engine
 from simulator.scenario.files import Library, ScenarioFile
 from simulator.scenario.pending import KINDS
 from simulator.scenario.shipped import shipped_library
+from simulator.wire import quotas
 from simulator.wire.actions import ActionTable
 from simulator.wire.advice import ADVICE, advise
 from simulator.wire.arrivals import RECEIVERS
@@ -272,8 +273,11 @@ class Simulator:
     def register(self, world: World, blueprint: Blueprint) -> None:
         """Register a world that was built aside, replacing the one with the same id.
 
-        WorldExists, with nothing changed, when another living world holds one of its keys.
+        WorldExists, with nothing changed, when another living world holds one of its keys; QuotaExceeded when it
+        has more objects than a world of this server may have.
         """
+        quotas.hold_to(world, self.inherited.settings)
+        quotas.require_room(world)
         for key in auth.known_keys(world):
             holder = self.worlds.get(self.directory.get(key, ""))
             if holder is not None and holder.id != world.id and key in auth.known_keys(holder):

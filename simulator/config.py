@@ -18,7 +18,10 @@ from simulator.wire import alternatives, setting_model
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import DEFAULTS, shown
 
-_COUNTS = ("journal_limit", "journal_bytes", "timers_per_instant")
+_COUNTS = (
+    *("journal_limit", "journal_bytes", "timers_per_instant"),
+    *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
+)
 _HOST_NAME = re.compile(r"\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9_]([A-Za-z0-9_.-]{0,251}[A-Za-z0-9_])?")
 
 

@@ -29,7 +29,7 @@ from simulator.server.bases import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
 from simulator.wire import strict
-from simulator.wire.errors import ControlError
+from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.masking import Masker
 
 
@@ -116,7 +116,7 @@ def _restore(simulator: Simulator, path: Path) -> None:
         simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
     except OSError as error:
         raise ConfigError([f"--state: {str(path)!r} cannot be read: {error.strerror or error}"]) from None
-    except ControlError as error:
+    except (ControlError, ApiError) as error:
         raise ConfigError([f"--state {path}: {error.message}"]) from None
 
 

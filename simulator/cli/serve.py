@@ -61,6 +61,9 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     "How many steps without delay a scenario may come to at one instant before it is stopped.",
     default="10000",
 )
+@_option("--quota-calls-per-second", "How many interface calls a second any world may make.  [default: any]")
+@_option("--quota-objects", "How many resources any world may have, keys and deleted ones too.  [default: any]")
+@_option("--quota-journal-bytes", "The most that --journal-bytes comes to in any world.  [default: any]")
 @_option(
     "--assume",
     "ID=ALTERNATIVE: assume otherwise where the specification is silent; repeatable.  "

@@ -24,7 +24,7 @@ from simulator.kernel.world import World
 from simulator.wire.codec import StateError, checker
 from simulator.wire.json import JsonObject, dumps
 from simulator.wire.saved import STRICT, SavedMoment
-from simulator.wire.settings import settings_of
+from simulator.wire.settings import journal_bytes, settings_of
 from simulator.wire.shapes import Count, Timestamp
 from simulator.wire.texts import json_text, object_of
 
@@ -143,8 +143,8 @@ class ControlJournal:
             world.set_sequence(CALLS.name, max(number, world.last_sequence(CALLS.name)))
             table.put(call.id, text)
             world.journal.passing.add(text)
-            settings = settings_of(world)
-            while len(table) > settings["journal_limit"] or (size > settings["journal_bytes"] and len(table) > 1):
+            most, most_bytes = settings_of(world)["journal_limit"], journal_bytes(world)
+            while len(table) > most or (size > most_bytes and len(table) > 1):
                 oldest = next(iter(table.rows))
                 size -= len(table.rows[oldest])
                 table.delete(oldest)

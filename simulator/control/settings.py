@@ -6,9 +6,10 @@ from typing_extensions import TypedDict
 
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.kernel.journal import Cause
+from simulator.wire import quotas
 from simulator.wire.alternatives import SWITCHES
 from simulator.wire.setting_model import Settings
-from simulator.wire.settings import AllSettings, all_settings, bound_journal, change_settings
+from simulator.wire.settings import AllSettings, all_settings, bound_journal, change_settings, named
 
 
 class Alternative(TypedDict):
@@ -44,10 +45,15 @@ async def get_settings(call: ControlCall) -> AllSettings:
 
 
 async def patch_settings(call: ControlCall) -> AllSettings:
-    """Change the settings that the body names; the journal is cut to its new bounds at once."""
-    world = call.world
+    """Change the settings that the body names; the journal is cut to its new bounds at once.
+
+    A quota may be anything within that which the server was started with; null is as much as that.
+    """
+    world, most = call.world, call.simulator.inherited.settings
+    quotas.check_wanted(named(call.body), most)
     with world.change(Cause("action", "settings")):
         change_settings(world, call.body)
+    quotas.hold_to(world, most)
     bound_journal(world)
     return all_settings(world)
 

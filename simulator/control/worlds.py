@@ -24,11 +24,12 @@ from simulator.scenario.catalogue import CannotActivate
 from simulator.scenario.files import ScenarioFile
 from simulator.scenario.loader import Loader, ScenarioError
 from simulator.server.bases import base_of
+from simulator.wire import quotas
 from simulator.wire.errors import ControlError, sentence
 from simulator.wire.fields import Body, Text
 from simulator.wire.json import JsonObject
 from simulator.wire.setting_model import Settings
-from simulator.wire.settings import AllSettings, all_settings, change_settings
+from simulator.wire.settings import AllSettings, all_settings, change_settings, named
 from simulator.wire.shapes import Count, Format, Timestamp
 from simulator.wire.strict import did_you_mean
 
@@ -161,6 +162,7 @@ async def create_world(call: ControlCall) -> WorldObject:
     400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409 already_exists.
     """
     simulator, body = call.simulator, call.body
+    quotas.check_wanted(named(body.settings), simulator.inherited.settings, "settings.")
     if body.from_snapshot is not None:
         return await _fork(call)
     chosen = await _choose_scenarios(call)
@@ -173,7 +175,7 @@ async def create_world(call: ControlCall) -> WorldObject:
         now_ms=inherited.start_ms(mode, wall_clock_ms()) if clock.now is None else moment("clock.now", clock.now),
         rate=inherited.rate if clock.rate is None else rate_of(clock.rate),
         scenarios=inherited.scenarios if chosen is None else chosen.names,
-        settings={**inherited.settings, **_given(body.settings)},
+        settings={**inherited.settings, **named(body.settings)},
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
     try:
@@ -183,11 +185,6 @@ async def create_world(call: ControlCall) -> WorldObject:
     except CannotActivate as error:
         raise _not_active(call, error) from None
     return show_world(call, world)
-
-
-def _given(settings: Settings | None) -> JsonObject:
-    """The settings that the body names."""
-    return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
 
 
 def _exists(call: ControlCall, error: WorldExists) -> ControlError:

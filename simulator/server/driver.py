@@ -22,6 +22,7 @@ from simulator.kernel.beside import Beside
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
+from simulator.wire import quotas
 
 SLICE_SECONDS = 0.005
 """How long timers are fired before everybody else has a turn."""
@@ -88,6 +89,7 @@ class _Advance:
     world: World
     from_ms: int
     events_before: int
+    objects_before: int
     ended: asyncio.Future[Receipt]
     fired: int = 0
     deliveries: int = 0
@@ -334,7 +336,9 @@ class Driver:
         if keeping.advance is not None:
             raise ClockBusy
         ended: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
-        advance = keeping.advance = _Advance(world, world.now_ms, world.journal.event_count, ended)
+        advance = keeping.advance = _Advance(
+            world, world.now_ms, world.journal.event_count, quotas.objects_of(world), ended
+        )
         if keeping.over:
             advance.called_off = "the world has ended"
         try:
@@ -383,6 +387,11 @@ class Driver:
                 advance.called_off = advance.called_off or (
                     f"such an advance emits at most {most_events} events and fires at most {most_timers} timers; "
                     "advance in shorter spans"
+                )
+            if quotas.is_over(world, advance.objects_before):
+                advance.called_off = advance.called_off or (
+                    "the world has grown beyond its quota_objects, a quota of the simulator; reset it, or whoever runs "
+                    "the server raises it with --quota-objects"
                 )
             if (now := seconds()) > turn_ends:
                 if now > tells:

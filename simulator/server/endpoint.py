@@ -24,11 +24,12 @@ from simulator.server import answers, faults, idempotency
 from simulator.server.bases import split_base
 from simulator.server.gates import check_gates
 from simulator.server.messages import Incoming, Outgoing, public_key_of, token_of
+from simulator.server.quotas import CallQuota
 from simulator.server.ratelimit import count_call
 from simulator.server.request import Request, entry_of
 from simulator.server.runtime import Runtime
 from simulator.wire import faults as written
-from simulator.wire import pipeline
+from simulator.wire import pipeline, quotas
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
@@ -59,13 +60,18 @@ class Endpoint:
         self._masker = runtime.masker
         self._router = runtime.router
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
+        self.quota = CallQuota()
 
     async def answer(self, incoming: Incoming) -> Outgoing:
         """Answer one call; never raises."""
         request = self._begin(incoming)
         try:
             found = self._router.find(request.path)
-            if not self._tie(request, is_known=found is not None):
+            request.world = self._world_of(request, found is not None)
+            beyond = self.quota.refusal(request.world)
+            if beyond is not None:
+                return Outgoing(beyond.status, dumps(beyond.envelope()), beyond.headers)
+            if not self._runtime.driver.catch_up(request.world):
                 await self._catch_up(request, is_known=found is not None)
             answer = self._at_once(request, found)
             outgoing = answer if isinstance(answer, Outgoing) else await self._or_refused(request, answer)
@@ -140,11 +146,6 @@ class Endpoint:
             return await answering
         except ApiError as error:
             return self._refuse(request, error)
-
-    def _tie(self, request: Request, *, is_known: bool) -> bool:
-        """Find the world of a call, and bring it to its present moment; False where that takes time."""
-        request.world = self._world_of(request, is_known)
-        return self._runtime.driver.catch_up(request.world)
 
     async def _catch_up(self, request: Request, *, is_known: bool) -> None:
         """Wait for the present moment of the world of a call; of another, if one took its place meanwhile."""
@@ -359,7 +360,7 @@ class Endpoint:
         self._require_living(world)
         with world.change(cause, origin):
             try:
-                with world.store.attempt():
+                with quotas.attempt(world):
                     outgoing = answers.answered(request, operation, probe.then(outcome))
             except (ApiError, IllegalMove) as error:
                 outgoing = self._refuse(request, error)
@@ -375,7 +376,7 @@ class Endpoint:
         )
         if answered is not None:
             raise ApiError(answered.code, answered.message, answered.param, answered.status)
-        with world.store.attempt():
+        with quotas.attempt(world):
             answer = operation.action(call)
             if isinstance(answer, Probe):
                 return answer

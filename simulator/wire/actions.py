@@ -17,7 +17,7 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause, Event
 from simulator.kernel.machine import IllegalMove, Machine
 from simulator.kernel.world import NO_ORIGIN, Origin, World
-from simulator.wire import strict
+from simulator.wire import quotas, strict
 from simulator.wire.errors import ApiError, ControlError, sentence
 from simulator.wire.fields import Body, Nothing, Wrong, parse, refusal_of
 from simulator.wire.json import Shown
@@ -207,8 +207,10 @@ class ActionTable:
             raise self._illegal(world, record, f"The action {name} is {refusal}.")
         where = record.environment if record is not None else environment
         try:
-            with world.change(cause, origin):
+            with world.change(cause, origin), quotas.attempt(world):
                 return row.act(ActionCall(world, where, record, values))
+        except quotas.QuotaExceeded as error:
+            raise ControlError(error.status, error.code, error.message) from None
         except ApiError as error:
             status = error.status if error.status < 409 else 400
             raise ControlError(status, error.code, error.message, error.param) from None

@@ -11,6 +11,7 @@ from typing import TypeAlias
 
 from simulator.kernel.journal import Cause
 from simulator.kernel.world import Origin
+from simulator.wire import quotas
 from simulator.wire.errors import ApiError
 from simulator.wire.fields import parse, unknown_fields
 from simulator.wire.json import JsonObject
@@ -44,7 +45,8 @@ def perform(
     validate(operation, call, raw or {}, query or {}, strict=False)
     with call.world.change(cause, Origin(json_text(raw or {}), scenario)):
         claim(operation, call)
-        return operation.action(call)
+        with quotas.attempt(call.world):
+            return operation.action(call)
 
 
 def admit(operation: Operation, call: Call, gates: Gates) -> None:

@@ -66,6 +66,8 @@ else:  # a member for each assumption, so that what is wrong is told by its name
     Assumptions = Annotated[create_model("Assumptions", __base__=_Assumptions, **_members), AfterValidator(_named)]
 
 
+
+
 class Settings(Body):
     """All settings with their defaults."""
 
@@ -85,5 +87,11 @@ class Settings(Body):
     """How many bytes of each it keeps."""
     timers_per_instant: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
     """How many timers may fire at one instant before the world is taken to run in circles."""
+    quota_calls_per_second: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """How many interface calls a second of real time may be made; null: as many as the server's own quota allows."""
+    quota_objects: Annotated[int, Field(ge=10, le=1_000_000_000)] | None = None
+    """How many resources the world may have, its keys and deleted ones included; null: as many as the server's own quota allows."""
+    quota_journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] | None = None
+    """The most that `journal_bytes` comes to; null: as much as the server's own quota allows."""
     assumptions: Assumptions = Field(default_factory=dict)
     """What is to be assumed otherwise than usual, by the id of the assumption; what is not named is as usual."""

@@ -42,6 +42,12 @@ class SettingSet(TypedDict):
     """How many bytes of each it keeps."""
     timers_per_instant: Count
     """How many timers may fire at one instant before the world is taken to run in circles."""
+    quota_calls_per_second: Count | None
+    """How many interface calls a second of real time may be made; null: any number."""
+    quota_objects: Count | None
+    """How many resources the world may have, its keys and deleted ones included; null: any number."""
+    quota_journal_bytes: Count | None
+    """The most that `journal_bytes` comes to; null: any size."""
 
 
 class AllSettings(SettingSet):
@@ -64,6 +70,9 @@ DEFAULTS: SettingSet = {
     "journal_limit": 10_000,
     "journal_bytes": 64 * 1024 * 1024,
     "timers_per_instant": 10_000,
+    "quota_calls_per_second": None,
+    "quota_objects": None,
+    "quota_journal_bytes": None,
 }
 """What `Settings` has where nobody says otherwise, without making it: that is 2 ms of a start."""
 
@@ -108,8 +117,14 @@ def settings_of(world: World) -> SettingSet:
 
 def bound_journal(world: World) -> None:
     """Hold the journal of interface calls to the settings in force."""
+    world.journal.keep(settings_of(world)["journal_limit"], journal_bytes(world))
+
+
+def journal_bytes(world: World) -> int:
+    """How many bytes of each journal are kept: what is set, within the quota."""
     settings = settings_of(world)
-    world.journal.keep(settings["journal_limit"], settings["journal_bytes"])
+    kept, most = settings["journal_bytes"], settings["quota_journal_bytes"]
+    return kept if most is None else min(kept, most)
 
 
 def all_settings(world: World) -> AllSettings:
@@ -120,6 +135,11 @@ def all_settings(world: World) -> AllSettings:
 def shown(settings: setting_model.Settings) -> SettingSet:
     """Settings as they are read from calls and flags, as they are kept."""
     return _set({name: getattr(settings, name) for name in DEFAULTS})
+
+
+def named(settings: setting_model.Settings | None) -> dict[str, Any]:
+    """The settings that a call names, by name."""
+    return {} if settings is None else {name: getattr(settings, name) for name in settings.model_fields_set}
 
 
 def put_settings(world: World, settings: Mapping[str, object]) -> None:

@@ -96,6 +96,9 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "SIMULATOR_IDLE_TIMEOUT": "20",
         "SIMULATOR_REQUEST_TIMEOUT": "10",
         "SIMULATOR_TIMERS_PER_INSTANT": "60",
+        "SIMULATOR_QUOTA_CALLS_PER_SECOND": "500",
+        "SIMULATOR_QUOTA_OBJECTS": "1000",
+        "SIMULATOR_QUOTA_JOURNAL_BYTES": "70000",
         "SIMULATOR_ASSUME": "H14=lapses_after_1h H1=creating_answers_200",
     }
     with process(**variables) as (_, lines):
@@ -111,6 +114,9 @@ def test_every_flag_is_a_variable_too(tmp_path: Path) -> None:
         "journal_limit": 50,
         "journal_bytes": 100_000,
         "timers_per_instant": 60,
+        "quota_calls_per_second": 500,
+        "quota_objects": 1000,
+        "quota_journal_bytes": 70_000,
         "assumptions": {"H14": "lapses_after_1h", "H1": "creating_answers_200"},
     }
 
@@ -169,6 +175,9 @@ def test_every_problem_is_named_at_once() -> None:
         "--idle-timeout": "never",
         "--request-timeout": "0",
         "--timers-per-instant": "many",
+        "--quota-calls-per-second": "few",
+        "--quota-objects": "0",
+        "--quota-journal-bytes": "10",
         "--scenario": "rain",
     }
     result = serve(*(word for pair in words.items() for word in pair))

@@ -21,6 +21,9 @@ FRESH = {
     "journal_limit": 10_000,
     "journal_bytes": 67_108_864,
     "timers_per_instant": 10_000,
+    "quota_calls_per_second": None,
+    "quota_objects": None,
+    "quota_journal_bytes": None,
 }
 
 
@@ -48,6 +51,9 @@ def test_a_fresh_world_is_tolerant_unlimited_and_sends_to_this_machine() -> None
         ("journal_bytes", 65_536),
         ("timers_per_instant", 1),
         ("timers_per_instant", 1_000_000),
+        ("quota_calls_per_second", 1),
+        ("quota_objects", 1_000_000_000),
+        ("quota_journal_bytes", 65_536),
     ],
 )
 def test_a_setting_is_changed_alone(name: str, value: Any) -> None:
@@ -101,6 +107,9 @@ def test_an_earlier_answer_does_not_change_with_the_settings() -> None:
         ("timers_per_instant", 1_000_001),
         ("journal_limit", 1_000_001),
         ("journal_limit", "5"),
+        ("quota_calls_per_second", 0),
+        ("quota_objects", 9),
+        ("quota_journal_bytes", 65_535),
     ],
 )
 def test_a_setting_with_another_value_is_refused(name: str, value: Any) -> None:
