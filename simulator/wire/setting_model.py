@@ -66,8 +66,6 @@ else:  # a member for each assumption, so that what is wrong is told by its name
     Assumptions = Annotated[create_model("Assumptions", __base__=_Assumptions, **_members), AfterValidator(_named)]
 
 
-
-
 class Settings(Body):
     """All settings with their defaults."""
 
