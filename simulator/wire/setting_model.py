@@ -88,7 +88,7 @@ class Settings(Body):
     quota_calls_per_second: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
     """How many interface calls a second of real time may be made; null: as many as the server's own quota allows."""
     quota_objects: Annotated[int, Field(ge=10, le=1_000_000_000)] | None = None
-    """How many resources the world may have, its keys and deleted ones included; null: as many as the server's own quota."""
+    """How many resources the world may have, keys and deleted ones too; null: as many as the server's own quota."""
     quota_journal_bytes: Annotated[int, Field(ge=65_536, le=2**40)] | None = None
     """The most that `journal_bytes` comes to; null: as much as the server's own quota allows."""
     assumptions: Assumptions = Field(default_factory=dict)
