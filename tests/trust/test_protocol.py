@@ -1,0 +1,65 @@
+"""The ownership protocol against a simulated database and network; 10,000 seeds by `python -m tests.trust.protocol`."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.support import whole
+from tests.trust.protocol.database import Broken, Guards
+from tests.trust.protocol.run import Run, play
+
+KEPT = {
+    16: "the lock on a connection of its own",
+    21: "a read that was not confirmed",
+    155: "a call without a key sent on twice",
+    165: "a commit without its epoch",
+}
+"""Seeds that broke a promise while something was missing, and what."""
+
+
+@pytest.mark.long
+def test_no_promise_is_broken() -> None:
+    for seed in range(whole(10_000, short=300)):
+        play(seed)
+
+
+@pytest.mark.parametrize("seed", KEPT)
+def test_a_seed_that_broke_a_promise_once_does_not_again(seed: int) -> None:
+    play(seed)
+
+
+def test_a_run_is_of_its_seed_alone() -> None:
+    first, second = play(7), play(7)
+    assert (first.steps, first.loop.now, first.went_wrong) == (second.steps, second.loop.now, second.went_wrong)
+    assert [row.journal for row in first.database.rows.values()] == [
+        row.journal for row in second.database.rows.values()
+    ]
+
+
+def test_runs_come_to_what_they_are_for() -> None:
+    runs = [play(seed) for seed in range(100)]
+    wrong = sum((run.went_wrong for run in runs), start=runs[0].went_wrong.copy())
+    assert {"kill", "pause", "cut", "part", "isolate", "drain", "pooler"} <= set(wrong)
+    takeovers = sum(row.epoch - 1 for run in runs for row in run.database.rows.values())
+    assert takeovers > 100, "worlds hardly move"
+    assert any(count > 1 for run in runs for count in run.webhooks.values()), "no webhook was in flight at a takeover"
+    assert sum(len(run.database.committed) for run in runs) > 2_000, "hardly anything is written"
+
+
+@pytest.mark.parametrize(
+    ("guards", "has_pooler", "what"),
+    [
+        (Guards(lock_on_committing_connection=False), False, "is owned by .* and"),
+        (Guards(epoch=False), True, "a read of . showed .* operations, and .* were acknowledged"),
+        (Guards(write_before_answer=False), False, "which is not in the database"),
+        (Guards(confirm_reads=False), False, "showed"),
+        (Guards(repeats_only_what_may=False), False, "was done twice"),
+    ],
+)
+def test_a_guard_that_is_taken_out_is_missed(guards: Guards, has_pooler: bool, what: str) -> None:
+    def play_all() -> None:
+        for seed in range(2_000):
+            Run(seed, guards, has_pooler=has_pooler).play()
+
+    with pytest.raises(Broken, match=what):
+        play_all()
