@@ -39,14 +39,23 @@ class Hooks:
 
 
 class ArmedWorld:
-    """A world in which something is to go wrong. `plan`: an `Arming` as JSON, None for nothing."""
+    """A world in which something is to go wrong. `plan`: an `Arming` as JSON, None for nothing.
 
-    def __init__(self, world: World, plan: Document | None) -> None:
+    `name`: which of the worlds of a run it is, "" for the first; the plan is for one of them.
+    """
+
+    def __init__(self, world: World, plan: Document | None, name: str = "") -> None:
         self.world = world
-        self.plan = plan or {}
+        self.name = name
+        is_meant = (plan or {}).get("world", "") == name
+        self.plan = {key: value for key, value in (plan or {}).items() if is_meant or key == "assumptions"}
         self._faults: list[str] = []
         self._hits = 0
         self._swapped = 0
+
+    def has_been_armed(self, faults: Sequence[str], hits: int, swapped: int) -> None:
+        """Somebody else has put these faults in force, and counted what has happened so far."""
+        self._faults, self._hits, self._swapped = list(faults), hits, swapped
 
     def arm(self) -> None:
         """Put the faults in force and the scenario above all others."""
@@ -89,7 +98,7 @@ class ArmedWorld:
     def lift(self) -> None:
         """End what was to go wrong, and put right what an integrator cannot; what payers and banks did stays done."""
         rows = self.world.control("GET", "/faults")["data"]
-        self._hits = sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
+        self._hits += sum(int(row["hits"]) for row in rows if row["id"] in self._faults)
         if rows:
             self.world.control("DELETE", "/faults")
         for step in (*self.plan.get("mend", ()), *self._refill()):
@@ -129,11 +138,14 @@ def beginning(plan: Document | None, body: Document) -> JsonObject:
     return {**body, "settings": {**settings, "assumptions": {**flipped, **settings.get("assumptions", {})}}}
 
 
-def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, str], *, story: bool) -> JsonObject:
+def follow(
+    armed: Sequence[ArmedWorld], hooks: Hooks, environments: Sequence[Mapping[str, str]], *, story: bool
+) -> JsonObject:
     """What comes after a test, in this order; gives the evidence, `hits`, `books`, `unread`, `not_genuine`.
 
-    `story`: with all that happened. Nothing comes after a test where the simulator assumes otherwise: other money is
-    no mistake then, and the test alone tells.
+    `environments`: those in which the integrator's commands run, one after another. `story`: with all that happened.
+    Nothing comes after a test where the simulator assumes otherwise: other money is no mistake then, and the test alone
+    tells.
     """
     if any("assumptions" in one.plan for one in armed):
         return {}
@@ -142,16 +154,16 @@ def follow(armed: Sequence[ArmedWorld], hooks: Hooks, environment: Mapping[str, 
     faultless = not any(one.plan for one in armed)
     for one in armed:
         one.lift()
-    _settle(hooks, environment, must_work=faultless)
+    _settle(hooks, environments, must_work=faultless)
     for world in worlds:
         world.advance(_DAYS, wait=True)
         if _finish(world):
             world.advance("1h", wait=True)
-    _settle(hooks, environment, must_work=faultless)
-    found = evidence.evidence_of(worlds)
+    _settle(hooks, environments, must_work=faultless)
+    found = evidence.evidence_of(armed)
     if story:
-        found |= evidence.story_of(worlds, marks)
-    found |= _books(hooks, environment, must_work=faultless)
+        found |= evidence.story_of(armed, marks)
+    found |= _books(hooks, environments, must_work=faultless)
     found["hits"] = sum(one.hits for one in armed)
     found["not_genuine"] = [name for one in worlds for name in evidence.not_genuine(one)] if _forges(armed) else []
     return found
@@ -180,7 +192,7 @@ def _finish(world: World) -> bool:
     return acted
 
 
-def _settle(hooks: Hooks, environment: Mapping[str, str], *, must_work: bool) -> None:
+def _settle(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> None:
     """The integrator's own job. One that fails after a fault is run again the next time, as in life."""
     try:
         if callable(hooks.settle):
@@ -188,27 +200,32 @@ def _settle(hooks: Hooks, environment: Mapping[str, str], *, must_work: bool) ->
         elif hooks.settle is not None and hooks.here and is_function(hooks.settle):
             function("--settle", hooks.settle)()
         elif hooks.settle is not None:
-            settle(hooks.settle, environment)
+            for environment in environments:
+                settle(hooks.settle, environment)
     except Exception as error:
         if must_work:
             raise HookFailed(str(error) if isinstance(error, Unusable) else f"--settle raised {told(error)}") from None
 
 
-def _books(hooks: Hooks, environment: Mapping[str, str], *, must_work: bool) -> JsonObject:
+def _books(hooks: Hooks, environments: Sequence[Mapping[str, str]], *, must_work: bool) -> JsonObject:
     """The partner's books: `order`, `state`, `amount`, `currency` of each line; None where there are none.
 
-    `unread` says why they cannot be read after a fault.
+    Books that say the same in each environment are those of all, and count once. `unread` says why they cannot be read
+    after a fault.
     """
     try:
-        lines = _lines(hooks, environment)
+        read = [_lines(hooks, environment) for environment in environments]
     except Unusable as error:
         if must_work:
             raise HookFailed(str(error)) from None
         return {"books": None, "unread": str(error)}
-    if lines is None:
+    books = dict.fromkeys(tuple(lines) for lines in read if lines is not None)
+    if not books:
         return {"books": None}
     rows = [
-        {"order": one.order, "state": one.state, "amount": f"{one.amount:f}", "currency": one.currency} for one in lines
+        {"order": one.order, "state": one.state, "amount": f"{one.amount:f}", "currency": one.currency}
+        for lines in books
+        for one in lines
     ]
     return {"books": rows}
 

@@ -161,7 +161,7 @@ def _rate_moves(site: Site) -> Arming | None:
 def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
     def arm(site: Site) -> Arming | None:
         webhook = {"event": site.what}
-        return Arming(({"webhook": webhook, "deliver": deliver, "skip": site.number - 1, "times": 1},))
+        return Arming(({"webhook": webhook, "deliver": deliver, "skip": site.facts["skip"], "times": 1},))
 
     return arm
 
@@ -169,16 +169,15 @@ def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
 def _before_answer(site: Site) -> Arming | None:
     if not site.facts["by_call"]:
         return None
-    number = site.facts["early_number"]
-    webhook = {"event": site.what}
-    return Arming(({"webhook": webhook, "deliver": {"before_answer": True}, "skip": number - 1, "times": 1},))
+    webhook, skip = {"event": site.what}, site.facts["skip_early"]
+    return Arming(({"webhook": webhook, "deliver": {"before_answer": True}, "skip": skip, "times": 1},))
 
 
 def _after_final(site: Site) -> Arming | None:
     if not site.facts["has_later_end"]:
         return None
     return Arming(
-        ({"webhook": {"event": site.what}, "deliver": {"hold": "terminal"}, "skip": site.number - 1, "times": 1},)
+        ({"webhook": {"event": site.what}, "deliver": {"hold": "terminal"}, "skip": site.facts["skip"], "times": 1},)
     )
 
 

@@ -14,6 +14,7 @@ from simulator.courier.courier import wall_clock_ms
 from simulator.exploration.sites import Document
 
 if TYPE_CHECKING:
+    from simulator.exploration.aftermath import ArmedWorld
     from simulator.testing.worlds import World
 
 Found = dict[str, Any]
@@ -38,12 +39,12 @@ class Mark(NamedTuple):
         return cls(len(world.requests()), len(world.deliveries()))
 
 
-def evidence_of(worlds: Sequence[World]) -> Found:
+def evidence_of(armed: Sequence[ArmedWorld]) -> Found:
     """What is judged: the money, in the worlds of a test in the order in which they were made."""
     found: Found = {"transactions": [], "standing": []}
-    for world in worlds:
-        resources = world.control("GET", "/resources")["data"]
-        found["transactions"] += _transactions(world, resources)
+    for one in armed:
+        resources = one.world.control("GET", "/resources")["data"]
+        found["transactions"] += ({**row, "world": one.name} for row in _transactions(one.world, resources))
         found["standing"] += [
             {"reference": row["reference"] or "", "status": row["status"]}
             for row in resources
@@ -52,12 +53,13 @@ def evidence_of(worlds: Sequence[World]) -> Found:
     return found
 
 
-def story_of(worlds: Sequence[World], marks: Sequence[Mark]) -> Found:
+def story_of(armed: Sequence[ArmedWorld], marks: Sequence[Mark]) -> Found:
     """What happened besides: calls and deliveries until the test ended, and all of it line by line."""
     found: Found = {"calls": [], "deliveries": [], "timeline": []}
-    for world, mark in zip(worlds, marks, strict=True):
-        found["calls"] += _calls(world.requests()[: mark.calls])
-        found["deliveries"] += _deliveries(world, mark.deliveries)
+    for one, mark in zip(armed, marks, strict=True):
+        world = one.world
+        found["calls"] += ({**row, "world": one.name} for row in _calls(world.requests()[: mark.calls]))
+        found["deliveries"] += ({**row, "world": one.name} for row in _deliveries(world, mark.deliveries))
         found["timeline"] += [
             [row["at"], row["what"], row["text"]] for row in world.control("GET", "/timeline")["data"]
         ]

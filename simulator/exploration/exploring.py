@@ -12,14 +12,13 @@ from typing import NamedTuple
 from simulator.exploration import plans
 from simulator.exploration.aftermath import Hooks
 from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.commands import CommandRunner
 from simulator.exploration.judging import Verdict, judge, judge_baseline
 from simulator.exploration.plans import Run
 from simulator.exploration.running import (
-    CommandRunner,
     Crew,
     PytestRunner,
     Result,
-    Runner,
     SuiteBroken,
     Task,
     executable,
@@ -117,14 +116,14 @@ def explore(settings: Settings, hears: Hears) -> Explored:
 def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
     """A server, who makes the runs in it, and the tests there are."""
     command = executable(settings.command)
-    with serve() as server, ExitStack() as stack:
+    with ExitStack() as stack:
         if not is_pytest(command):
-
-            def process() -> Runner:
-                return CommandRunner(command, server, settings.seed, settings.hooks)
-
-            yield Crew([process() for _ in range(settings.workers)], process), [" ".join(settings.command)]
+            runners = [CommandRunner(command, settings.seed, settings.hooks) for _ in range(settings.workers)]
+            crew = Crew(runners)
+            stack.callback(crew.close)
+            yield crew, [" ".join(settings.command)]
             return
+        server = stack.enter_context(serve())
 
         def worker() -> PytestRunner:
             return PytestRunner(command, server.url, settings.seed, settings.hooks)

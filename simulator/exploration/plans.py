@@ -45,7 +45,8 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
                 arming = CLASSES[name].arm(site)
                 if arming is not None:
                     seen.add(here)
-                    found.append(Run(_id(test, name, site.name), test, name, site.name, asdict(arming)))
+                    where = {"world": site.facts["world"]}
+                    found.append(Run(_id(test, name, site.name), test, name, site.name, {**asdict(arming), **where}))
     return found
 
 

@@ -11,23 +11,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
 from typing import IO, Any, Protocol
 
-from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
+from simulator.exploration.aftermath import Hooks
 from simulator.exploration.plans import waiting
 from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
-from simulator.testing.errors import SimulatorError
-from simulator.testing.server import Server
 from simulator.wire.json import JsonObject
 
-PLAN = "SIMULATOR_PLAN"
-"""The variable with the file that says what goes wrong in a run."""
 PIPES = "RAMPSIM_EXPLORE"
 _START_SECONDS = 120.0
 _AFTER_SECONDS = 150.0
@@ -145,7 +141,7 @@ class PytestRunner:
         try:
             process.wait(5)
         except subprocess.TimeoutExpired:
-            _kill(process)
+            kill(process)
 
     def close(self) -> None:
         self._stop()
@@ -176,64 +172,7 @@ class _Lines:
         os.close(self._pipe)
 
 
-class CommandRunner:
-    """Any command, a process for each run. It finds its world by the environment alone."""
-
-    def __init__(self, command: Sequence[str], server: Server, seed: int, hooks: Hooks) -> None:
-        self._command = command
-        self._server = server
-        self._seed = seed
-        self._hooks = hooks
-
-    def run(self, task: Task) -> Result:
-        begun = time.monotonic()
-        body = beginning(task.plan, {"id": task.world, "seed": self._seed})
-        with self._server.new_world(**body) as world, tempfile.NamedTemporaryFile("w") as plan:
-            armed = ArmedWorld(world, task.plan)
-            armed.arm()
-            json.dump(task.plan or {}, plan)
-            plan.flush()
-            environment = {**variables(world), **assumed(task.plan)}
-            result = self._process({**os.environ, **environment, PLAN: plan.name}, task.limit)
-            try:
-                result["evidence"] = follow([armed], self._hooks, environment, story=task.story)
-            except HookFailed as error:
-                raise StopExploring(str(error)) from None
-            except SimulatorError as error:
-                result["failure"] = f"its world cannot be judged: {error}"
-        return {**result, "seconds": time.monotonic() - begun}
-
-    def _process(self, environment: Mapping[str, str], limit: float) -> Result:
-        result: Result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
-        with tempfile.TemporaryFile() as output:
-            try:
-                process = subprocess.Popen(
-                    self._command,
-                    env=environment,
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    start_new_session=True,
-                )
-            except OSError as error:
-                raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
-            try:
-                process.wait(limit)
-            except subprocess.TimeoutExpired:
-                _kill(process)
-                return {**result, "outcome": "failed", "hung": True, "failure": "it takes longer than it may"}
-            if process.returncode:
-                output.seek(0)
-                lines = output.read().decode("utf-8", "replace").strip().splitlines()
-                said = lines[-1][:300] if lines else "nothing"
-                result |= {"outcome": "failed", "failure": f"it ended with {process.returncode}; it said last: {said}"}
-        return result
-
-    def close(self) -> None:
-        """Nothing goes on between two runs."""
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     """End a process and what it has started."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
@@ -243,10 +182,11 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
 class Crew:
     """The runners of an exploration, each in a thread of its own while there are runs to make.
 
-    Where there are several, others come to them for runs that do little but wait (`plans.waiting`).
+    Where there are several and more can be made, others come to them for runs that do little but wait
+    (`plans.waiting`).
     """
 
-    def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner]) -> None:
+    def __init__(self, runners: Sequence[Runner], make: Callable[[], Runner] | None = None) -> None:
         self._runners = runners
         self._make = make
         self._waiters: list[Runner] = []
@@ -257,8 +197,9 @@ class Crew:
     ) -> list[Result]:
         """Make all runs; the results in the order of the tasks. `tell` hears of each as it ends, one at a time."""
         work = _Work(tasks, tell)
-        wanted = min(waiting(self.size), sum(task.waits for task in tasks)) if self.size > 1 else 0
-        self._waiters += [self._make() for _ in range(wanted - len(self._waiters))]
+        if self._make is not None and self.size > 1:
+            wanted = min(waiting(self.size), sum(task.waits for task in tasks))
+            self._waiters += [self._make() for _ in range(wanted - len(self._waiters))]
         threads = [
             *(threading.Thread(target=work.done_by, args=[one], kwargs={"waits": False}) for one in self._runners),
             *(threading.Thread(target=work.done_by, args=[one], kwargs={"waits": True}) for one in self._waiters),

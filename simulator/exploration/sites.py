@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
@@ -20,7 +21,8 @@ class Site:
     """One place of a test: the n-th of its sort.
 
     `kind`: call, delivery or transaction. `what`: the operation as `POST /quotes/{id}/confirm`, the event type, the
-    type of the transaction. `facts`: what a fault has to know of it.
+    type of the transaction. `facts`: what a fault has to know of it; `world` there is the one of the test's worlds in
+    which it is, and `skip` and the like count in that world.
     """
 
     kind: str
@@ -55,28 +57,30 @@ def _calls(calls: list[Document]) -> Iterator[Site]:
             continue
         glob, what = re.sub(r"\{[^}]*\}", "*", template), f"{call['method']} {template}"
         number = counts[what] = counts.get(what, 0) + 1
-        before = calls[:place]
+        before = [other for other in calls[:place] if other["world"] == call["world"]]
         alike = (other["method"] == call["method"] and fnmatchcase(other["path"], glob) for other in before)
         facts = {
             **call,
             "glob": glob,
             "spends": standing if call["operation"] == "activate_recurring_payment" else call["spends"],
             "skip": sum(alike),
-            "calls_before": place,
+            "calls_before": len(before),
             "tokens_before": sum(not other["token"] for other in before),
         }
         yield Site("call", what, number, facts)
 
 
 def _deliveries(deliveries: list[Document]) -> Iterator[Site]:
-    counts: dict[str, int] = {}
-    early: dict[str, int] = {}
+    counts: Counter[str] = Counter()
+    there: Counter[tuple[str, str]] = Counter()
+    early: Counter[tuple[str, str]] = Counter()
     for delivery in deliveries:
         what = delivery["type"]
-        number = counts[what] = counts.get(what, 0) + 1
-        facts = {**delivery, "early_number": early.get(what, 0) + 1}
-        early[what] = early.get(what, 0) + bool(delivery["by_call"])
-        yield Site("delivery", what, number, facts)
+        here = (delivery["world"], what)
+        yield Site("delivery", what, counts[what] + 1, {**delivery, "skip": there[here], "skip_early": early[here]})
+        counts[what] += 1
+        there[here] += 1
+        early[here] += bool(delivery["by_call"])
 
 
 def _transactions(transactions: list[Document]) -> Iterator[Site]:

@@ -129,7 +129,7 @@ class _ExploringRun(Run):
     def _begin(self, world: World) -> None:
         super()._begin(world)
         world.outlives = True  # it is judged when the test is over, whoever ends it before
-        one = ArmedWorld(world, self.task.get("plan"))
+        one = ArmedWorld(world, self.task.get("plan"), f"-{len(self.armed)}" if self.armed else "")
         one.arm()
         self.armed.append(one)
         assert self._link is not None
@@ -148,7 +148,7 @@ class _ExploringRun(Run):
             living = [one for one in living if one.world.id in known]
         assert self._first is not None
         hooks = Hooks(self._hook("settle", self._first), self._hook("books", self._first), here=True)
-        return follow(living, hooks, environment, story=self.task["story"])
+        return follow(living, hooks, [environment], story=self.task["story"])
 
     def _hook(self, name: str, world: World) -> str | Callable[[], object] | None:
         """What an option names, else the hook of a conftest.py."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from simulator.testing import plugin_markers
+from simulator.testing import explored, plugin_markers
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
 from simulator.testing.link import Link
@@ -50,14 +50,18 @@ class Run:
 
     def server(self) -> Server:
         """The server at a URL where one is named, else that of the run, or of this process."""
-        if url := _url_named(self._config):
+        if url := self._url_of_explore or _url_named(self._config):
             return self._server_at(url)
         in_process = chosen(self._config, "simulator") == "inprocess"
         return self.server_in_process() if in_process else self._server_of_the_run
 
     def server_in_process(self) -> Server:
-        """The server of this process, without any socket."""
-        return self._server_in_process
+        """The server of this process, without any socket; in a run of explore that of the run."""
+        return self.server() if explored.run() else self._server_in_process
+
+    @property
+    def _url_of_explore(self) -> str:
+        return os.environ["SIMULATOR_URL"] if explored.run() else ""
 
     @cached_property
     def _server_in_process(self) -> Server:
@@ -92,7 +96,8 @@ class Run:
     def new_world(self, item: pytest.Item, server: Server) -> World:
         """A world as the markers of a test say; it ends with the test."""
         body = plugin_markers.body_of(item)
-        body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
+        if not explored.run():
+            body = {"id": f"{_beginning_of_id(item.name, self._mark)}{next(self._count)}", **body}
         try:
             world = server.new_world(**body)
         except (SimulatorError, ValueError) as error:
@@ -109,7 +114,7 @@ class Run:
 
     def _begin(self, world: World) -> None:
         """A world was made, for a test or by one."""
-        test = os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
+        test = _current_test()
         self._open[world.id] = world
         self._made.setdefault(test, []).append(world)
         world.before_end.append(lambda one: self._notes.take(test, one))
@@ -216,6 +221,8 @@ class _Server(Server):
         self.has_socket = has_socket
 
     def new_world(self, **body: Any) -> World:
+        if explored.run() and "id" not in body:
+            body["id"] = explored.world_id(_current_test())
         world = super().new_world(**body)
         self._begin(world)
         return world
@@ -240,6 +247,11 @@ def show_crashed(config: pytest.Config, run_id: str, worker: str, report: pytest
                 if not keeps:
                     world.delete()
         link.close()
+
+
+def _current_test() -> str:
+    """The test that runs in this process, by its node id; "" between tests."""
+    return os.environ.get("PYTEST_CURRENT_TEST", "").rpartition(" (")[0]
 
 
 def _url_named(config: pytest.Config) -> str:

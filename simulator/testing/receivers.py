@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from simulator.kernel.clock import parse_duration
+from simulator.testing import explored
 from simulator.testing.absence import absence
 from simulator.testing.answerers import Answerer, Fixed, Function, Interface, Reply, answerer_of
 from simulator.testing.deliveries import Delivery, Judge, envelope_of
@@ -49,7 +50,8 @@ class Receiver:
     """
 
     refuses_forged = False
-    """Whether it answers 401 by itself where it stands in for an application and what came is not genuine."""
+    """Whether it answers 401 by itself where it stands in for an application and what came is not genuine: who tests
+    with a stand-in has not said what the application does. So it is in a run of `rampsim explore`."""
 
     def __init__(
         self,
@@ -259,7 +261,7 @@ class Receiver:
         delivery = Delivery(headers, request.body, genuine=await self._judge.is_genuine(headers, request.body))
         with self._lock:
             answerer = self._choose()
-            if self.refuses_forged and not delivery.genuine and not answerer.handles:
+            if (self.refuses_forged or explored.run()) and not delivery.genuine and not answerer.handles:
                 answerer = Fixed(401)
             self._received.append(delivery)
             waiting = [one for one in self._waiting if one.delivery is None and one.fits(delivery)]

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import IO
 
 from simulator.address import CONTROL_BASE
+from simulator.testing import explored
 from simulator.testing.errors import SimulatorError
 from simulator.testing.given import Scenario, scenario_file, timestamp
 from simulator.testing.http_link import HttpLink
@@ -64,7 +65,8 @@ class Server:
         """
         given = [scenarios] if isinstance(scenarios, str | Path | Mapping) else list(scenarios)
         has_files = any(not isinstance(one, Mapping) and scenario_file(one) is not None for one in given)
-        begins: Mapping[str, object] = {"seed": 1, "clock": {"mode": "manual", "now": START, **_clock(clock)}}
+        seed = {} if explored.is_at(self.url) else {"seed": 1}  # there it is that of the run
+        begins: Mapping[str, object] = {**seed, "clock": {"mode": "manual", "now": START, **_clock(clock)}}
         if "from_snapshot" in body:  # but for its scenarios it goes on as that was
             begins = {} if clock is None else {"clock": _clock(clock)}
         body = {**begins, **_assuming(body), "scenarios": [] if has_files else given}
@@ -115,15 +117,15 @@ class Process:
     It ends when its standard input does, and that is a pipe to this process. `url` is its origin.
     """
 
-    def __init__(self, **flags: Flag) -> None:
+    def __init__(self, flags: Mapping[str, Flag], program: str = "simulator.cli") -> None:
         """Start one on a free loopback port, under a manual clock; it listens when this returns.
 
-        `flags` are those of `rampsim serve`, with underscores. SimulatorError with the server's own words when it does
-        not start.
+        `flags` are those of `rampsim serve`, with underscores; `program` is the module with the `main` that serves.
+        SimulatorError with the server's own words when it does not start.
         """
         self._words: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-c", _PROGRAM, "serve", "--end-with-stdin", *_arguments(flags)],
+            [sys.executable, "-P", "-c", _program(program), "serve", "--end-with-stdin", *_arguments(flags)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._words,
@@ -170,8 +172,11 @@ class Process:
 
 
 _ROOT = Path(__file__).resolve().parents[2]
-_PROGRAM = f"import sys; sys.path.append({str(_ROOT)!r}); from simulator.cli import main; main(prog_name='rampsim')"
-"""Without the directory of the tests in front (-P): there may be a `simulator` of their own in it."""
+
+
+def _program(module: str) -> str:
+    """Without the directory of the tests in front (-P): there may be a `simulator` of their own in it."""
+    return f"import sys; sys.path.append({str(_ROOT)!r}); from {module} import main; main(prog_name='rampsim')"
 
 
 def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
@@ -191,7 +196,7 @@ def _arguments(flags: Mapping[str, object]) -> Iterator[str]:
 
 def start_process(**flags: Flag) -> Process:
     """A server in a process of its own; see `Process`."""
-    return Process(**flags)
+    return Process(flags)
 
 
 @contextlib.contextmanager

@@ -5,33 +5,32 @@ from __future__ import annotations
 import atexit
 import contextlib
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from simulator.testing import explored
 from simulator.testing.given import Scenario
 from simulator.testing.http_link import HttpLink
 from simulator.testing.server import Server, start_process
 from simulator.testing.worlds import World
-
-_BASE_OF_A_WORLD = re.compile(r"https?://[^/]+/_worlds/(?P<id>[^/]+)/?")
 
 
 @contextlib.contextmanager
 def world(server: Server | str | None = None, *, in_process: bool = False, **body: Any) -> Iterator[World]:
     """A fresh world for the block; it ends with it.
 
-    Where SIMULATOR_URL is the base of a world, `http://HOST:PORT/_worlds/ID`, it is that one, which goes on afterwards.
-    Else it lies in `server`, a Server or a URL; without one, in the server at SIMULATOR_URL, else in one that is
-    started at first use for this process and ends with it. `in_process`: in this process, without any socket. `body`
-    is that of `POST /_simulator/worlds`, as `Server.new_world` takes it.
+    Where SIMULATOR_URL is the base of a world, `http://HOST:PORT/_worlds/ID`, it is that one, which goes on afterwards;
+    but in a run of `rampsim explore` it is a fresh one there. Else it lies in `server`, a Server or a URL; without one,
+    in the server at SIMULATOR_URL, else in one that is started at first use for this process and ends with it.
+    `in_process`: in this process, without any socket. `body` is that of `POST /_simulator/worlds`, as
+    `Server.new_world` takes it.
     """
-    own = None if server is not None or in_process else _BASE_OF_A_WORLD.fullmatch(os.environ.get("SIMULATOR_URL", ""))
-    if own is not None:
-        yield _entered(own["id"], **body)
+    own = "" if server is not None or in_process or explored.run() else explored.own_world()
+    if own:
+        yield _entered(own, **body)
         return
     made = server_for(server, in_process=in_process).new_world(**body)
     try:
@@ -54,7 +53,7 @@ def server_for(server: Server | str | None = None, *, in_process: bool = False) 
     """The server that is meant by what `world` takes; one that is started is shared by all of this process."""
     if isinstance(server, Server):
         return server
-    if in_process:
+    if in_process and not explored.run():
         return _in_process(os.getpid())
     url = server or os.environ.get("SIMULATOR_URL")
     return _started(os.getpid()) if not url else _running(url)

@@ -1,0 +1,115 @@
+"""The runs of any command that is not pytest itself: a process for each, which finds its world by the environment."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
+from simulator.exploration.running import Result, StopExploring, Task, kill
+from simulator.exploration.stage import RUN, Played
+from simulator.testing.errors import SimulatorError
+from simulator.testing.http_link import HttpLink
+from simulator.testing.server import START, Process
+from simulator.testing.worlds import World
+from simulator.wire.json import JsonObject
+
+PLAN = "SIMULATOR_PLAN"
+"""The variable with the file that says what goes wrong in a run."""
+
+
+class _Running(NamedTuple):
+    """A stage that runs."""
+
+    process: Process
+    link: HttpLink
+
+
+class CommandRunner:
+    """Any command, a process for each run, with a stage of its own for all worlds of a run."""
+
+    def __init__(self, command: Sequence[str], seed: int, hooks: Hooks) -> None:
+        self._command = command
+        self._seed = seed
+        self._hooks = hooks
+        self._stage: _Running | None = None
+
+    def run(self, task: Task) -> Result:
+        begun = time.monotonic()
+        if self._stage is None:
+            process = Process({}, "simulator.exploration.stage")
+            self._stage = _Running(process, HttpLink(process.url))
+        link = self._stage.link
+        link.control("PUT", RUN, {"id": task.world, "seed": self._seed, "plan": task.plan or {}})
+        try:
+            body = beginning(task.plan, {"id": task.world, "scenarios": [], "clock": _CLOCK})
+            own = World(link, link.control("POST", "/worlds", body))
+            environment = {**variables(own), **assumed(task.plan)}
+            result = self._told(task, environment)
+            try:
+                result["evidence"] = self._follow(link, task, own)
+            except HookFailed as error:
+                raise StopExploring(str(error)) from None
+            except SimulatorError as error:
+                result["failure"] = f"its world cannot be judged: {error}"
+        finally:
+            link.control("DELETE", RUN)
+        return {**result, "seconds": time.monotonic() - begun}
+
+    def _follow(self, link: HttpLink, task: Task, own: World) -> JsonObject:
+        """Judge what came of the run in all worlds that got calls, or in its own where none did."""
+        armed: list[ArmedWorld] = []
+        played: list[Played] = link.control("GET", RUN)["worlds"]
+        for row in played:
+            world = own if row["id"] == own.id else World(link, link.control("GET", f"/worlds/{row['id']}"))
+            one = ArmedWorld(world, task.plan, row["name"])
+            one.has_been_armed(row["faults"], row["hits"], row["swapped"])
+            armed.append(one)
+        used = [one for one in armed if one.world.requests()] or [one for one in armed if one.world.id == own.id]
+        environments = [{**variables(one.world), **assumed(task.plan)} for one in used]
+        return follow(used, self._hooks, environments, story=task.story)
+
+    def _told(self, task: Task, environment: Mapping[str, str]) -> Result:
+        with tempfile.NamedTemporaryFile("w") as plan:
+            json.dump(task.plan or {}, plan)
+            plan.flush()
+            return self._process({**os.environ, **environment, PLAN: plan.name}, task.limit)
+
+    def _process(self, environment: Mapping[str, str], limit: float) -> Result:
+        result: Result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = subprocess.Popen(
+                    self._command,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
+            try:
+                process.wait(limit)
+            except subprocess.TimeoutExpired:
+                kill(process)
+                return {**result, "outcome": "failed", "hung": True, "failure": "it takes longer than it may"}
+            if process.returncode:
+                output.seek(0)
+                lines = output.read().decode("utf-8", "replace").strip().splitlines()
+                said = lines[-1][:300] if lines else "nothing"
+                result |= {"outcome": "failed", "failure": f"it ended with {process.returncode}; it said last: {said}"}
+        return result
+
+    def close(self) -> None:
+        if self._stage is not None:
+            self._stage.link.close()
+            self._stage.process.close()
+
+
+_CLOCK = {"mode": "manual", "now": START}

@@ -1,0 +1,201 @@
+"""Suites that are not pytest, or not alone: whatever runs them, they are explored by environment variables alone."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.exploration.suite import PYTEST, explore
+from tests.judges import tools
+
+pytestmark = pytest.mark.slow
+
+
+def command_of(name: str) -> str:
+    """The path of a program that machines mostly have; skips where this one has not."""
+    found = shutil.which(name)
+    if found is None:
+        pytest.skip(f"there is no {name} on this machine")
+    return found
+
+
+def node() -> str:
+    try:
+        return str(tools.node_directory() / "node")
+    except tools.Missing:
+        return command_of("node")
+
+
+CURL = """
+set -eu
+call() {{ curl -sS --max-time 2 -f -H 'Content-Type: application/json' "$@"; }}
+token=$(call "$SIMULATOR_URL/v1/auth/token" --retry 2 --retry-delay 0 --retry-all-errors \\
+  -d "{{\\"public_key\\": \\"$SIMULATOR_PUBLIC_KEY\\", \\"secret_key\\": \\"$SIMULATOR_SECRET_KEY\\"}}" |
+  sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')
+call -X PUT "$SIMULATOR_URL/_simulator/scenarios/active" -d '{{"names": ["autopilot"]}}' > /dev/null
+for attempt in 1 2 3; do
+  if call "$SIMULATOR_URL/v1/wallet/send" -H "Authorization: Bearer $token" -H "Idempotency-Key: {key}" -d '{{
+    "symbol": "USDC", "network": "CELO", "amount": "5", "reference": "order-1",
+    "destination": {{"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"}}}}'
+  then break; fi
+done
+call -X POST "$SIMULATOR_URL/_simulator/clock/advance" -d '{{"by": "5m"}}' > /dev/null
+"""
+LOST = ("--faults", "answer-lost-after-commit,refused-503", "--workers", "1")
+
+
+@pytest.mark.parametrize(
+    ("key", "found"), [("order-1-$attempt", {("answer-lost-after-commit", "doubled")}), ("order-1", set())]
+)
+def test_a_shell_script_with_curl(key: str, found: set[tuple[str, str]], tmp_path: Path) -> None:
+    command_of("curl")
+    (tmp_path / "pay.sh").write_text(CURL.format(key=key))
+    explored = explore(tmp_path, *LOST, command=("sh", "pay.sh"))
+    assert (explored.code, explored.findings) == (int(bool(found)), found), explored.said
+    assert "not-reached" not in explored.verdicts
+
+
+NODE = """
+import { test } from "node:test";
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { createHmac, timingSafeEqual } from "node:crypto";
+
+const base = process.env.SIMULATOR_URL;
+const call = async (path, body, headers = {}, method = "POST") => {
+  const answer = await fetch(base + path, {
+    method, body: JSON.stringify(body), headers: { "Content-Type": "application/json", ...headers } });
+  if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`);
+  return answer.json();
+};
+const genuine = (headers, body) => {
+  const key = process.env.SIMULATOR_WEBHOOK_KEY, at = headers["x-timestamp"];
+  if (Math.abs(Date.now() - Date.parse(at)) > 300_000) return false;
+  const wanted = createHmac("sha256", key).update(at + ".").update(body).digest();
+  const given = Buffer.from(headers["x-signature"] ?? "", "hex");
+  return given.length === wanted.length && timingSafeEqual(given, wanted);
+};
+
+test("a payout is told by a webhook", async () => {
+  const credited = [];
+  const receiver = createServer(async (request, response) => {
+    const chunks = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const body = Buffer.concat(chunks), accepted = @TRUSTS@ || genuine(request.headers, body);
+    if (accepted) {
+      const event = JSON.parse(body);
+      if (event.type === "transaction.completed") credited.push(event);
+    }
+    response.writeHead(accepted ? 200 : 401).end();
+  });
+  await new Promise((listening) => receiver.listen(0, "127.0.0.1", listening));
+  try {
+    const keys = { public_key: process.env.SIMULATOR_PUBLIC_KEY, secret_key: process.env.SIMULATOR_SECRET_KEY };
+    const { access_token } = await call("/v1/auth/token", keys);
+    const signed = (key) => ({ Authorization: `Bearer ${access_token}`, "Idempotency-Key": key });
+    await call("/_simulator/scenarios/active", { names: ["autopilot"] }, {}, "PUT");
+    const url = `http://127.0.0.1:${receiver.address().port}/hook`;
+    await call("/v1/webhooks", { url, events: ["*"] }, signed("hook"));
+    await call("/v1/wallet/send", { symbol: "USDC", network: "CELO", amount: "5", reference: "order-1",
+      destination: { type: "address", address: "0x52908400098527886E0F7030069857D2E4169EE7" } }, signed("order-1"));
+    await call("/_simulator/clock/advance", { by: "5m" });
+    assert.ok(credited.length >= 1);
+  } finally {
+    receiver.close();
+    receiver.closeAllConnections();
+  }
+});
+"""
+
+
+@pytest.mark.parametrize(("trusts", "found"), [("true", {("webhook-forged", "forged-accepted")}), ("false", set())])
+def test_a_test_of_node_with_a_receiver_of_webhooks(trusts: str, found: set[tuple[str, str]], tmp_path: Path) -> None:
+    (tmp_path / "pay.test.mjs").write_text(NODE.replace("@TRUSTS@", trusts))
+    faults = "webhook-forged,webhook-doubled,answer-lost-before-work"
+    explored = explore(tmp_path, "--faults", faults, "--workers", "1", command=(node(), "--test", "pay.test.mjs"))
+    assert (explored.code, explored.findings) == (int(bool(found)), found), explored.said
+    rows = {(row["fault"], row["site"]): row["verdict"] for row in explored.report["runs"]}
+    assert rows["webhook-doubled", "transaction.completed #1"] == "survived"
+    assert rows["answer-lost-before-work", "POST /wallet/send #1"] == "failed-loudly"
+
+
+PAYS = """
+import httpx
+
+def pay(client, key):
+    for attempt in range(2):
+        try:
+            answer = client.post("/wallet/send", headers={"Idempotency-Key": key(attempt)}, json={
+                "symbol": "USDC", "network": "CELO", "amount": "5", "reference": "order-1",
+                "destination": {"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"}})
+            return answer.raise_for_status()
+        except httpx.TransportError:
+            pass
+    raise AssertionError("no answer")
+"""
+FIXTURES = (
+    PAYS
+    + """
+import pytest
+pytestmark = pytest.mark.scenario("autopilot")
+
+def test_under_one_key(world):
+    pay(world.client, lambda attempt: "order")
+    world.advance("1m")
+
+def test_in_process(world_in_process):
+    pay(world_in_process.client, lambda attempt: "order")
+    world_in_process.advance("1m")
+
+def test_under_a_new_key(simulator):
+    with simulator.new_world(scenarios="autopilot") as world:
+        pay(world.client, lambda attempt: f"order-{attempt}")
+        world.advance("1m")
+"""
+)
+
+
+@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
+def test_worlds_of_fixtures_behind_another_command(more: tuple[str, ...], tmp_path: Path) -> None:
+    (tmp_path / "test_pay.py").write_text(FIXTURES)
+    command = ("sh", "-c", " ".join((*PYTEST, *more, ".")))
+    faults = ("--faults", "answer-lost-after-commit", "--plan", "full", "--workers", "1")
+    explored = explore(tmp_path, *faults, command=command)
+    assert explored.code == 1, explored.said
+    verdicts = sorted(row["verdict"] for row in explored.report["runs"])
+    assert verdicts == ["doubled", "survived", "survived"], explored.said
+    assert explored.report["baseline"]["tests"][0]["steady"]
+
+
+UNITTEST = (
+    PAYS
+    + """
+import unittest
+from simulator.testing import world
+
+class Pays(unittest.TestCase):
+    def setUp(self):
+        self.world = self.enterContext(world(scenarios="autopilot"))
+
+    def test_under_one_key(self):
+        pay(self.world.client, lambda attempt: "order")
+
+    def test_under_a_new_key(self):
+        pay(self.world.client, lambda attempt: f"order-{attempt}")
+
+    def tearDown(self):
+        self.world.advance("1m")
+"""
+)
+
+
+def test_worlds_that_unittest_makes(tmp_path: Path) -> None:
+    (tmp_path / "test_pay.py").write_text(UNITTEST)
+    command = (sys.executable, "-m", "unittest", "-q")
+    faults = ("--faults", "answer-lost-after-commit", "--plan", "full", "--workers", "1")
+    explored = explore(tmp_path, *faults, command=command)
+    verdicts = sorted(row["verdict"] for row in explored.report["runs"])
+    assert verdicts == ["doubled", "survived"], explored.said
