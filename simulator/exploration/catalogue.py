@@ -166,6 +166,15 @@ def _on_delivery(**deliver: Any) -> Callable[[Site], Arming | None]:
     return arm
 
 
+def _on_deliveries(**deliver: Any) -> Callable[[Site], Arming | None]:
+    """All deliveries of this event type from this one on: an event stays as it is, however often it is delivered."""
+
+    def arm(site: Site) -> Arming | None:
+        return Arming(({"webhook": {"event": site.what}, "deliver": deliver, "skip": site.number - 1},))
+
+    return arm
+
+
 def _before_answer(site: Site) -> Arming | None:
     if not site.facts["by_call"]:
         return None
@@ -246,6 +255,16 @@ def _declined(site: Site) -> Arming | None:
     return Arming(rules=(rule,), instead=instead, target=site.facts["id"])
 
 
+def _untrue(site: Site) -> Arming | None:
+    """Nobody pays, and an event that is well signed tells of a completion all the same."""
+    if site.what not in ("onramp", "offramp") or site.facts["shown"]["status"] != "completed":
+        return None
+    told = {"action": "emit", "type": "transaction.completed", "object": site.facts["shown"]}
+    rule = _rule(_CREATED[site.what], site, {"after": "15s", **told})
+    paid = "deposit_arrives" if site.what == "offramp" else "payment_arrives"
+    return Arming(rules=(rule,), instead={paid: (), "complete": ()}, target=site.facts["id"])
+
+
 def _twice(site: Site) -> Arming | None:
     if site.what != "onramp":
         return None
@@ -319,8 +338,9 @@ ALL = (
     FaultClass("webhook-before-answer", "delivery", _before_answer),
     FaultClass("webhook-forged", "delivery", _on_delivery(corrupt_signature=True)),
     FaultClass("webhook-stale", "delivery", _on_delivery(stale_timestamp=True)),
-    FaultClass("webhook-unknown-type", "delivery", _on_delivery(unknown_type=True)),
-    FaultClass("webhook-unknown-enum", "delivery", _on_delivery(unknown_enum=True)),
+    FaultClass("webhook-unknown-type", "delivery", _on_deliveries(unknown_type=True)),
+    FaultClass("webhook-unknown-enum", "delivery", _on_deliveries(unknown_enum=True)),
+    FaultClass("webhook-untrue", "transaction", _untrue, strikes=False),
     FaultClass("payment-declined", "transaction", _declined, strikes=False),
     FaultClass("payment-late", "transaction", _paid("onramp", after="31m"), strikes=False),
     FaultClass("payment-short", "transaction", _paid("onramp", amount=_share(99), refunds=True), strikes=False),
@@ -331,7 +351,7 @@ ALL = (
     FaultClass("deposit-late", "transaction", _paid("offramp", after="31m"), strikes=False),
     FaultClass("payout-fails", "transaction", _fails("2m"), strikes=False),
     FaultClass("completed-then-refunded", "transaction", _taken_back, strikes=False),
-    FaultClass("refund-late", "transaction", _fails("3d"), strikes=False),
+    FaultClass("refund-late", "transaction", _fails("5d"), strikes=False),
     FaultClass("stuck-in-processing", "transaction", _stuck, strikes=False),
     FaultClass("quote-expires", "call", _quote_expires),
     FaultClass("network-down", "call", _before(("create_quote", *SPENDING), _down), strikes=False),

@@ -41,10 +41,11 @@ class Mark(NamedTuple):
 
 def evidence_of(armed: Sequence[ArmedWorld]) -> Found:
     """What is judged: the money, in the worlds of a test in the order in which they were made."""
-    found: Found = {"transactions": [], "standing": []}
+    found: Found = {"transactions": [], "standing": [], "switched_off": []}
     for one in armed:
         resources = one.world.control("GET", "/resources")["data"]
         found["transactions"] += ({**row, "world": one.name} for row in _transactions(one.world, resources))
+        found["switched_off"] += _switched_off(one.world, resources)
         found["standing"] += [
             {"reference": row["reference"] or "", "status": row["status"]}
             for row in resources
@@ -162,6 +163,7 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
             "due": row.get("source_amount"),
             "asset": row.get("asset") or row.get("symbol"),
             "memo": deposit.get("memo"),
+            "shown": {name: value for name, value in row.items() if name not in ("kind", "user_id", "environment")},
         }
 
 
@@ -174,6 +176,17 @@ def _delivered(row: Document) -> tuple[str, str]:
     if row["kind"] == "swap":
         return row["to"]["amount"], row["to"]["symbol"]
     return row["net_amount"], row["symbol"]
+
+
+def _switched_off(world: World, resources: Sequence[Document]) -> list[str]:
+    """The types of the events that an application refused until their endpoint was disabled."""
+    disabled = {row["id"] for row in resources if row["kind"] == "webhook" and row["status"] == "disabled"}
+    if not disabled:
+        return []
+    rows = [row for row in world.deliveries() if row["endpoint_id"] in disabled]
+    last = max((row["attempt"] for row in rows), default=0)
+    refused = [row for row in rows if row["attempt"] == last and (row["response_status"] or 200) >= 300]
+    return [row["event_type"] for row in refused[: len(disabled)]]
 
 
 def not_genuine(world: World) -> list[str]:

@@ -229,7 +229,14 @@ def _runs(runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, na
     return [judged[number] for number in sorted(judged)]
 
 
-_NOTHING: Document = {"transactions": [], "standing": [], "books": None, "not_genuine": [], "timeline": []}
+_NOTHING: Document = {
+    "transactions": [],
+    "standing": [],
+    "switched_off": [],
+    "books": None,
+    "not_genuine": [],
+    "timeline": [],
+}
 """What is known of a run whose process has died."""
 
 

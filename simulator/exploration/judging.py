@@ -93,6 +93,13 @@ class Orders:
     def of(self, name: str) -> _Order:
         return self.all.get(name) or _Order([])
 
+    def report(self, name: str, order: _Order) -> bool:
+        """Whether there are books, and they claim no more of an order than was delivered."""
+        if self.books is None:
+            return False
+        names = {row["reference"] for row in order.rows} or {name}
+        return sum((line["amount"] for of, line in self.books.items() if of in names), ZERO) <= order.delivered
+
 
 def _books(evidence: Document) -> dict[str, Document] | None:
     if evidence["books"] is None:
@@ -123,7 +130,11 @@ def judge(
         return _whole(NOT_REACHED, before, after, "the fault never happened")
     if hung:
         return _whole("hung", before, after, "the test did not end in time")
-    problems = [*_forged(run), *_wrong_with(before, after, passed=passed, strikes=strikes)]
+    problems = [
+        *_forged(run),
+        *_wrong_with(before, after, passed=passed, strikes=strikes),
+        *_switched_off(baseline, run),
+    ]
     known = {(one.verdict, by_reference and one.order) for one in books_disagree(before)}
     found = [one for one in problems if (one.verdict, by_reference and one.order) not in known]
     if found:
@@ -159,12 +170,18 @@ def _forged(run: Document) -> Iterator[Problem]:
         )
 
 
+def _switched_off(baseline: Document, run: Document) -> Iterator[Problem]:
+    for name in run["switched_off"][len(baseline["switched_off"]) :][:1]:
+        note = f"a {name} was refused for three days, and its endpoint is disabled: no event comes any more"
+        yield Problem("stuck", "", ZERO, ZERO, "", note)
+
+
 def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -> Iterator[Problem]:
     for name in dict.fromkeys([*before.all, *after.all]):
         was, now = before.of(name), after.of(name)
         told = f"{name}: without the fault {was.told}, now {now.told}"
         found = _wrong_with_order(was, now, before, after, passed=passed, strikes=strikes)
-        if found:
+        if found and not (found == "lost" and after.report(name, now)):
             yield Problem(found, name, was.delivered, now.delivered, was.currency or now.currency, told)
     if passed:
         for reference, status in after.standing.items():
@@ -183,7 +200,7 @@ def _wrong_with_order(
         return "doubled" if was.rows or _doubles_elsewhere(now, before, after) else None
     if not passed:
         return None
-    if len(now.kept) > len(was.kept):
+    if strikes and len(now.kept) > len(was.kept):
         return "lost"
     if (
         strikes

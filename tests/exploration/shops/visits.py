@@ -21,7 +21,7 @@ def test_offramp(shop: Shop) -> None:
 
 def test_standing_payout(shop: Shop) -> None:
     shop.standing_payout("rent")
-    shop.world.advance("2d")
+    shop.world.advance("5d")
 
 
 def test_customer_tries_again(shop: Shop) -> None:
@@ -43,4 +43,11 @@ def test_job_runs_meanwhile(shop: Shop) -> None:
     shop.offramp("A-1")
     shop.world.advance("30s")
     shop.shop.reconcile()
+    shop.world.advance("5m")
+
+
+def test_order_that_is_called_like_a_run(shop: Shop) -> None:
+    shop.standing_payout("rent-1")
+    shop.world.advance("2d")
+    shop.offramp("rent-1", "31")
     shop.world.advance("5m")
