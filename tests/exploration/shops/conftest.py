@@ -1,14 +1,10 @@
-"""The shop in the process of the tests, with the mistakes that SHOP_MISTAKES names; its commands reach it by a port."""
+"""The shop in the process of the tests, with the mistakes that SHOP_MISTAKES names, and what explore asks of it."""
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterator
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
-from threading import Thread
 
 import pytest
 from starlette.testclient import TestClient
@@ -17,7 +13,7 @@ from simulator.testing import Receiver, World
 from simulator.testing.plugin import world as world
 from tests.integrators.rig import Rig
 from tests.integrators.shop.app import create_app
-from tests.integrators.shop.careless import careless
+from tests.integrators.shop.careless import careless, named
 from tests.integrators.shop.settings import Settings
 
 
@@ -28,43 +24,29 @@ class Shop(Rig):
         self.world = world
         self.webhooks = webhooks
         self.settings = replace(
-            Settings.from_environment(), books=":memory:", sleep=lambda seconds: self._sleep(seconds)
+            Settings.from_environment({**os.environ, "SHOP_BOOKS": "."}),
+            books=":memory:",
+            sleep=lambda seconds: self._sleep(seconds),
         )
-        mistakes = [name for name in os.environ.get("SHOP_MISTAKES", "").split(",") if name]
-        self.till = careless(*mistakes).open(self.settings)
+        self.till = careless(*named(os.environ)).open(self.settings)
         self.shop = self.till.shop
         self.app = create_app(self.till)
         self.customer = TestClient(self.app, raise_server_exceptions=False)
         webhooks.forward_to(self.app, raises=False)
 
 
-def _jobs(shop: Shop) -> ThreadingHTTPServer:
-    class Jobs(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            text = ""
-            if self.path == "/settle":
-                shop.shop.reconcile()
-            else:
-                text = "".join(json.dumps(shop.books.shown(order)) + "\n" for order in shop.books.orders())
-            self.send_response(200)
-            self.end_headers()
-            self.wfile.write(text.encode())
-
-        def log_message(self, *words: object) -> None:
-            pass
-
-    return ThreadingHTTPServer(("127.0.0.1", 0), Jobs)
-
-
 @pytest.fixture
 def shop(world: World, webhooks: Receiver) -> Iterator[Shop]:
     made = Shop(world, webhooks)
-    server = _jobs(made)
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    port = Path(os.environ["SHOP_BOOKS"], made.settings.public_key)
-    port.write_text(str(server.server_port))
     yield made
-    server.shutdown()
-    server.server_close()
-    made.till.shop.service.close()
+    made.shop.service.close()
     made.books.close()
+
+
+def pytest_rampsim_settle(item: pytest.Function) -> None:
+    item.funcargs["shop"].shop.reconcile()
+
+
+def pytest_rampsim_books(item: pytest.Function) -> list[dict[str, str]]:
+    books = item.funcargs["shop"].books
+    return [books.shown(order) for order in books.orders()]
