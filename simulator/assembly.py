@@ -9,17 +9,16 @@ from __future__ import annotations
 import dataclasses
 import logging
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
-from operator import is_
 from typing import Any, Protocol
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.ids import derive, text_of
-from simulator.kernel.journal import Cause, JournalEntry
+from simulator.kernel.journal import Cause
 from simulator.kernel.store import TableKey
 from simulator.kernel.world import DEFAULT_WORLD, Directory, World
 from simulator.kernel.world import TABLES as WORLD_TABLES
@@ -53,6 +52,10 @@ from simulator.wire.records import INDEX, ORIGINS
 from simulator.wire.room import Room, wiring_of
 from simulator.wire.rows import by_name
 from simulator.wire.settings import ASSUMED, DEFAULTS, MANUAL_START, SETTINGS, bound_journal, put_settings
+from simulator.world_states import Beginning
+from simulator.world_states import Blueprint as Blueprint
+from simulator.world_states import Snapshot as Snapshot
+from simulator.world_states import WorldState as WorldState
 
 _log = logging.getLogger(__name__)
 
@@ -82,25 +85,6 @@ def tables_of(rooms: Iterable[Room]) -> tuple[TableKey[Any], ...]:
 
 
 @dataclass(frozen=True)
-class Blueprint:
-    """How a world was made, so that a reset makes it again. `keys_of`: what its keys are derived from ("" = its id).
-
-    `at_wall_time`: it began at the wall clock of its making, as a real clock does unless another start was given; a
-    reset begins at the wall clock again.
-    """
-
-    id: str
-    seed: int
-    mode: str = "manual"
-    now_ms: int = parse_timestamp(MANUAL_START)
-    rate: Decimal = Decimal(1)
-    scenarios: tuple[str, ...] = ()
-    settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
-    keys_of: str = ""
-    at_wall_time: bool = False
-
-
-@dataclass(frozen=True)
 class Inherited:
     """What a new world has where nobody says otherwise: what its server was started with.
 
@@ -119,53 +103,6 @@ class Inherited:
         return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
 
 
-@dataclass(frozen=True)
-class WorldState:
-    """The whole state of a world at one instant. Worlds share its tables, so nobody may change them.
-
-    `requests_size`: about how many bytes the journal of calls takes; None where nobody has added it up.
-    `requests_dropped`: how many calls it had dropped, which documents do not say.
-    """
-
-    blueprint: Blueprint
-    world_id: str
-    keys_of: str
-    seed: int
-    mode: str
-    now_ms: int
-    rate: Decimal
-    started_at_ms: int
-    tables: Mapping[str, dict[str, Any]]
-    requests: tuple[JournalEntry, ...]
-    requests_size: int | None = None
-    requests_dropped: int = 0
-
-
-@dataclass(frozen=True)
-class Beginning:
-    """The state in which a world began, and what it was made of, so that it is not made once more from the same."""
-
-    state: WorldState
-    uploaded: Mapping[str, Any]
-    files: Sequence[ScenarioFile | None]
-
-    def fits(self, blueprint: Blueprint, uploaded: Mapping[str, Any], files: Sequence[ScenarioFile | None]) -> bool:
-        """Whether the same would be made of this again: of these very objects, for 1 and 1.0 are equal, not alike."""
-        given, known = (*uploaded.values(), *files), (*self.uploaded.values(), *self.files)
-        return (
-            self.state.blueprint is blueprint and list(self.uploaded) == list(uploaded) and all(map(is_, given, known))
-        )
-
-
-@dataclass(frozen=True)
-class Snapshot:
-    """A state that is kept to go back to, or to fork from."""
-
-    id: str
-    name: str | None
-    state: WorldState
-
-
 class Observer(Protocol):
     """Whoever is called when worlds begin and end."""
 
@@ -174,6 +111,12 @@ class Observer(Protocol):
 
     def detach(self, world: World) -> None:
         """A world has ended: it was deleted, or another has replaced it."""
+
+    def release(self, world: World) -> None:
+        """A world lives here no more, but has not ended: whoever keeps it may bring it back."""
+
+    def snapshots_changed(self, world_id: str) -> None:
+        """A snapshot of this world was kept or forgotten."""
 
 
 class WorldExists(Exception):
@@ -316,17 +259,55 @@ class Simulator:
 
     def delete_world(self, world_id: str) -> None:
         """Forget a world; its keys and tokens work no more, and its snapshots go along."""
+        world = self._take_out(world_id)
+        for observer in self._observers:
+            observer.detach(world)
+
+    def release_world(self, world_id: str) -> None:
+        """Let go of a world that is kept elsewhere, and of its snapshots; `adopt` brings it back."""
+        world = self._take_out(world_id)
+        for observer in self._observers:
+            observer.release(world)
+
+    def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
+        """Let a world live here that was kept elsewhere, with its snapshots; `taken`: how many there ever were.
+
+        WorldExists as `register`.
+        """
+        self.register(world, blueprint)
+        self.snapshots.update((snapshot.id, snapshot) for snapshot in snapshots)
+        self._snapshots_taken[world.id] = taken
+
+    def _take_out(self, world_id: str) -> World:
         world = self.worlds.pop(world_id)
         del self.blueprints[world_id]
         self._beginnings.pop(world_id, None)
         self._forget_snapshots(world_id)
         auth.forget(world)
-        for observer in self._observers:
-            observer.detach(world)
+        return world
+
+    def snapshots_of(self, world_id: str) -> list[Snapshot]:
+        """The snapshots of a world, oldest first."""
+        return [snapshot for snapshot in self.snapshots.values() if snapshot.state.world_id == world_id]
+
+    def snapshots_taken(self, world_id: str) -> int:
+        """How many snapshots were ever taken of a world."""
+        return self._snapshots_taken.get(world_id, 0)
+
+    def forget_snapshot(self, snapshot_id: str) -> None:
+        """Forget one snapshot; KeyError."""
+        self._tell_snapshots(self.snapshots.pop(snapshot_id).state.world_id)
 
     def _forget_snapshots(self, world_id: str) -> None:
+        before = len(self.snapshots)
         self.snapshots = {key: row for key, row in self.snapshots.items() if row.state.world_id != world_id}
         self._snapshots_taken.pop(world_id, None)
+        if len(self.snapshots) != before:
+            self._tell_snapshots(world_id)
+
+    def _tell_snapshots(self, world_id: str) -> None:
+        for observer in self._observers:
+            observer.snapshots_changed(world_id)
 
     def state_of(self, world: World) -> WorldState:
         """The state of a world as it is now."""
@@ -354,6 +335,7 @@ class Simulator:
         number = self._snapshots_taken[state.world_id] = self._snapshots_taken.get(state.world_id, 0) + 1
         snapshot = Snapshot("snap_" + text_of(derive("snapshot", state.world_id, number)), name, state)
         self.snapshots[snapshot.id] = snapshot
+        self._tell_snapshots(state.world_id)
         return snapshot
 
     def from_state(self, state: WorldState, world_id: str) -> World:

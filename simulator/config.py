@@ -18,6 +18,7 @@ from simulator.wire import alternatives, setting_model
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import DEFAULTS, shown
 
+_STORES = re.compile(r"sqlite:///(?!/*$).+", re.DOTALL)
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
@@ -37,7 +38,8 @@ class ConfigError(Exception):
 class Config:
     """A validated configuration. `now_ms` None means: the wall clock, or the usual start of a manual clock.
 
-    `state`: the document of a world that stands in place of the default one.
+    `state`: the document of a world that stands in place of the default one. `store`: the URL of the database that
+    worlds are kept in; None: in memory alone.
     """
 
     host: str = DEFAULT_HOST
@@ -53,6 +55,7 @@ class Config:
     request_seconds: float = 30.0
     state: Path | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
+    store: str | None = None
 
 
 def make_config(
@@ -72,6 +75,7 @@ def make_config(
     request_timeout: str,
     state: str | None = None,
     assume: tuple[str, ...] = (),
+    store: str | None = None,
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
 
@@ -95,6 +99,11 @@ def make_config(
             problems.append(f"--allowed-host: {name!r} is not a host name or address; give it without a port")
     idle_seconds = _seconds("--idle-timeout", idle_timeout, problems)
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
+    if store and _STORES.fullmatch(store) is None:
+        problems.append(
+            f"--store: {store!r} is no store; write sqlite:///FILE for a file in this directory, "
+            "sqlite:////DIRECTORY/FILE for one anywhere"
+        )
     validated = _settings(settings, problems)
     if assume:
         chosen, found = alternatives.chosen(assume)
@@ -104,7 +113,7 @@ def make_config(
         raise ConfigError(problems)
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
-        allowed_hosts, idle_seconds, request_seconds, Path(state) if state else None, validated,
+        allowed_hosts, idle_seconds, request_seconds, Path(state) if state else None, validated, store or None,
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from simulator.control import app as control
 from simulator.control import documents, insight, rows
 from simulator.courier import transport as transports
 from simulator.courier.courier import wall_clock_ms
+from simulator.durable import opening
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources.auth import credentials
@@ -45,7 +46,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     names = _scenarios(simulator, config)
     simulator.inherited = inherited = Inherited(config.settings, config.now_ms, config.rate, names)
     start_ms = inherited.start_ms(config.clock, wall_clock_ms())
-    blueprint = Blueprint(
+    default = Blueprint(
         id=DEFAULT_WORLD,
         seed=config.seed,
         mode=config.clock,
@@ -55,16 +56,25 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         settings=config.settings,
         at_wall_time=config.clock == "real" and config.now_ms is None,
     )
-    try:
-        simulator.create_world(blueprint)
-    except ControlError as error:
-        raise ConfigError([f"--scenario: {error.message}"]) from None
-    if config.state is not None:
-        _restore(simulator, config.state)
+    runtime = Runtime(simulator, transport, masker=Masker([config.control_token] if config.control_token else []))
+
+    def make_default() -> None:
+        if config.state is not None:
+            _restore(simulator, config.state)
+            return
+        try:
+            simulator.create_world(default)
+        except ControlError as error:
+            raise ConfigError([f"--scenario: {error.message}"]) from None
+
+    if config.store is None:
+        make_default()
+    else:
+        opening.keep(runtime, config.store, make_default)
     on_loopback = is_loopback(config.host)
     token = None if on_loopback else config.control_token  # on loopback it is open
     return application_of(
-        Runtime(simulator, transport, masker=Masker([config.control_token] if config.control_token else [])),
+        runtime,
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
         limits=ConnectionLimits(config.idle_seconds, config.request_seconds),
         token=token,
@@ -111,7 +121,7 @@ class _Home:
 
 
 def _restore(simulator: Simulator, path: Path) -> None:
-    """Put the world that a file holds in place of the default one; ConfigError when it holds none."""
+    """Begin with the world that a file holds as the default one; ConfigError when it holds none."""
     try:
         simulator.restore(documents.read_document(simulator, path.read_bytes()), DEFAULT_WORLD)
     except OSError as error:

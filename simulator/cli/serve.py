@@ -41,6 +41,11 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     "pytest keeps of a test.",
     metavar="FILE",
 )
+@_option(
+    "--store",
+    "Database in which worlds outlive the server: sqlite:///FILE.  [default: none; they are in memory]",
+    metavar="URL",
+)
 @_option("--control-token", "Token that the control interface asks for.")
 @_option(
     "--allowed-host",
@@ -77,7 +82,7 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    state: str | None, control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str,
+    state: str | None, store: str | None, control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str,
     request_timeout: str, assume: tuple[str, ...], end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
@@ -97,7 +102,7 @@ def serve(
                 scenarios=names if scenario else None, control_token=control_token, settings=settings,
                 is_loopback=is_loopback(host), allowed_hosts=allowed_host,
                 idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
-                assume=assume,
+                assume=assume, store=store,
             )  # fmt: skip
         except ConfigError as error:
             fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)
@@ -148,6 +153,7 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
         fail([_cannot_listen(host, port, error)], EXIT_USAGE)
 
     async def run() -> None:
+        await _open_store(application.runtime)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not task.done():
             await asyncio.sleep(0.005)
@@ -158,6 +164,21 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
 
     with _signals(server), passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(run())
+
+
+async def _open_store(runtime: Any) -> None:
+    """Let live what a store keeps; a store that cannot be opened ends the server before it has begun."""
+    if runtime.keeper is None:
+        return
+    from simulator.config import ConfigError
+    from simulator.durable.backend import StoreError
+
+    try:
+        await runtime.keeper.start()
+    except StoreError as error:
+        fail([f"--store: {error}"], EXIT_USAGE)
+    except ConfigError as error:
+        fail(error.problems, EXIT_USAGE)
 
 
 _ENDING_SECONDS = 5.0

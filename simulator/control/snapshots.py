@@ -128,7 +128,7 @@ async def take(call: ControlCall) -> SnapshotEntry:
 async def listing(call: ControlCall) -> SnapshotList:
     """The snapshots of the world of the header, the oldest first."""
     world = call.world
-    own = [row for row in call.simulator.snapshots.values() if row.state.world_id == world.id]
+    own = call.simulator.snapshots_of(world.id)
     return {"data": newest([_show(row) for row in own], call.limit())}
 
 
@@ -152,7 +152,7 @@ async def _written(call: ControlCall, state: WorldState) -> Raw[StateDocument]:
 
 async def delete(call: ControlCall) -> None:
     """Forget a snapshot; worlds made from it stay."""
-    del call.simulator.snapshots[_named(call).id]
+    call.simulator.forget_snapshot(_named(call).id)
 
 
 async def restore(call: ControlCall) -> WorldObject:

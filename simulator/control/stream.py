@@ -52,11 +52,11 @@ class Feed:
         self.detach()
         self.world = world
         self._last_call = self._newest_call()
-        world.store.on_commit = self._written
+        world.store.listen(self._written)
         self._tell_clock()
 
     def detach(self) -> None:
-        self.world.store.on_commit = None
+        self.world.store.stop_listening(self._written)
 
     def look(self, progress: Progress | None) -> None:
         """Something happened: tell the calls that were journalled meanwhile, and whether the clock was moved.

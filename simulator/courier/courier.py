@@ -17,7 +17,7 @@ from functools import partial
 from weakref import ReferenceType, ref
 
 from simulator.courier import transport as transports
-from simulator.courier.port import Port
+from simulator.courier.port import Keeping, Port
 from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -89,7 +89,12 @@ class _Flight:
 
 
 class Courier:
-    """Delivers the webhooks of all worlds of a process; `port` is called for every report."""
+    """Delivers the webhooks of all worlds of a process; `port` is called for every report.
+
+    With a `keeping` nothing leaves before what has led to it is kept.
+    """
+
+    keeping: Keeping | None = None
 
     def __init__(
         self,
@@ -286,6 +291,8 @@ class Courier:
             plan = attempt.pending.plan
             if plan is not None and plan.slow_ms:
                 await asyncio.sleep(plan.slow_ms / 1000)
+            if self.keeping is not None and (unsettled := self.keeping.unsettled()) is not None:
+                await asyncio.shield(unsettled)
             message = webhooks.prepare(world, attempt, self._wall_clock_ms())
             flight.sent[attempt.id] = asyncio.get_running_loop().time()
             headers = message.headers

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Protocol
 
 from simulator.kernel.world import World
@@ -18,3 +19,13 @@ class Port(Protocol):
 
     def changed(self, world: World) -> None:
         """Timers of a world have fired, or its clock was moved: start what may go, and tell whoever watches."""
+
+
+class Keeping(Protocol):
+    """What keeps the worlds of a server beyond its process; without one they are in memory alone."""
+
+    def unsettled(self) -> asyncio.Future[None] | None:
+        """None where all that has happened is kept; else a future that ends when it is.
+
+        It raises `Unavailable` where that cannot be. Many wait for the same one: shield it.
+        """

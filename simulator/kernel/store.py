@@ -12,12 +12,13 @@ from collections.abc import Callable, Iterator, Mapping, Set
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import field
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import NO_ROWS, Log, Table, Write
 
 Row = TypeVar("Row")
+Listener: TypeAlias = "Callable[[list[Write]], None]"
 
 ENVIRONMENTS = ("sandbox", "production")
 
@@ -123,10 +124,10 @@ class Store(dict[Any, Any]):
     a method takes five times as long.
 
     With `known` it has these tables and those around worlds only: documents would not know one that nobody listed.
-    `on_commit`, if set, gets the writes of every change once it is made, in their order; it must not raise.
+    Whoever listens (`listen`) gets the writes of every change once it is made, in their order; nobody must raise.
     """
 
-    __slots__ = ("_keys", "_known", "_log", "_tables", "on_commit")
+    __slots__ = ("_keys", "_known", "_log", "_tables", "listeners")
 
     def __init__(self, known: Set[TableKey[Any]] | None = None) -> None:
         super().__init__()
@@ -134,7 +135,7 @@ class Store(dict[Any, Any]):
         self._tables: dict[str, Table[Any]] = {}
         self._keys: dict[str, TableKey[Any]] = {}
         self._log = Log()
-        self.on_commit: Callable[[list[Write]], None] | None = None
+        self.listeners: tuple[Listener, ...] = ()
 
     if TYPE_CHECKING:
 
@@ -179,8 +180,17 @@ class Store(dict[Any, Any]):
         finally:
             self._log.writes = None
             self._log.buried.clear()
-        if keep and self.on_commit is not None:
-            self.on_commit(written)
+        if keep:
+            for listener in self.listeners:
+                listener(written)
+
+    def listen(self, listener: Listener) -> None:
+        """Tell this one of every change from now on."""
+        self.listeners = (*self.listeners, listener)
+
+    def stop_listening(self, listener: Listener) -> None:
+        """Tell this one no more; nothing where it was never told."""
+        self.listeners = tuple(one for one in self.listeners if one != listener)
 
     def attempt(self) -> AbstractContextManager[None]:
         """Part of a change that may fail alone: when the block raises, what it wrote is undone, and it raises on."""
@@ -204,6 +214,15 @@ class Store(dict[Any, Any]):
         With `empty` also the tables without rows, whose places in the order of tables documents show sooner or later.
         """
         return {name: table.share() for name, table in self._tables.items() if empty or table.rows}
+
+    @property
+    def table_count(self) -> int:
+        """How many tables were asked for; none is ever taken away."""
+        return len(self._tables)
+
+    def table_names(self) -> list[str]:
+        """The addresses of all tables that were asked for, in their order."""
+        return list(self._tables)
 
     def forget_places(self) -> None:
         """Let go of what deletions have numbered, where hardly any more are to come; never inside a change."""

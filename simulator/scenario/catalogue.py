@@ -189,7 +189,7 @@ class Catalogue:
         kept = self._shipped if isinstance(row, ScenarioFile) else self._uploaded[world]
         ready = kept.get(name)
         if ready is None or ready.row is not row:
-            file = row if isinstance(row, ScenarioFile) else _from_row(row)
+            file = row if isinstance(row, ScenarioFile) else file_of(row)
             rules: dict[str, list[PreparedRule]] = {}
             for index, rule in enumerate(file.script.rules):
                 part = f"rules[{index}]"
@@ -224,5 +224,6 @@ def row_of(file: ScenarioFile) -> Uploaded:
     return {"document": file.document, "source": file.source, "lines": dict(file.lines)}
 
 
-def _from_row(row: Uploaded) -> ScenarioFile:
+def file_of(row: Uploaded) -> ScenarioFile:
+    """The scenario that a world keeps as this data."""
     return ScenarioFile(row["document"], row["source"], row["lines"])

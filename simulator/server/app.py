@@ -24,6 +24,7 @@ from simulator.server.bases import BASES
 from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
+from simulator.server.keeping import Keeper, Unavailable, headers_of, is_of_the_server, unavailable
 from simulator.server.messages import (
     CUT,
     NoCut,
@@ -38,7 +39,7 @@ from simulator.server.messages import (
 )
 from simulator.server.runtime import Runtime
 from simulator.server.slices import Content
-from simulator.wire.errors import ApiError
+from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import MAX_BYTES, dumps
 
 _STOPPING = ApiError("service_unavailable", "The simulator is stopping.")
@@ -120,7 +121,7 @@ class Application(Starlette):
 
 @asynccontextmanager
 async def _lifespan(application: Application) -> AsyncIterator[None]:
-    application.runtime.start()
+    await application.runtime.begin()
     yield
     await application.runtime.close()
 
@@ -180,11 +181,16 @@ class AtOnce:
         self._hosts = hosts
         self._calls = calls
 
+    @property
+    def keeper(self) -> Keeper | None:
+        """What an answer has to wait for before it leaves."""
+        return self._calls.runtime.keeper
+
     def way_of(self, scope: Scope) -> Way | None:
         """The way of a call that may go it once its body is whole: it is one of an interface, and not refused."""
         enter_world(scope)
         path = route_path(scope)
-        if self._calls.are_ending:
+        if self._calls.are_ending or (self.keeper is not None and self.keeper.refusal is not None):
             return None
         if path.startswith(_BASES):
             return _InterfaceWay(self._endpoint, scope) if self._hosts.refusal(scope) is None else None
@@ -229,7 +235,10 @@ class CallsUnderWay:
 
 
 class ErrorBoundary:
-    """Middleware: answers whatever was raised, so that uvicorn never has to answer in its place."""
+    """Middleware: answers whatever was raised, so that uvicorn never has to answer in its place.
+
+    Where worlds are kept beyond the process, no answer leaves before what it tells is kept, but for that of a stream.
+    """
 
     def __init__(self, app: ASGIApp, calls: CallsUnderWay) -> None:
         self._app = app
@@ -240,9 +249,13 @@ class ErrorBoundary:
             await self._app(scope, receive, send)
             return
         begun, calls = False, self._calls
+        keeper = None if is_of_the_server(scope["path"]) else calls.runtime.keeper
+        generation = 0 if keeper is None else keeper.generation
 
         async def sending(message: MutableMapping[str, Any]) -> None:
             nonlocal begun
+            if keeper is not None and not begun and not _is_stream(message):
+                await _settled(keeper, generation)
             begun = True
             await send(message)
 
@@ -252,6 +265,8 @@ class ErrorBoundary:
         try:
             if calls.are_ending:
                 raise asyncio.CancelledError
+            if keeper is not None and keeper.refusal is not None:
+                raise Unavailable(keeper.refusal)
             await self._app(scope, receive, sending)
         except ClientDisconnect:
             pass
@@ -261,6 +276,8 @@ class ErrorBoundary:
             await (_abandon(scope) if begun else _say(scope, send, _STOPPING))
         except NoCut:
             raise
+        except Unavailable as error:
+            await (_abandon(scope) if begun else _say(scope, send, unavailable(scope["path"], str(error))))
         except Exception:
             calls.runtime.log_defect()
             await (_abandon(scope) if begun else _say(scope, send, ApiError("internal_error", DEFECT)))
@@ -269,8 +286,22 @@ class ErrorBoundary:
                 calls.tasks.discard(task)
 
 
-async def _say(scope: Scope, send: Send, error: ApiError) -> None:
+async def _settled(keeper: Keeper, generation: int) -> None:
+    """Wait until what has happened is kept; Unavailable where it is not, or is thrown away meanwhile."""
+    if (unsettled := keeper.unsettled()) is not None:
+        await asyncio.shield(unsettled)
+    if keeper.generation != generation:
+        raise Unavailable("what this call did was thrown away, because it could not be kept; nothing was done")
+
+
+def _is_stream(message: MutableMapping[str, Any]) -> bool:
+    """Whether an answer begins that tells what happens as it happens."""
+    return (b"content-type", b"text/event-stream; charset=utf-8") in message.get("headers", ())
+
+
+async def _say(scope: Scope, send: Send, error: ApiError | ControlError) -> None:
     headers = [(b"connection", b"close")]
+    headers += [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
     await write_raw(scope, send, error.status, dumps(error.envelope()), "application/json", headers)
 
 

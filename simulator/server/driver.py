@@ -240,10 +240,17 @@ class Driver:
         rate = world.clock.rate if world.clock.mode == "scaled" else Decimal(1)
         return max(min(keeping.anchor.simulated_ms + int(passed * rate), LAST_MS), world.now_ms)
 
-    def anchor(self, world: World) -> None:
-        """Begin to count real time from now: after the clock was set or its mode or rate changed."""
-        self._kept[world].anchor = _Anchor(self._seconds(), world.now_ms)
+    def anchor(self, world: World, since_seconds: float = 0.0) -> None:
+        """Begin to count real time from now: after the clock was set or its mode or rate changed.
+
+        `since_seconds`: so many seconds ago the clock stood where it stands, and nobody has looked at it since.
+        """
+        self._kept[world].anchor = _Anchor(self._seconds() - since_seconds, world.now_ms)
         self.set_alarm(world)
+
+    def present_ms(self, world: World) -> int:
+        """Where the clock of a world stands, whether or not it has been brought up to date."""
+        return world.now_ms if world.clock.mode == "manual" else self._present_ms(world, self._kept[world])
 
     def follow(self, world: World) -> None:
         """Something has changed in a world: set its alarm anew, but for the time of an advance."""

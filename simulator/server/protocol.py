@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
@@ -19,6 +20,7 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
+from simulator.server.keeping import headers_of, is_of_the_server, unavailable
 from simulator.server.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, header_lines
 from simulator.server.slices import PIECE, Content
 from simulator.wire.errors import ApiError
@@ -149,9 +151,34 @@ class BoundedProtocol(HttpToolsProtocol):
         self._next, self._way, self._has_answered = None, None, True
         outgoing = way.begin(bytes(cycle.body))
         raw = _written(cycle, outgoing) if outgoing is not None else None
-        if raw is None or self.flow.write_paused:
+        if outgoing is None or raw is None or self.flow.write_paused:
             self._by_asgi(cycle, at_once.rest_of(way))
             return
+        keeper = at_once.keeper
+        unsettled = None if keeper is None or is_of_the_server(cycle.scope["path"]) else keeper.unsettled()
+        if unsettled is None:
+            self._send(cycle, raw)
+        else:
+            self._stop_waiting()
+            unsettled.add_done_callback(partial(self._settled, cycle, outgoing, raw))
+
+    def _settled(
+        self, cycle: RequestResponseCycle, outgoing: Outgoing[Content], raw: bytes, kept: asyncio.Future[None]
+    ) -> None:
+        """What a call did is kept, or it is not: now its answer may leave."""
+        if self.transport.is_closing():
+            cycle.response_complete = True
+            return
+        error = kept.exception()
+        if error is not None:
+            refusal = unavailable(cycle.scope["path"], str(error))
+            outgoing = Outgoing(refusal.status, dumps(refusal.envelope()), headers_of(refusal))
+        if error is not None or not cycle.keep_alive:  # the server has begun to stop meanwhile, and says so
+            raw = _written(cycle, outgoing) or raw
+        self._send(cycle, raw)
+
+    def _send(self, cycle: RequestResponseCycle, raw: bytes) -> None:
+        """Send a whole answer."""
         self.transport.write(raw)
         cycle.response_started = cycle.response_complete = True
         if not cycle.keep_alive:

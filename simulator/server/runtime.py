@@ -17,6 +17,7 @@ from simulator.courier.courier import Courier, wall_clock_ms
 from simulator.insight.ended import EndedWorlds
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
+from simulator.server.keeping import Keeper
 from simulator.server.router import Router
 from simulator.wire.masking import Masker
 
@@ -39,8 +40,10 @@ class Watcher:
 class Runtime:
     """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
 
-    `router` finds the operations of the interface.
+    `router` finds the operations of the interface. `keeper` keeps the worlds beyond the process, if anybody does.
     """
+
+    keeper: Keeper | None = None
 
     def __init__(
         self,
@@ -74,6 +77,8 @@ class Runtime:
             return
         self.courier.pump(world)
         self.driver.follow(world)
+        if self.keeper is not None:
+            self.keeper.changed(world)
         self._tell_changed(world)
 
     def reported(self, world: World) -> None:
@@ -111,6 +116,15 @@ class Runtime:
         for watcher in self.watchers:
             watcher.ended(world)
         self._tell_changed(world)
+
+    def release(self, world: World) -> None:
+        """A world lives here no more, and goes on elsewhere: nobody is told that it has ended."""
+        self.driver.forget(world)
+        self.courier.forget(world)
+        self._tell_changed(world)
+
+    def snapshots_changed(self, world_id: str) -> None:
+        """Nobody here keeps an eye on snapshots."""
 
     async def remembered(self) -> None:
         """Wait until what is known of all worlds that have ended is in `ended_worlds`."""
@@ -150,6 +164,17 @@ class Runtime:
 
     # The life of the server
 
+    def keep_with(self, keeper: Keeper) -> None:
+        """Let the worlds be kept by this one from now on."""
+        self.keeper = self.courier.keeping = keeper
+
+    async def begin(self) -> None:
+        """Begin to serve: the worlds that are kept are read; `start` where none are kept."""
+        if self.keeper is not None:
+            await self.keeper.start()
+        else:
+            self.start()
+
     def start(self) -> None:
         """Running clocks run from now on. Without this each begins with the first call of its world."""
         for world in self.simulator.worlds.values():
@@ -165,6 +190,8 @@ class Runtime:
         self.end_streams()
         self.driver.close()
         await self.courier.close()
+        if self.keeper is not None:
+            await self.keeper.close()
 
     def log_defect(self) -> None:
         """Log the exception being handled, without the secrets its message may hold."""

@@ -115,8 +115,8 @@ def test_a_move_rewrites_no_more_than_one_row_however_long_the_history_is() -> N
     store, kept = journal()
     long_history(kept, store, 1000)
     written: list[int] = []
-    store.on_commit = lambda writes: written.extend(
-        len(table.rows[key]) for table, key, _ in writes if table.name == "histories"
+    store.listen(
+        lambda writes: written.extend(len(table.rows[key]) for table, key, _ in writes if table.name == "histories")
     )
     long_history(kept, store, 1)
     assert written == [1000 % MOVES_A_ROW + 1]

@@ -219,7 +219,7 @@ def test_an_attempt_is_possible_inside_a_change_only() -> None:
 def test_the_writes_of_a_change_are_told_once_it_is_made() -> None:
     store, table = filled("a")
     told: list[list[tuple[str, str, Any]]] = []
-    store.on_commit = lambda writes: told.append([(table.name, key, old) for table, key, old in writes])
+    store.listen(lambda writes: told.append([(table.name, key, old) for table, key, old in writes]))
     with store.change():
         table.put("b", 1)
         with store.change():

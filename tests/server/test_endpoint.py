@@ -24,7 +24,7 @@ class Scene:
         self.world = self.application.runtime.simulator.default
         self.token = self.client.post("/v1/auth/token", json=KEYS).json()["access_token"]
         self.changes: list[set[str]] = []
-        self.world.store.on_commit = self._heard
+        self.world.store.listen(self._heard)
 
     def _heard(self, writes: list[Write]) -> None:
         self.changes.append({table.name for table, _, _ in writes})

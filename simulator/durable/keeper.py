@@ -1,0 +1,371 @@
+"""The keeper: hears what worlds write and has it kept, all of a turn of the event loop at once, before anybody is told.
+
+While one batch is being written the next one gathers. What cannot be written is taken back: the worlds in memory are
+thrown away, everybody who waits is refused, and nothing is answered until the store works again and they are read anew.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from simulator.assembly import Snapshot
+from simulator.control.documents import Contents, contents_of
+from simulator.courier.courier import wall_clock_ms
+from simulator.durable.backend import (
+    Backend,
+    Batch,
+    Change,
+    Sizes,
+    SnapshotForgotten,
+    SnapshotKept,
+    StoreDamaged,
+    StoredWorld,
+    StoreError,
+    WorldBegan,
+    WorldChanged,
+    WorldEnded,
+)
+from simulator.durable.kept import Folding, Kept
+from simulator.durable.writes import Base, ClockState, base_parts, entry_bytes, read_snapshot, read_world
+from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.scenario.catalogue import file_of, row_of
+from simulator.server.keeping import RETRY_SECONDS, Unavailable
+from simulator.server.runtime import Runtime
+from simulator.wire.json import dumps, loads
+
+_log = logging.getLogger(__name__)
+
+
+class Keeper:
+    """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
+
+    `retry_seconds`: how long it waits before it tries a store again that has failed.
+    """
+
+    def __init__(
+        self,
+        runtime: Runtime,
+        backend: Backend,
+        make_default: Callable[[], None],
+        *,
+        wall_clock_ms: Callable[[], int] = wall_clock_ms,
+        retry_seconds: float = RETRY_SECONDS,
+    ) -> None:
+        self.refusal: str | None = "the store has not been opened yet."
+        self.generation = 0
+        self._runtime = runtime
+        self._simulator = runtime.simulator
+        self._backend = backend
+        self._make_default = make_default
+        self._wall_clock_ms = wall_clock_ms
+        self._retry_seconds = retry_seconds
+        self._contents: Contents = contents_of(self._simulator.tables)
+        self._kept: dict[str, Kept] = {}
+        self._ended: dict[str, int] = {}
+        self._dirty: dict[str, None] = {}
+        self._snapshots: dict[str, dict[str, Snapshot]] = {}
+        self._changed_snapshots: dict[str, None] = {}
+        self._server: dict[str, bytes] = {}
+        self._next: asyncio.Future[None] | None = None
+        self._committing: asyncio.Future[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_open = False
+        self._simulator.observe(self)
+
+    # What the server asks
+
+    def unsettled(self) -> asyncio.Future[None] | None:
+        """See `Keeping`."""
+        if self.refusal is None:
+            return self._next or self._committing
+        refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        _refuse(refused, self.refusal)
+        return refused
+
+    def changed(self, world: World) -> None:
+        """Note where a clock was set or moved; what a world writes is heard of by itself."""
+        kept = self._kept.get(world.id)
+        if kept is not None and kept.world is world and world.id not in self._dirty:
+            present_ms = self._runtime.driver.present_ms(world)
+            if kept.clock_was_set(present_ms, self._wall_clock_ms()):
+                self._note(world.id)
+
+    async def start(self) -> None:
+        """Open the store, and let live what it keeps; StoreError. A second call does nothing."""
+        if self._is_open:
+            return
+        await self._backend.open()
+        self._is_open = True
+        try:
+            await self._read()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def close(self) -> None:
+        """Write what is left, and let go of the store."""
+        if not self._is_open:
+            return
+        while self.refusal is None and (left := self._next or self._committing) is not None:
+            await asyncio.wait({left})
+        self.refusal = self.refusal or "the server is stopping."
+        self._is_open = False
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._release_all()
+        try:
+            await self._backend.close()
+        except StoreError as error:
+            _log.error("the store could not be closed: %s", error)
+
+    # What the simulator tells
+
+    def attach(self, world: World) -> None:
+        """A world begins: all of it is to be written. One that was just read is known already."""
+        kept = self._kept.get(world.id)
+        if kept is None or kept.world is not world:
+            self._kept[world.id] = Kept(world, self._ended.pop(world.id, 0) + 1, self._note)
+            self._note(world.id)
+
+    def detach(self, world: World) -> None:
+        """A world has ended."""
+        kept = self._kept.pop(world.id)
+        kept.let_go()
+        self._ended[world.id] = kept.number
+        self._note(world.id)
+
+    def release(self, world: World) -> None:
+        """A world lives here no more; what is kept of it stays."""
+        self._kept.pop(world.id).let_go()
+
+    def snapshots_changed(self, world_id: str) -> None:
+        """Snapshots of a world are to be written, or to be forgotten."""
+        self._changed_snapshots[world_id] = None
+        self._note(world_id)
+
+    def _note(self, world_id: str) -> None:
+        """Something of this world is to be written."""
+        self._dirty[world_id] = None
+        if self._next is None and self.refusal is None:
+            self._gather_soon()
+
+    def _gather_soon(self) -> None:
+        """Begin with a batch; everything of this turn of the loop is to come into it."""
+        loop = asyncio.get_running_loop()
+        self._next = loop.create_future()
+        if self._committing is None:
+            loop.call_soon(self._begin)
+
+    # Writing
+
+    def _begin(self) -> None:
+        """Have the batch written that has come together, and let the next one gather."""
+        if self._next is None or self._committing is not None:
+            return
+        self._committing, self._next = self._next, None
+        try:
+            batch, folding = self._gather()
+        except Exception as error:
+            self._throw_away(error)
+            return
+        self._spawn(self._commit(batch, folding))
+
+    async def _commit(self, batch: Batch, folding: list[Folding]) -> None:
+        try:
+            sizes = await self._backend.commit(batch)
+        except Exception as error:
+            self._throw_away(error)
+            return
+        settled, self._committing = self._committing, None
+        if settled is not None:
+            settled.set_result(None)
+        if self._next is not None:
+            self._begin()
+        self._add_up(sizes)
+        for one in folding:
+            self._spawn(self._fold(one))
+
+    def _gather(self) -> tuple[Batch, list[Folding]]:
+        """All that is to be written now, and the states of worlds whose entries have become many."""
+        dirty, ended = self._dirty, self._ended
+        self._dirty, self._ended = {}, {}
+        changes: list[Change] = []
+        folding: list[Folding] = []
+        snapshots = self._snapshot_changes(changes)
+        for world_id in dirty:
+            kept = self._kept.get(world_id)
+            if kept is None:
+                changes += [WorldEnded(world_id)] if world_id in ended else []
+                continue
+            taken = self._simulator.snapshots_taken(world_id)
+            clock = kept.clock = self._clock_of(kept.world)
+            entry = kept.gathering.take(clock, taken)
+            if kept.begins:
+                kept.begins = False
+                base = self._base_of(kept.world, clock)
+                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._contents, base)))
+                continue
+            kept.number += 1
+            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._contents, entry)))
+            if kept.is_large:
+                kept.is_large, kept.entry_bytes = False, 0
+                folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
+        server, self._server = self._server_changes(), {}
+        return Batch((*changes, *snapshots), server), folding
+
+    def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
+        """What became of snapshots: those forgotten go into `changes`; returns those that were kept."""
+        new: list[Change] = []
+        for world_id in self._changed_snapshots:
+            before = self._snapshots.get(world_id, {})
+            present = {snapshot.id: snapshot for snapshot in self._simulator.snapshots_of(world_id)}
+            changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
+            for key, snapshot in present.items():
+                if before.get(key) is not snapshot:
+                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._contents, _base_of(snapshot))))
+            self._snapshots[world_id] = present
+        self._changed_snapshots = {}
+        return new
+
+    def _clock_of(self, world: World) -> ClockState:
+        clock, present_ms = world.clock, self._runtime.driver.present_ms(world)
+        return ClockState(clock.mode, present_ms, clock.rate, self._wall_clock_ms())
+
+    def _base_of(self, world: World, clock: ClockState) -> Base:
+        # The empty tables too: what is written to them later comes to where they are.
+        state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
+        return Base(state, clock, self._simulator.snapshots_taken(world.id))
+
+    def _server_changes(self) -> Mapping[str, bytes]:
+        issued = dumps(self._simulator.directory.tokens_issued)
+        if self._tokens_issued != issued:
+            self._tokens_issued = issued
+            self._server["tokens_issued"] = issued
+        return self._server
+
+    _tokens_issued = b"0"
+
+    def _add_up(self, sizes: Sizes) -> None:
+        for world_id, size in sizes.bases.items():
+            if (kept := self._kept.get(world_id)) is not None:
+                kept.measure(size, 0)
+        for world_id, size in sizes.entries.items():
+            if (kept := self._kept.get(world_id)) is not None:
+                kept.measure(kept.base_bytes, kept.entry_bytes + size)
+
+    async def _fold(self, folding: Folding) -> None:
+        """Fold the entries of a world into a new base; where that fails they stay, and it is tried again later."""
+        kept, world_id = folding.kept, folding.kept.world.id
+        if self._kept.get(world_id) is not kept:
+            return
+        parts = partial(base_parts, self._contents, folding.base)
+        try:
+            size = await self._backend.compact(world_id, folding.number, parts)
+        except StoreError as error:
+            _log.error("the entries of the world %s could not be folded: %s", world_id, error)
+            return
+        if size:
+            kept.base_bytes = size
+
+    # Failing and beginning again
+
+    def _throw_away(self, error: Exception) -> None:
+        """What has happened could not be kept, so it has not happened: nothing of it may be seen by anybody."""
+        if isinstance(error, StoreError):
+            _log.error("the store has failed: %s", error)
+        else:
+            _log.error("the store has failed", exc_info=error)
+        self.refusal = f"{error}."
+        self.generation += 1
+        self._release_all()
+        for waiting in (self._committing, self._next):
+            if waiting is not None:
+                _refuse(waiting, self.refusal)
+        self._committing = self._next = None
+        self._spawn(self._recover())
+
+    def _release_all(self) -> None:
+        for world_id in list(self._simulator.worlds):
+            self._simulator.release_world(world_id)
+        self._dirty, self._ended, self._snapshots, self._changed_snapshots = {}, {}, {}, {}
+
+    async def _recover(self) -> None:
+        while self.refusal is not None:
+            await asyncio.sleep(self._retry_seconds)
+            try:
+                await self._backend.open()
+                await self._read()
+            except Exception as error:
+                self.refusal = f"{error}."
+                self._release_all()
+                if not isinstance(error, StoreError):
+                    _log.error("the store cannot be read", exc_info=error)
+
+    async def _read(self) -> None:
+        """Read all that is kept, and only then let it live."""
+        self._take_server(await self._backend.server())
+        stored = [await self._backend.load(world_id) for world_id in await self._backend.heads()]
+        read = [await asyncio.to_thread(self._decoded, one) for one in stored]
+        self.refusal = None
+        for one, (base, snapshots) in zip(stored, read, strict=True):
+            self._let_live(one, base, snapshots)
+        if DEFAULT_WORLD not in self._simulator.worlds:
+            self._make_default()
+        if self._dirty and self._next is None:
+            self._gather_soon()
+
+    def _decoded(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
+        try:
+            base = read_world(self._contents, stored.parts, stored.entries)
+            return base, [read_snapshot(self._contents, parts) for parts in stored.snapshots]
+        except (ValueError, KeyError, TypeError) as error:
+            raise StoreDamaged(
+                f"{self._backend.name!r} holds a world {stored.world!r} that this version cannot read ({error}): "
+                "bring back a copy, or name another file"
+            ) from error
+
+    def _let_live(self, stored: StoredWorld, base: Base, snapshots: list[Snapshot]) -> None:
+        """Let a world go on where it stood; what fell due meanwhile by a running clock falls due now."""
+        world = self._simulator.from_state(base.state, stored.world)
+        kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
+        kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
+        self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
+        self._snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
+        if world.clock.mode != "manual":
+            self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
+
+    def _take_server(self, server: Mapping[str, bytes]) -> None:
+        """What belongs to no world: how many tokens were issued, and the scenarios that servers were started with."""
+        directory, library = self._simulator.directory, self._simulator.library
+        self._tokens_issued = server.get("tokens_issued", b"0")
+        directory.tokens_issued = max(directory.tokens_issued, int(loads(self._tokens_issued)))
+        kept: dict[str, Any] = loads(server.get("scenarios", b"{}"))
+        for name, row in kept.items():
+            if name not in library:
+                library[name] = file_of(row)
+        own = {name: row_of(library[name]) for name in library if name not in self._simulator.shipped}
+        if own != kept:
+            self._server["scenarios"] = dumps(own)
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+
+def _base_of(snapshot: Snapshot) -> Base:
+    state = snapshot.state
+    clock = ClockState(state.mode, state.now_ms, state.rate, 0)
+    return Base(state, clock, snapshot=(snapshot.id, snapshot.name))
+
+
+def _refuse(waiting: asyncio.Future[None], why: str) -> None:
+    """Tell whoever waits that it is in vain; nobody has to."""
+    waiting.set_exception(Unavailable(why))
+    waiting.exception()

@@ -1,0 +1,59 @@
+"""What keeps the worlds of a server beyond its process, as the server sees it (`durable` has it)."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from simulator.address import CONTROL_BASE
+from simulator.courier.port import Keeping
+from simulator.kernel.world import World
+from simulator.wire.errors import ApiError, ControlError
+
+RETRY_SECONDS = 1
+"""After how many seconds of real time it is worth while to ask again."""
+_OF_THE_SERVER = tuple(f"{CONTROL_BASE}/{name}" for name in ("health", "ready", "metrics"))
+
+
+class Unavailable(Exception):
+    """What has happened cannot be kept, or nothing that is kept can be read; the message says why."""
+
+
+class Keeper(Keeping, Protocol):
+    """What the server asks of it.
+
+    `refusal` says why no call can be answered right now, None where all is well. `generation` rises whenever the worlds
+    in memory were thrown away: who was answered by one of them has an answer that counts for nothing.
+    """
+
+    @property
+    def refusal(self) -> str | None: ...
+
+    @property
+    def generation(self) -> int: ...
+
+    def changed(self, world: World) -> None:
+        """Something may have happened in a world that no change tells: its clock was set or moved."""
+
+    async def start(self) -> None:
+        """Read what is kept, and let it live; once, in the event loop of the server."""
+
+    async def close(self) -> None:
+        """Keep what has happened up to now, and end."""
+
+
+def is_of_the_server(path: str) -> bool:
+    """Whether a path is answered whatever becomes of the worlds, by a call that tells how the server is."""
+    return path.endswith(_OF_THE_SERVER)
+
+
+def unavailable(path: str, why: str) -> ApiError | ControlError:
+    """The refusal of a call whose worlds cannot be kept: a code that the specification has, or one of ours."""
+    message = f"The simulator cannot keep what it does, so it does nothing: {why}"
+    if path.startswith((f"{CONTROL_BASE}/", "/_worlds/")) and CONTROL_BASE in path:
+        return ControlError(503, "storage_unavailable", message)
+    return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+def headers_of(error: ApiError | ControlError) -> dict[str, str]:
+    """The headers that go with a refusal."""
+    return error.headers if isinstance(error, ApiError) else {}
