@@ -12,7 +12,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 from decimal import Decimal
-from typing import Any, Protocol
+from typing import Any
 
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import Clock, parse_timestamp
@@ -103,8 +103,8 @@ class Inherited:
         return parse_timestamp(MANUAL_START) if mode == "manual" else present_ms
 
 
-class Observer(Protocol):
-    """Whoever is called when worlds begin and end."""
+class Observer:
+    """Whoever is called when worlds begin and end; what it does not care for does nothing."""
 
     def attach(self, world: World) -> None:
         """A world begins: it was made, or has replaced another."""

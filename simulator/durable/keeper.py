@@ -13,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from simulator.assembly import Snapshot
+from simulator.assembly import Observer, Snapshot
 from simulator.control.documents import Contents, contents_of
 from simulator.courier.courier import wall_clock_ms
 from simulator.durable.backend import (
@@ -41,7 +41,7 @@ from simulator.wire.json import dumps, loads
 _log = logging.getLogger(__name__)
 
 
-class Keeper:
+class Keeper(Observer):
     """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
 
     `retry_seconds`: how long it waits before it tries a store again that has failed.

@@ -14,6 +14,7 @@ from typing import Any, TypedDict
 
 import uvloop
 
+from simulator.assembly import Observer
 from simulator.config import Config
 from simulator.control import actions, scenarios, worlds
 from simulator.control.app import ControlInterface
@@ -55,7 +56,7 @@ class Played(TypedDict):
     swapped: int
 
 
-class Stage:
+class Stage(Observer):
     """One run at a time, and its worlds. An `Observer` of the simulator."""
 
     def __init__(self, runtime: Runtime) -> None:

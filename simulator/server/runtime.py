@@ -11,7 +11,7 @@ import logging
 import traceback
 from collections.abc import Callable
 
-from simulator.assembly import Simulator
+from simulator.assembly import Observer, Simulator
 from simulator.courier import transport as transports
 from simulator.courier.courier import Courier, wall_clock_ms
 from simulator.insight.ended import EndedWorlds
@@ -37,7 +37,7 @@ class Watcher:
         """The server stops: what would go on for ever has to end."""
 
 
-class Runtime:
+class Runtime(Observer):
     """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
 
     `router` finds the operations of the interface. `keeper` keeps the worlds beyond the process, if anybody does.
@@ -122,9 +122,6 @@ class Runtime:
         self.driver.forget(world)
         self.courier.forget(world)
         self._tell_changed(world)
-
-    def snapshots_changed(self, world_id: str) -> None:
-        """Nobody here keeps an eye on snapshots."""
 
     async def remembered(self) -> None:
         """Wait until what is known of all worlds that have ended is in `ended_worlds`."""
