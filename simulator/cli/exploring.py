@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from simulator.cli.progress import Progress
 from simulator.cli.remote import EXIT_REFUSED, EXIT_USAGE, fail
 
 if TYPE_CHECKING:
-    pass
+    from simulator.exploration.exploring import Judged
 
 EXIT_SUITE_FAILS = 4
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -92,21 +93,23 @@ def explore(
         workers or os.cpu_count() or 1,
         found,
     )
-    progress = _Progress()
+    heard = _Heard()
     try:
         if prove is not None:
             proof = try_out(settings, prove)
             click.echo(proof.said)
             raise SystemExit(0 if proof.mended else EXIT_REFUSED)
         if assumptions:
-            flipped = flipping.flip_all(settings, flipping.Hears(progress.planned_flips, progress.ran))
+            flipped = flipping.flip_all(settings, flipping.Hears(heard.planned_flips, heard.progress.ran))
             click.echo(questions.readable(flipped, questions.write(flipped, out)), nl=False)
             return
-        explored = run(settings, Hears(progress.planned, progress.judged))
+        explored = run(settings, Hears(heard.planned, heard.judged))
     except SuiteBroken as error:
         fail(["the tests fail without any fault; mend them first", *str(error).splitlines()], EXIT_SUITE_FAILS)
     except StopExploring as error:
         fail([str(error)], EXIT_USAGE)
+    finally:
+        heard.progress.end()
     if replay is None:
         report.write(explored, out)
     click.echo(report.readable(explored, out, known), nl=False)
@@ -114,31 +117,29 @@ def explore(
         raise SystemExit(EXIT_REFUSED)
 
 
-class _Progress:
-    """How far it is, for whoever waits."""
+class _Heard:
+    """What explore tells while it runs, on its way to whoever waits."""
 
     def __init__(self) -> None:
-        self._total = 0
-        self._done = 0
+        self.progress = Progress()
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
-        self._total = runs
         left = f" {left_out} more do not fit into the budget." if left_out else ""
-        click.echo(f"{runs} runs, about {seconds:.0f} s.{left}")
+        click.echo(f"{runs} run{'' if runs == 1 else 's'}, about {seconds:.0f} s.{left}")
+        self.progress.begin(runs)
 
     def planned_flips(self, alternatives: int, tests: int, seconds: float, left_out: int) -> None:
-        self._total = alternatives * tests
+        total = alternatives * tests
         left = f" {left_out} more alternatives do not fit into the budget." if left_out else ""
-        click.echo(f"{alternatives} alternatives, {self._total} runs ({tests} for each), about {seconds:.0f} s.{left}")
+        click.echo(f"{alternatives} alternatives, {total} runs ({tests} for each), about {seconds:.0f} s.{left}")
+        self.progress.begin(total)
 
-    def judged(self, one: object) -> None:
-        self.ran()
-
-    def ran(self) -> None:
-        self._done += 1
-        step = max(1, self._total // 10)
-        if self._total and self._done % step == 0:
-            click.echo(f"{self._done} of {self._total} runs", err=True)
+    def judged(self, one: Judged) -> None:
+        if one.verdict.is_finding:
+            at = f"{one.run.fault} at {one.run.site}" if one.run.site else "no fault at all"
+            self.progress.found(f"{one.verdict.verdict} in {one.run.test} under {at} ({one.run.id})")
+        if one.run.site:
+            self.progress.ran()
 
 
 _OF_FINDINGS = ("faults", "baseline", "replay", "prove")

@@ -13,7 +13,15 @@ from simulator.exploration import plans
 from simulator.exploration.aftermath import Hooks
 from simulator.exploration.catalogue import CLASSES
 from simulator.exploration.commands import CommandRunner
-from simulator.exploration.judging import Verdict, judge, judge_baseline
+from simulator.exploration.judging import (
+    VERDICTS,
+    Orders,
+    Problem,
+    Verdict,
+    books_disagree,
+    judge,
+    judge_baseline,
+)
 from simulator.exploration.plans import Run
 from simulator.exploration.running import (
     Crew,
@@ -66,6 +74,8 @@ class Judged(NamedTuple):
     outcome: str
     timeline: Sequence[Sequence[str]] = ()
     """What happened, for a finding."""
+    books: Sequence[Problem] = ()
+    """Where the books of a finding say something else than the simulator's."""
 
 
 class Explored(NamedTuple):
@@ -79,7 +89,9 @@ class Explored(NamedTuple):
 
     @property
     def findings(self) -> list[Judged]:
-        return [one for one in self.judged if one.verdict.is_finding]
+        """The gravest first: those of green tests, then by verdict."""
+        found = [one for one in self.judged if one.verdict.is_finding]
+        return sorted(found, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
 
 
 class Hears(NamedTuple):
@@ -197,7 +209,13 @@ def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
 def _own_faults(baselines: Mapping[str, Baseline]) -> list[Judged]:
     """What the books have wrong although nothing went wrong."""
     return [
-        Judged(plans.without_fault(test), verdict, "passed", one.evidence["timeline"])
+        Judged(
+            plans.without_fault(test),
+            verdict,
+            "passed",
+            one.evidence["timeline"],
+            books_disagree(Orders(one.evidence)),
+        )
         for test, one in baselines.items()
         if (verdict := judge_baseline(one.evidence)) is not None
     ]
@@ -250,7 +268,8 @@ def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
         strikes=CLASSES[run.fault].strikes,
         by_reference=baseline.by_reference,
     )
-    return Judged(run, verdict, result["outcome"])
+    books = books_disagree(Orders(evidence)) if verdict.is_finding else ()
+    return Judged(run, verdict, result["outcome"], books=books)
 
 
 def sites_in(baseline: Baseline) -> list[str]:

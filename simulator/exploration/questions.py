@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from html import escape
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -12,7 +11,7 @@ from xml.etree import ElementTree
 from simulator.exploration import report
 from simulator.exploration.exploring import Explored
 from simulator.exploration.flipping import Flipped
-from simulator.wire.alternatives import Switch
+from simulator.exploration.page import rendered
 
 
 def document(flipped: Flipped) -> dict[str, Any]:
@@ -103,24 +102,14 @@ def junit(flipped: Flipped) -> str:
 
 def page(flipped: Flipped) -> str:
     """The questions, to be handed to who can answer them."""
-    questions = "".join(_section(flipped, switch) for switch in flipped.questions)
-    return (
-        '<!doctype html><html lang="en"><meta charset="utf-8"><title>rampsim explore --assumptions</title>'
-        f"<style>{report.STYLE}</style><h1>Questions before going live</h1>"
-        f"<p><code>{escape(' '.join(flipped.settings.command))}</code>, seed {flipped.settings.seed}</p>"
-        f"<p>{escape(_sum(flipped))}</p>{questions}</html>\n"
-    )
-
-
-def _section(flipped: Flipped, switch: Switch) -> str:
-    rows = "".join(
-        f"<tr><td><code>{escape(flip.text)}</code><br>{escape(flip.changes)}</td>"
-        f"<td>{'<br>'.join(escape(f'{one.test}: {one.outcome}') for one in tests)}</td></tr>"
-        for flip, tests in flipped.changed.items()
-        if flip.id == switch.id
-    )
-    return (
-        f'<section id="{escape(switch.id)}"><h2>{escape(switch.question)}</h2><p>To find out: {escape(switch.call)}</p>'
-        f"<p>The simulator assumes: {escape(switch.assumed)}</p>"
-        f"<table><tr><th>If instead</th><th>these tests end otherwise</th></tr>{rows}</table></section>"
+    questions = [
+        {"switch": switch, "flips": [(flip, tests) for flip, tests in flipped.changed.items() if flip.id == switch.id]}
+        for switch in flipped.questions
+    ]
+    return rendered(
+        "assumptions.html",
+        command=" ".join(flipped.settings.command),
+        seed=flipped.settings.seed,
+        sum=_sum(flipped),
+        questions=questions,
     )

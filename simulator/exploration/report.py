@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
-import subprocess
+import re
+import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from html import escape
-from itertools import zip_longest
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
-from simulator.exploration.exploring import Explored, Judged, sites_in
-from simulator.exploration.judging import VERDICTS
+from simulator.exploration.exploring import Explored, Judged, Settings, sites_in
+from simulator.exploration.judging import VERDICTS, Problem
+from simulator.exploration.mending import ADVICE
+from simulator.exploration.page import page
 from simulator.exploration.plans import Run
+from simulator.exploration.receipt import receipt, verdicts
 from simulator.version import __version__
 from simulator.wire.json import JsonObject
 from simulator.wire.yaml_text import yaml_text
@@ -28,12 +30,10 @@ class NoFinding(Exception):
 
 def document(explored: Explored) -> JsonObject:
     """`report.json`: the same bytes for the same seed, whatever the number of workers and the time it took."""
-    counts = Counter(one.verdict.verdict for one in explored.judged)
-    return {
+    report: JsonObject = {
         "version": __version__,
         "seed": explored.settings.seed,
         "plan": explored.settings.plan,
-        "suite": {"command": list(explored.settings.command), "commit": _commit()},
         "baseline": {
             "tests": [
                 {
@@ -47,9 +47,10 @@ def document(explored: Explored) -> JsonObject:
         },
         "runs": [_row(one) for one in explored.judged],
         "findings": [one.run.id for one in explored.findings],
-        "summary": {verdict: counts[verdict] for verdict in VERDICTS if counts[verdict]},
+        "summary": verdicts(explored),
         "left_out": explored.left_out,
     }
+    return {**report, "receipt": receipt(explored, report)}
 
 
 def _row(one: Judged) -> JsonObject:
@@ -63,30 +64,53 @@ def _row(one: Judged) -> JsonObject:
         "test_outcome": one.outcome,
         "money": {"expected": f"{verdict.expected:f}", "actual": f"{verdict.actual:f}", "currency": verdict.currency},
         "note": verdict.note,
+        **({"books": [_book(line) for line in one.books]} if one.books else {}),
     }
 
 
-def _commit() -> str | None:
-    """Of which commit the suite is; None where it is in no repository."""
-    try:
-        done = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True)
-    except OSError:
-        return None
-    return done.stdout.strip() or None
+def _book(line: Problem) -> JsonObject:
+    """An order of which the books say something else: `delivered` by the service, `booked` by the integrator."""
+    return {
+        "order": line.order,
+        "delivered": f"{line.expected:f}",
+        "booked": f"{line.actual:f}",
+        "currency": line.currency,
+        "note": line.note,
+    }
 
 
 def write(explored: Explored, directory: Path) -> None:
-    """All files, into a directory that is made where it is not there; findings of earlier times go."""
+    """All files, into a directory that is made where it is not there; findings that it has from an earlier time go."""
     findings = directory / "findings"
     findings.mkdir(parents=True, exist_ok=True)
-    for old in findings.glob("*.yaml"):
-        old.unlink()
+    for old in sorted(findings.glob("*.yaml")):
+        if old.read_text("utf-8", "replace").startswith(_HEAD):
+            old.unlink()
     for one in explored.findings:
-        (findings / f"{one.run.id}.yaml").write_text(finding_file(one), "utf-8")
-    report = json.dumps(document(explored), indent=2, ensure_ascii=False)
-    (directory / "report.json").write_text(report + "\n", "utf-8")
-    (directory / "junit.xml").write_text(junit(explored), "utf-8")
-    (directory / "report.html").write_text(page(explored), "utf-8")
+        _put(findings / f"{one.run.id}.yaml", finding_file(one))
+    report = document(explored)
+    replays = {one.run.id: replay_line(explored.settings, one.run.id, directory) for one in explored.findings}
+    _put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    _put(directory / "junit.xml", junit(explored, directory))
+    _put(directory / "report.html", page(explored, report, summed(explored), replays))
+
+
+def _put(path: Path, text: str) -> None:
+    path.write_text(text, "utf-8", "replace")
+
+
+DIRECTORY = Path(".rampsim/explore")
+"""Where the files are unless `--out` says otherwise."""
+
+
+def replay_line(settings: Settings, name: str, directory: Path) -> str:
+    """The line that makes the run of a finding again."""
+    words = ["rampsim", "explore", "--replay"]
+    words.append(name if directory == DIRECTORY else str(directory / "findings" / f"{name}.yaml"))
+    for option, value in (("--settle", settings.hooks.settle), ("--books", settings.hooks.books)):
+        words += [option, str(value)] if value else []
+    words += ["--seed", str(settings.seed)] if settings.seed != 1 else []
+    return shlex.join([*words, "--", *settings.command])
 
 
 # Findings
@@ -98,7 +122,7 @@ def finding_file(one: Judged) -> str:
     needed = {"test": run.test, "fault": run.fault, "site": run.site, "id": run.id, "plan": run.plan}
     scenario: JsonObject = {
         "name": f"finding-{run.id}",
-        "description": f"{run.fault} at {run.site}: {one.verdict.verdict}."[:300],
+        "description": f"{f'{run.fault} at {run.site}' if run.site else 'No fault at all'}: {one.verdict.verdict}.",
     }
     if run.plan.get("rules"):
         scenario["rules"] = list(run.plan["rules"])
@@ -139,8 +163,7 @@ def readable(explored: Explored, out: Path, known: frozenset[str] = frozenset())
     for test, baseline in explored.baselines.items():
         if baseline.difference:
             lines.append(f"unsteady: {test} differs from itself without faults. {baseline.difference}")
-    findings = sorted(explored.findings, key=lambda one: (one.outcome == "failed", VERDICTS.index(one.verdict.verdict)))
-    for one in findings:
+    for one in explored.findings:
         verdict = one.verdict
         new = "" if not known or one.run.id not in known else ", known already"
         lines += [
@@ -153,9 +176,28 @@ def readable(explored: Explored, out: Path, known: frozenset[str] = frozenset())
                 else []
             ),
             f"  why     {verdict.note}",
-            f"  replay  rampsim explore --replay {one.run.id} -- {' '.join(explored.settings.command)}",
+            *(f"  books   {line.note}" for line in one.books if line.note != verdict.note),
+            f"  mend    {ADVICE[one.run.fault].mend} ({ADVICE[one.run.fault].clause})",
+            f"  replay  {replay_line(explored.settings, one.run.id, out)}",
         ]
-    return "\n".join([*lines, "", *_table(explored), "", _sum(explored, out), ""])
+    told = f"{summed(explored)} More in {out / 'report.html'}"
+    return _plain("\n".join([*lines, "", *_table(explored), "", told, _receipt(explored), ""]))
+
+
+def _receipt(explored: Explored) -> str:
+    """The receipt in a line."""
+    shown = document(explored)["receipt"]
+    commit = shown["suite"]["commit"]
+    of = f"suite {commit[:12]}{' (changed)' if shown['suite']['changed'] else ''}, " if commit else ""
+    return f"Receipt: {of}rampsim {shown['version']}, seed {shown['seed']}, plan {shown['plan']}, {shown['digest']}"
+
+
+_UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def _plain(text: str) -> str:
+    """A text without what steers terminals, and what XML cannot have."""
+    return _UNREADABLE.sub("\ufffd", text)
 
 
 def _table(explored: Explored) -> Iterator[str]:
@@ -170,66 +212,35 @@ def _table(explored: Explored) -> Iterator[str]:
         yield fault.ljust(30) + "".join(str(row[verdict] or "").rjust(len(verdict) + 2) for verdict in shown)
 
 
-def _sum(explored: Explored, out: Path) -> str:
+def summed(explored: Explored) -> str:
+    """What came of it, in a sentence."""
     runs, found = len(explored.judged), len(explored.findings)
     left = f" {explored.left_out} more runs did not fit into the budget." if explored.left_out else ""
-    return f"{runs} runs, {found or 'no'} finding{'' if found == 1 else 's'}.{left} More in {out / 'report.html'}"
+    return f"{runs} run{'' if runs == 1 else 's'}, {found or 'no'} finding{'' if found == 1 else 's'}.{left}"
 
 
-def junit(explored: Explored) -> str:
-    """One test case for each run; one that is not reached is skipped."""
+def junit(explored: Explored, directory: Path) -> str:
+    """One test case for each run: a finding is a failure that tells its story, what is not reached is skipped."""
     suite = ElementTree.Element("testsuite", name="rampsim explore", tests=str(len(explored.judged)))
-    suite.set("failures", str(len(explored.findings)))
+    skipped = sum(one.verdict.verdict == "not-reached" for one in explored.judged)
+    for name, count in (("failures", len(explored.findings)), ("errors", 0), ("skipped", skipped)):
+        suite.set(name, str(count))
     for one in explored.judged:
-        case = ElementTree.SubElement(suite, "testcase", classname=one.run.test, name=f"{one.run.fault} {one.run.site}")
+        name = f"{one.run.fault} {one.run.site}".strip()
+        case = ElementTree.SubElement(suite, "testcase", classname=_plain(one.run.test), name=_plain(name))
+        note = _plain(one.verdict.note)
         if one.verdict.is_finding:
-            failure = ElementTree.SubElement(case, "failure", type=one.verdict.verdict, message=one.verdict.note)
-            failure.text = f"rampsim explore --replay {one.run.id} -- {' '.join(explored.settings.command)}"
+            failure = ElementTree.SubElement(case, "failure", type=one.verdict.verdict, message=note)
+            failure.text = _plain("\n".join(_told(explored, one, directory)))
         elif one.verdict.verdict == "not-reached":
-            ElementTree.SubElement(case, "skipped", message=one.verdict.note)
+            ElementTree.SubElement(case, "skipped", message=note)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 80rem; padding: 0 1rem; }
-table { border-collapse: collapse; width: 100%; }
-td, th { padding: .2rem .6rem; text-align: left; vertical-align: top; }
-tr:nth-child(even) { background: #8881; } .first td { background: #f802; font-weight: 600; }
-.verdict { font-weight: 700; } code { font-size: .9em; } section { margin: 2.5rem 0; }
-td.line { font: 12px/1.4 ui-monospace, monospace; width: 50%; overflow-wrap: anywhere; }
-"""
-
-
-def page(explored: Explored) -> str:
-    """Each finding as a story in two columns, without the fault and with it; the first difference is marked."""
-    findings = "".join(_story(explored, one) for one in explored.findings) or "<p>No finding.</p>"
-    counts = document(explored)["summary"]
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{count}</td></tr>" for name, count in counts.items())
-    return (
-        f'<!doctype html><html lang="en"><meta charset="utf-8"><title>rampsim explore</title><style>{STYLE}</style>'
-        f"<h1>rampsim explore</h1><p><code>{escape(' '.join(explored.settings.command))}</code>, "
-        f"plan {explored.settings.plan}, seed {explored.settings.seed}</p><table>{rows}</table>{findings}</html>\n"
-    )
-
-
-def _story(explored: Explored, one: Judged) -> str:
-    before = [_line(row) for row in explored.baselines[one.run.test].evidence["timeline"]]
-    after = [_line(row) for row in one.timeline]
-    first = next((n for n, (left, right) in enumerate(zip_longest(before, after)) if left != right), None)
-    rows = "".join(
-        f'<tr{" class=first" if number == first else ""}><td class="line">{escape(left or "")}</td>'
-        f'<td class="line">{escape(right or "")}</td></tr>'
-        for number, (left, right) in enumerate(zip_longest(before, after))
-    )
-    command = f"rampsim explore --replay {one.run.id} -- {' '.join(explored.settings.command)}"
-    return (
-        f'<section id="{escape(one.run.id)}"><h2><span class="verdict">{escape(one.verdict.verdict)}</span> '
-        f"{escape(one.run.test)}</h2><p>{escape(one.run.fault)} at {escape(one.run.site)}; the test {one.outcome}. "
-        f"{escape(one.verdict.note)}</p><p><code>{escape(command)}</code></p>"
-        f"<table><tr><th>Without the fault</th><th>With it</th></tr>{rows}</table></section>"
-    )
-
-
-def _line(row: Sequence[str]) -> str:
-    at, _, text = row
-    return f"{at[5:19].replace('T', ' ')} {text}"
+def _told(explored: Explored, one: Judged, directory: Path) -> Iterator[str]:
+    """A finding in lines: what happened, what to do, and the story with the fault."""
+    advice = ADVICE[one.run.fault]
+    yield from (one.verdict.note, *(line.note for line in one.books if line.note != one.verdict.note))
+    yield from ("", advice.means, f"{advice.mend} ({advice.clause})", "")
+    yield from (replay_line(explored.settings, one.run.id, directory), "")
+    yield from (f"{at} {text}" for at, _, text in one.timeline)

@@ -1,0 +1,56 @@
+"""How far an exploration is, for whoever waits: a line that changes at a terminal, else a line for each tenth of it."""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import click
+
+_EVERY_SECONDS = 0.2
+_CLEAR = "\r\x1b[K"
+
+
+class Progress:
+    """Counts runs and findings, and tells of them on standard error."""
+
+    def __init__(self) -> None:
+        self._live = sys.stderr.isatty()
+        self._total = self._done = self._found = 0
+        self._begun = self._shown = 0.0
+
+    def begin(self, total: int) -> None:
+        """So many runs are to be made."""
+        self._total, self._begun = total, time.monotonic()
+
+    def found(self, text: str) -> None:
+        """Something was found, told at once in a line."""
+        self._found += 1
+        click.echo(f"{_CLEAR if self._live else ''}found: {text}", err=True)
+
+    def ran(self) -> None:
+        """One more run is done."""
+        self._done += 1
+        now = time.monotonic()
+        if self._live:
+            if self._done < self._total and now - self._shown < _EVERY_SECONDS:
+                return
+            self._shown = now
+            click.echo(f"{_CLEAR}{self._text(now)}", nl=False, err=True)
+        elif self._done * 10 // self._total > (self._done - 1) * 10 // self._total:
+            click.echo(self._text(now), err=True)
+
+    def end(self) -> None:
+        """Nothing more comes: the line goes."""
+        if self._live:
+            click.echo(_CLEAR, nl=False, err=True)
+
+    def _text(self, now: float) -> str:
+        found = f", {self._found} finding{'' if self._found == 1 else 's'}" if self._found else ""
+        left = (now - self._begun) / self._done * (self._total - self._done)
+        ahead = f", about {_lasting(left)} left" if self._done < self._total else ""
+        return f"{self._done} of {self._total} runs{found}{ahead}"
+
+
+def _lasting(seconds: float) -> str:
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

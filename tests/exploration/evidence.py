@@ -1,0 +1,51 @@
+"""What is known of a run without faults that has a site for every class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from simulator.exploration.sites import Document
+
+_SPENDS = {"symbol": "USDC", "network": "CELO"}
+
+
+def call(operation: str, path: str, **more: Any) -> Document:
+    """A call as `evidence` tells of it."""
+    usual = {"method": "POST", "status": 201, "token": operation != "create_token", "keyed": True, "of_kit": False}
+    return {"operation": operation, "path": path, **usual, "network": "celo", "spends": None, **more}
+
+
+def delivery(event: str, **more: Any) -> Document:
+    """A delivery as `evidence` tells of it."""
+    return {"type": event, "by_call": True, "has_later_end": True, **more}
+
+
+def transaction(kind: str, **more: Any) -> Document:
+    """A transaction as `evidence` tells of it."""
+    usual = {"id": f"txn_{kind}", "type": kind, "status": "completed", "reference": "A-1", "destination": "somewhere"}
+    return {
+        **usual,
+        "amount": "5",
+        "currency": "USDC",
+        "holds": False,
+        "due": "5.00",
+        "asset": "USDC",
+        "memo": None,
+        **more,
+    }
+
+
+EVERYTHING: Document = {
+    "calls": [
+        call("create_token", "/auth/token", keyed=False),
+        call("create_quote", "/quotes"),
+        call("confirm_quote", "/quotes/qt_1/confirm"),
+        call("send", "/wallet/send", spends=_SPENDS),
+        call("create_recurring_payment", "/recurring-payments", spends=_SPENDS),
+        call("activate_recurring_payment", "/recurring-payments/rp_1/activate"),
+    ],
+    "deliveries": [delivery("transaction.processing"), delivery("transaction.completed", has_later_end=False)],
+    "transactions": [transaction("onramp"), transaction("offramp"), transaction("buy")],
+    "standing": [],
+    "timeline": [],
+}
