@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Generator
 
 from simulator.kernel.dataclass import dataclass
@@ -78,14 +79,14 @@ def exchange(link: Link, keys: Keys) -> str:
         answer = client.post(_SIGN_IN, json={"public_key": keys.public_key, "secret_key": keys.secret_key})
     token = _member(answer, "access_token")
     if token is None:
-        raise error_of(answer.status_code, json_of(answer))
+        raise error_of(answer.status_code, parsed(answer.content))
     return token
 
 
-def json_of(answer: httpx.Response) -> object:
-    """The parsed body; None where it is no JSON."""
+def parsed(text: bytes) -> object:
+    """A body; None where it is no JSON."""
     try:
-        body: object = answer.json()
+        body: object = json.loads(text)
     except ValueError:
         return None
     return body
@@ -93,7 +94,7 @@ def json_of(answer: httpx.Response) -> object:
 
 def _member(answer: httpx.Response, *path: str) -> str | None:
     """A text inside an answer, None where there is none."""
-    found = json_of(answer)
+    found = parsed(answer.content)
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None
     return found if isinstance(found, str) else None

@@ -1,14 +1,15 @@
-"""A server that is reached over HTTP: one pool of connections for the control calls and all clients of its worlds."""
+"""A server that is reached over HTTP: connections for control calls, and one pool for all clients of its worlds."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import cached_property
 from typing import Any
+from urllib.parse import urlencode
 
 from simulator.address import CONTROL_BASE, DEFAULT_URL
-from simulator.testing.clients import json_of
-from simulator.testing.errors import SimulatorError, Unreachable, error_of, is_told, missing
+from simulator.testing.clients import parsed
+from simulator.testing.connections import Connections
+from simulator.testing.errors import SimulatorError, error_of, is_told, missing
 from simulator.testing.link import content_of, query_of
 from simulator.testing.loop_thread import is_handling
 
@@ -18,7 +19,6 @@ except ImportError as error:
     raise missing("httpx", "The test kit") from error
 
 __tracebackhide__ = is_told
-_CONNECT_SECONDS = 5.0
 _KEPT_SECONDS = 30.0
 """Less than a server lets a connection wait for its next request."""
 
@@ -39,22 +39,11 @@ class HttpLink:
         limits = httpx.Limits(max_connections=None, max_keepalive_connections=None, keepalive_expiry=_KEPT_SECONDS)
         self._pool = httpx.HTTPTransport(verify=secure, trust_env=False, limits=limits)
         self._secure = secure
-        self._headers = {"Authorization": f"Bearer {token}"} if token else None
-        self._calls = self._control_client(self._pool)
-
-    def _control_client(self, transport: httpx.BaseTransport) -> httpx.Client:
-        return httpx.Client(
-            base_url=self.url + CONTROL_BASE, transport=transport, trust_env=False, headers=self._headers
-        )
-
-    @cached_property
-    def _calls_back(self) -> httpx.Client:
-        """For who handles a webhook. A server waits for webhooks, but not for one whose receiver may be calling.
-
-        It knows him by his connection, which is newer than the webhook: here every call has its own.
-        """
-        limits = httpx.Limits(max_connections=None, max_keepalive_connections=0)
-        return self._control_client(httpx.HTTPTransport(verify=self._secure, trust_env=False, limits=limits))
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._calls = Connections(self.url)
+        # For who handles a webhook. A server waits for webhooks, but not for one whose receiver may be calling: it
+        # knows him by his connection, which is newer than the webhook.
+        self._calls_back = Connections(self.url, keeps=False)
 
     def control(
         self,
@@ -71,25 +60,23 @@ class HttpLink:
         content, sent = content_of(body)
         if world:
             sent["X-Simulator-World"] = world
-        client = self._calls_back if is_handling.get() else self._calls
-        try:
-            response = client.request(
-                method,
-                path,
-                content=content,
-                params=query_of(query),
-                headers={**sent, **(headers or {})},
-                timeout=httpx.Timeout(timeout_seconds, connect=_CONNECT_SECONDS),
-            )
-        except httpx.TransportError as error:
-            raise Unreachable(self.url, str(error) or type(error).__name__) from None
-        if response.is_success and not response.content:
+        connections = self._calls_back if is_handling.get() else self._calls
+        asked = urlencode(query_of(query))
+        response = connections.call(
+            method,
+            f"{CONTROL_BASE}{path}?{asked}" if asked else CONTROL_BASE + path,
+            content,
+            {**self._headers, **sent, **(headers or {})},
+            timeout_seconds,
+        )
+        is_success = 200 <= response.status < 300
+        if is_success and not response.body:
             return None
-        if response.is_success and response.headers.get("Content-Type", "").startswith("application/yaml"):
-            return response.text
-        answer = json_of(response)
-        if not response.is_success or answer is None:
-            raise error_of(response.status_code, answer)
+        if is_success and response.kind.startswith("application/yaml"):
+            return response.body.decode()
+        answer = parsed(response.body)
+        if not is_success or answer is None:
+            raise error_of(response.status, answer)
         return answer
 
     def transport(self) -> httpx.BaseTransport:
@@ -103,3 +90,4 @@ class HttpLink:
 
     def close(self) -> None:
         self._calls.close()
+        self._pool.close()
