@@ -80,7 +80,7 @@ def explore(
         fail(["--prove tells whether a patch mends a finding: name the finding with --replay"], EXIT_USAGE)
     try:
         found = None if replay is None else report.read_finding(replay, out)
-        known = frozenset() if baseline is None else frozenset(report.known_findings(baseline))
+        known = {} if baseline is None else report.known_findings(baseline)
     except report.NoFinding as error:
         fail([str(error)], EXIT_USAGE)
     settings = Settings(
@@ -111,9 +111,9 @@ def explore(
     finally:
         heard.progress.end()
     if replay is None:
-        report.write(explored, out)
+        report.write(explored, out, known)
     click.echo(report.readable(explored, out, known), nl=False)
-    if any(one.run.id not in known for one in explored.findings):
+    if report.Compared.of(explored, known).new:
         raise SystemExit(EXIT_REFUSED)
 
 

@@ -27,6 +27,7 @@ from simulator.exploration.running import (
     Crew,
     PytestRunner,
     Result,
+    StopExploring,
     SuiteBroken,
     Task,
     executable,
@@ -103,6 +104,7 @@ class Hears(NamedTuple):
 
 def explore(settings: Settings, hears: Hears) -> Explored:
     """Explore a suite. SuiteBroken when it fails without faults, StopExploring when what was given does not work."""
+    begun = time.monotonic()
     with crew_of(settings) as (crew, tests):
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
@@ -114,8 +116,15 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         else:
             planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
             seconds = {test: one.seconds for test, one in baselines.items()}
-            chosen = plans.within(planned, seconds, crew.size, settings.budget)
+            spent = time.monotonic() - begun
+            budget = None if settings.budget is None else settings.budget - spent
+            chosen = plans.within(planned, seconds, crew.size, budget)
             left_out = len(planned) - len(chosen)
+            if left_out and not chosen:
+                raise StopExploring(
+                    f"--budget: the tests took {spent:.0f} s without faults, and no run fits into what is left of "
+                    f"{settings.budget:g} s: give it more"
+                )
             hears.planned(len(chosen), plans.expected_seconds(chosen, seconds, crew.size), left_out)
         judged = _own_faults(baselines) if settings.replay is None or settings.replay.fault == plans.NONE else []
         for one in judged:

@@ -52,13 +52,18 @@ def runs_of(baselines: Mapping[str, Document], plan: str, classes: Sequence[str]
 
 def _id(*parts: str) -> str:
     """A name for a run that stays the same as long as test, fault and site do."""
-    return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode()).hexdigest()[:8]}"
+    return f"{parts[1]}-{hashlib.sha256('|'.join(parts).encode('utf-8', 'surrogatepass')).hexdigest()[:8]}"
 
 
 def expected_seconds(runs: Sequence[Run], seconds: Mapping[str, float], workers: int) -> float:
     """How long runs take, by how long their tests did without faults. Those that wait do so beside the others."""
-    works = sum(seconds[run.test] for run in runs) / workers
-    waits = sum(CLASSES[run.fault].seconds for run in runs) / waiting(workers)
+    works = sum(seconds[run.test] for run in runs)
+    return _lasting(works, sum(CLASSES[run.fault].seconds for run in runs), workers)
+
+
+def _lasting(works: float, waits: float, workers: int) -> float:
+    """How long it takes so many seconds of work and of waiting."""
+    works, waits = works / workers, waits / waiting(workers)
     return works + waits if workers == 1 else max(works, waits)
 
 
@@ -79,7 +84,11 @@ def without_fault(test: str) -> Run:
 
 
 def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budget: float | None) -> list[Run]:
-    """The runs that a budget of seconds allows, those first that cover what no run before them does; in their order."""
+    """The runs that a budget of seconds allows, in their order; never more than is expected to fit.
+
+    Each class comes first, then each class at each operation, event type or type of transaction, then so in each test;
+    what does not fit any more makes room for what does.
+    """
     if budget is None:
         return list(runs)
     seen: set[tuple[str, ...]] = set()
@@ -90,8 +99,11 @@ def within(runs: Sequence[Run], seconds: Mapping[str, float], workers: int, budg
         ranked.append((sum(step in seen for step in steps), number))
         seen.update(steps)
     chosen: list[int] = []
+    works = waits = 0.0
     for _, number in sorted(ranked):
-        if expected_seconds([runs[one] for one in (*chosen, number)], seconds, workers) > budget:
-            break
-        chosen.append(number)
+        run = runs[number]
+        more_works, more_waits = works + seconds[run.test], waits + CLASSES[run.fault].seconds
+        if _lasting(more_works, more_waits, workers) <= budget:
+            works, waits = more_works, more_waits
+            chosen.append(number)
     return [runs[number] for number in sorted(chosen)]

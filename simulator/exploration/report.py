@@ -6,15 +6,16 @@ import json
 import re
 import shlex
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 from xml.etree import ElementTree
 
 from simulator.exploration.exploring import Explored, Judged, Settings, sites_in
 from simulator.exploration.judging import VERDICTS, Problem
 from simulator.exploration.mending import ADVICE
 from simulator.exploration.page import page
-from simulator.exploration.plans import Run
+from simulator.exploration.plans import Run, without_fault
 from simulator.exploration.receipt import receipt, verdicts
 from simulator.version import __version__
 from simulator.wire.json import JsonObject
@@ -22,6 +23,10 @@ from simulator.wire.yaml_text import yaml_text
 
 _HEAD = "# explore: "
 """Before what a replay needs beyond the scenario, in the first line of a finding."""
+
+
+NOTHING: Mapping[str, str] = {}
+"""Where no findings are known."""
 
 
 class NoFinding(Exception):
@@ -79,8 +84,11 @@ def _book(line: Problem) -> JsonObject:
     }
 
 
-def write(explored: Explored, directory: Path) -> None:
-    """All files, into a directory that is made where it is not there; findings that it has from an earlier time go."""
+def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) -> None:
+    """All files, into a directory that is made where it is not there; findings that it has from an earlier time go.
+
+    `known`: findings of an earlier report, which are no failures of JUnit.
+    """
     findings = directory / "findings"
     findings.mkdir(parents=True, exist_ok=True)
     for old in sorted(findings.glob("*.yaml")):
@@ -91,7 +99,7 @@ def write(explored: Explored, directory: Path) -> None:
     report = document(explored)
     replays = {one.run.id: replay_line(explored.settings, one.run.id, directory) for one in explored.findings}
     _put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    _put(directory / "junit.xml", junit(explored, directory))
+    _put(directory / "junit.xml", junit(explored, directory, Compared.of(explored, known).new))
     _put(directory / "report.html", page(explored, report, summed(explored), replays))
 
 
@@ -146,26 +154,61 @@ def read_finding(given: str, directory: Path) -> Run:
         raise NoFinding(f"the first line of {path} cannot be read") from None
 
 
-def known_findings(path: Path) -> set[str]:
-    """The findings of an earlier report. NoFinding for a file that is none."""
+def known_findings(path: Path) -> dict[str, str]:
+    """The verdicts of the findings of an earlier report, by their ids. NoFinding for a file that is none."""
     try:
-        return set(json.loads(path.read_text("utf-8"))["findings"])
+        report = json.loads(path.read_text("utf-8"))
+        verdicts_then = {row["id"]: str(row["verdict"]) for row in report["runs"]}
+        return {str(name): verdicts_then[name] for name in report["findings"]}
     except (OSError, ValueError, KeyError, TypeError):
         raise NoFinding(f"{path} is no report.json of explore") from None
+
+
+class Compared(NamedTuple):
+    """What is otherwise than in an earlier report: findings by their ids.
+
+    `new`: those that it does not have, or not as grave. `gone`: run again, and no finding any more. `unseen`: not run.
+    """
+
+    new: Sequence[str]
+    gone: Sequence[str]
+    unseen: Sequence[str]
+
+    @classmethod
+    def of(cls, explored: Explored, known: Mapping[str, str]) -> Compared:
+        now = {one.run.id: one.verdict.verdict for one in explored.findings}
+        looked = {one.run.id for one in explored.judged}
+        # A run without faults is told of only where the books are wrong.
+        looked |= {without_fault(test).id for test in explored.baselines}
+        new = [name for name in now if name not in known or _rank(now[name]) < _rank(known[name])]
+        gone = [name for name in known if name not in now and name in looked]
+        return cls(new, gone, [name for name in known if name not in looked])
+
+    @property
+    def said(self) -> Iterator[str]:
+        """In sentences, but for the new ones."""
+        for names, what in ((self.gone, "gone"), (self.unseen, "not looked at by this plan")):
+            if names:
+                many = f"{len(names)} known findings are" if len(names) > 1 else "1 known finding is"
+                yield f"{many} {what}: {', '.join(names)}"
+
+
+def _rank(verdict: str) -> int:
+    return VERDICTS.index(verdict) if verdict in VERDICTS else len(VERDICTS)
 
 
 # For people
 
 
-def readable(explored: Explored, out: Path, known: frozenset[str] = frozenset()) -> str:
-    """The findings, the worst first, and what became of all runs."""
+def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) -> str:
+    """The findings, the worst first, and what became of all runs. `known`: findings of an earlier report."""
     lines: list[str] = []
     for test, baseline in explored.baselines.items():
         if baseline.difference:
             lines.append(f"unsteady: {test} differs from itself without faults. {baseline.difference}")
     for one in explored.findings:
         verdict = one.verdict
-        new = "" if not known or one.run.id not in known else ", known already"
+        new = _known(one, known)
         lines += [
             "",
             f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{new})",
@@ -181,7 +224,15 @@ def readable(explored: Explored, out: Path, known: frozenset[str] = frozenset())
             f"  replay  {replay_line(explored.settings, one.run.id, out)}",
         ]
     told = f"{summed(explored)} More in {out / 'report.html'}"
-    return _plain("\n".join([*lines, "", *_table(explored), "", told, _receipt(explored), ""]))
+    compared = Compared.of(explored, known).said if known else ()
+    return _plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
+
+
+def _known(one: Judged, known: Mapping[str, str]) -> str:
+    before, now = known.get(one.run.id), one.verdict.verdict
+    if before is None:
+        return ", new" if known else ""
+    return ", known already" if before == now else f", known as {before}"
 
 
 def _receipt(explored: Explored) -> str:
@@ -219,19 +270,25 @@ def summed(explored: Explored) -> str:
     return f"{runs} run{'' if runs == 1 else 's'}, {found or 'no'} finding{'' if found == 1 else 's'}.{left}"
 
 
-def junit(explored: Explored, directory: Path) -> str:
-    """One test case for each run: a finding is a failure that tells its story, what is not reached is skipped."""
+def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
+    """One test case for each run: a finding that is new is a failure that tells its story.
+
+    Findings that are known, and what is not reached, are skipped.
+    """
     suite = ElementTree.Element("testsuite", name="rampsim explore", tests=str(len(explored.judged)))
-    skipped = sum(one.verdict.verdict == "not-reached" for one in explored.judged)
-    for name, count in (("failures", len(explored.findings)), ("errors", 0), ("skipped", skipped)):
-        suite.set(name, str(count))
+    not_reached = sum(one.verdict.verdict == "not-reached" for one in explored.judged)
+    skipped = not_reached + len(explored.findings) - len(new)
+    for attribute, count in (("failures", len(new)), ("errors", 0), ("skipped", skipped)):
+        suite.set(attribute, str(count))
     for one in explored.judged:
         name = f"{one.run.fault} {one.run.site}".strip()
         case = ElementTree.SubElement(suite, "testcase", classname=_plain(one.run.test), name=_plain(name))
         note = _plain(one.verdict.note)
-        if one.verdict.is_finding:
+        if one.run.id in new:
             failure = ElementTree.SubElement(case, "failure", type=one.verdict.verdict, message=note)
             failure.text = _plain("\n".join(_told(explored, one, directory)))
+        elif one.verdict.is_finding:
+            ElementTree.SubElement(case, "skipped", message=f"known already: {one.verdict.verdict}, {note}")
         elif one.verdict.verdict == "not-reached":
             ElementTree.SubElement(case, "skipped", message=note)
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)

@@ -12,27 +12,19 @@ _SPENDS = {"symbol": "USDC", "network": "CELO"}
 def call(operation: str, path: str, **more: Any) -> Document:
     """A call as `evidence` tells of it."""
     usual = {"method": "POST", "status": 201, "token": operation != "create_token", "keyed": True, "of_kit": False}
-    return {"operation": operation, "path": path, **usual, "network": "celo", "spends": None, **more}
+    return {"world": "1", "operation": operation, "path": path, **usual, "network": "celo", "spends": None, **more}
 
 
 def delivery(event: str, **more: Any) -> Document:
     """A delivery as `evidence` tells of it."""
-    return {"type": event, "by_call": True, "has_later_end": True, **more}
+    return {"world": "1", "type": event, "by_call": True, "has_later_end": True, **more}
 
 
 def transaction(kind: str, **more: Any) -> Document:
     """A transaction as `evidence` tells of it."""
-    usual = {"id": f"txn_{kind}", "type": kind, "status": "completed", "reference": "A-1", "destination": "somewhere"}
-    return {
-        **usual,
-        "amount": "5",
-        "currency": "USDC",
-        "holds": False,
-        "due": "5.00",
-        "asset": "USDC",
-        "memo": None,
-        **more,
-    }
+    usual = {"world": "1", "id": f"txn_{kind}", "type": kind, "status": "completed", "shown": {"status": "completed"}}
+    money = {"amount": "5", "currency": "USDC", "holds": False, "due": "5.00", "asset": "USDC", "memo": None}
+    return {**usual, **money, "reference": "A-1", "destination": "somewhere", **more}
 
 
 EVERYTHING: Document = {
