@@ -350,10 +350,16 @@ class Simulator:
         world.journal.requests_dropped += state.requests_dropped
         return world
 
-    def restore(self, state: WorldState, world_id: str) -> World:
-        """Put this state in place of a world, keys and tokens included; WorldExists as `register`."""
-        world = self.from_state(state, world_id)
-        self.register(world, dataclasses.replace(state.blueprint, id=world_id, keys_of=state.keys_of))
+    def restore(self, state: WorldState, world_id: str, keys_of: str | None = None) -> World:
+        """Put this state in place of a world, keys and tokens included; WorldExists as `register`.
+
+        With `keys_of` its keys are derived from that anew, and it has no tokens.
+        """
+        if keys_of is None:
+            world = self.from_state(state, world_id)
+        else:
+            world = self._rekeyed(state, world_id, keys_of, lambda world: None)
+        self.register(world, dataclasses.replace(state.blueprint, id=world_id, keys_of=world.keys_of))
         return world
 
     def fork(
@@ -364,22 +370,29 @@ class Simulator:
         *,
         prepare: Callable[[World], None],
         replace: bool,
+        keys_of: str = "",
     ) -> World:
         """Make a new world that begins in this state, with keys of its own and no tokens; WorldExists.
 
         With another seed, what is drawn from now on differs. `prepare` changes the world before it lives, inside a
-        change; what it raises leaves everything as it was. `replace` as in `create_world`.
+        change; what it raises leaves everything as it was. `replace` as in `create_world`, `keys_of` as in a
+        `Blueprint`.
         """
         self._require_free(world_id, replace)
         seed = state.seed if seed is None else seed
-        world = self.from_state(dataclasses.replace(state, keys_of=world_id, seed=seed), world_id)
+        world = self._rekeyed(dataclasses.replace(state, seed=seed), world_id, keys_of or world_id, prepare)
+        self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=keys_of))
+        return world
+
+    def _rekeyed(self, state: WorldState, world_id: str, keys_of: str, prepare: Callable[[World], None]) -> World:
+        """A world in this state with keys derived anew, and no tokens."""
+        world = self.from_state(dataclasses.replace(state, keys_of=keys_of), world_id)
         with world.change(Cause("start", "fork")):
             auth.rekey(world)
             webhooks.set_up_keys(world)
             prepare(world)
         world.store.forget_places()  # the old keys are deleted from tables that have a row for every resource
         bound_journal(world)
-        self._begin(world, dataclasses.replace(state.blueprint, id=world_id, seed=seed, keys_of=""))
         return world
 
     def world_of(self, credential: str) -> World | None:
@@ -391,7 +404,12 @@ class Simulator:
     def draw_seed() -> int:
         return random.SystemRandom().getrandbits(32)
 
-    def draw_world_id(self) -> str:
-        while (world_id := f"w_{random.SystemRandom().getrandbits(48):012x}") in self.worlds:
+    def draw_world_id(self, prefix: str = "w_") -> str:
+        while (world_id := f"{prefix}{random.SystemRandom().getrandbits(48):012x}") in self.worlds:
             pass
         return world_id
+
+    @staticmethod
+    def draw_keys_of(world_id: str) -> str:
+        """What the keys of a world are derived from where nobody is to work them out from its id and seed."""
+        return f"{world_id}~{random.SystemRandom().getrandbits(128):032x}"

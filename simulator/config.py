@@ -50,6 +50,7 @@ class Config:
     seed: int = 1
     scenarios: tuple[str, ...] | None = None
     control_token: str | None = None
+    control_tokens: Path | None = None
     allowed_hosts: tuple[str, ...] = ()
     idle_seconds: float = 60.0
     request_seconds: float = 30.0
@@ -74,6 +75,7 @@ def make_config(
     idle_timeout: str,
     request_timeout: str,
     state: str | None = None,
+    control_tokens: str | None = None,
     assume: tuple[str, ...] = (),
     store: str | None = None,
 ) -> Config:
@@ -89,7 +91,7 @@ def make_config(
     speed = _rate(rate, problems)
     now_ms = _now(now, problems)
     token = (control_token or "").strip()
-    if not is_loopback and not token:
+    if not is_loopback and not token and not control_tokens:
         problems.append(
             f"--host {host} is reachable from other machines, so the control interface needs a token: "
             "set --control-token or SIMULATOR_CONTROL_TOKEN, or listen on 127.0.0.1"
@@ -113,7 +115,8 @@ def make_config(
         raise ConfigError(problems)
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
-        allowed_hosts, idle_seconds, request_seconds, Path(state) if state else None, validated, store or None,
+        Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
+        Path(state) if state else None, validated, store or None,
     )  # fmt: skip
 
 

@@ -15,8 +15,8 @@ from simulator.address import CONTROL_BASE
 from simulator.assembly import DEFAULT_SCENARIOS, Blueprint, Inherited, Simulator
 from simulator.config import Config, ConfigError
 from simulator.contract import serving
+from simulator.control import access, documents, insight, rows, token_files
 from simulator.control import app as control
-from simulator.control import documents, insight, rows
 from simulator.courier import transport as transports
 from simulator.courier.courier import wall_clock_ms
 from simulator.durable import opening
@@ -56,7 +56,9 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         settings=config.settings,
         at_wall_time=config.clock == "real" and config.now_ms is None,
     )
-    runtime = Runtime(simulator, transport, masker=Masker([config.control_token] if config.control_token else []))
+    on_loopback = is_loopback(config.host)
+    tokens, known = _tokens(config, on_loopback)
+    runtime = Runtime(simulator, transport, masker=Masker(known))
 
     def make_default() -> None:
         if config.state is not None:
@@ -71,24 +73,39 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         make_default()
     else:
         opening.keep(runtime, config.store, make_default)
-    on_loopback = is_loopback(config.host)
-    token = None if on_loopback else config.control_token  # on loopback it is open
     return application_of(
         runtime,
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
         limits=ConnectionLimits(config.idle_seconds, config.request_seconds),
-        token=token,
+        tokens=tokens,
     )
 
 
+def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, list[str]]:
+    """The control tokens of a server, None where it asks for none, and the texts of all that it was told.
+
+    One token alone is not asked for on loopback. ConfigError for a file that does not tell what it should.
+    """
+    if config.control_tokens is None and (on_loopback or config.control_token is None):
+        return None, [config.control_token] if config.control_token else []
+    try:
+        return token_files.tokens_of(config.control_token, config.control_tokens)
+    except token_files.BadTokens as error:
+        raise ConfigError([f"--control-tokens: {problem}" for problem in error.problems]) from None
+
+
 def application_of(
-    runtime: Runtime, *, hosts: Hosts | None = None, limits: ConnectionLimits | None = None, token: str | None = None
+    runtime: Runtime,
+    *,
+    hosts: Hosts | None = None,
+    limits: ConnectionLimits | None = None,
+    tokens: access.Tokens | None = None,
 ) -> Application:
-    """The application around worlds that are there already. `token`: what control calls must bring along."""
+    """The application around worlds that are there already. `tokens`: one of which control calls must bring along."""
 
     def control_interface() -> Steering:
         pages = (*serving.CONTRACT_ROWS, *dashboard.DASHBOARD_ROWS, *serving.PAGE_ROWS, *insight.PAGE_ROWS)
-        return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, token=token)
+        return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, tokens=tokens)
 
     return Application(
         runtime, [Route("/", _Home())], steering=_MadeLate(control_interface), hosts=hosts, limits=limits

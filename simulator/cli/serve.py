@@ -48,6 +48,11 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 @_option("--control-token", "Token that the control interface asks for.")
 @_option(
+    "--control-tokens",
+    "File of control tokens, each with a name and the worlds that it is for; asked for on loopback too.",
+    metavar="FILE",
+)
+@_option(
     "--allowed-host",
     "Further name that a server on a loopback address answers to, for example host.docker.internal; repeatable.",
     multiple=True,
@@ -82,8 +87,9 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    state: str | None, store: str | None, control_token: str | None, allowed_host: tuple[str, ...], idle_timeout: str,
-    request_timeout: str, assume: tuple[str, ...], end_with_stdin: bool, **settings: Any,
+    state: str | None, store: str | None, control_token: str | None, control_tokens: str | None,
+    allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
+    end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
     """Serve until interrupted.
 
@@ -99,7 +105,8 @@ def serve(
         try:
             config = make_config(
                 host=host, port=port, clock=clock, rate=rate, now=now, seed=seed,
-                scenarios=names if scenario else None, control_token=control_token, settings=settings,
+                scenarios=names if scenario else None, control_token=control_token,
+                control_tokens=control_tokens, settings=settings,
                 is_loopback=is_loopback(host), allowed_hosts=allowed_host,
                 idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
                 assume=assume, store=store,

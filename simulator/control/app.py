@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import secrets
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from math import inf
@@ -15,6 +14,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from simulator.address import CONTROL_BASE
+from simulator.control.access import EVERYBODY, NOBODY, Access, Tokens
 from simulator.control.journal import ControlJournal
 from simulator.control.lookups import Lookups
 from simulator.control.operation import ControlAnswer, ControlCall, ControlOperation, Raw
@@ -54,7 +54,7 @@ PAGE_POLICY = {
 class ControlInterface:
     """The control interface: who may call, and what every call has in common.
 
-    Bound to loopback it is open to loopback `Host`s and the server's own `Origin`; bound elsewhere it needs `token`.
+    Bound to loopback it is open to loopback `Host`s and the server's own `Origin`; with `tokens` it needs one of them.
     """
 
     def __init__(
@@ -63,11 +63,11 @@ class ControlInterface:
         rows: Iterable[ControlOperation],
         *,
         hosts: Hosts | None = None,
-        token: str | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         self._runtime = runtime
         self._hosts = hosts or Hosts()
-        self._token = token
+        self._tokens = tokens
         self._journal = ControlJournal()
         self._lookups = Lookups()
         self._rows = {row.name: row for row in rows}
@@ -76,11 +76,11 @@ class ControlInterface:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a call by ASGI."""
         try:
-            row, variables = self._admitted(scope)
+            row, variables, access = self._admitted(scope)
         except ApiError as error:
             await write(scope, receive, send, await self._masked(_refusal(error)))
             return
-        way = _ControlWay(self, scope, row, variables)
+        way = _ControlWay(self, scope, row, variables, access)
         way.begin(*await read_body(receive, row.max_bytes))
         await way.rest(scope, receive, send)
 
@@ -92,16 +92,17 @@ class ControlInterface:
         if _header(scope, b"x-forwarded-proto") is not None:
             return None
         try:
-            row, variables = self._admitted(scope)
+            row, variables, access = self._admitted(scope)
         except ApiError:
             return None
-        return _ControlWay(self, scope, row, variables)
+        return _ControlWay(self, scope, row, variables, access)
 
     async def answer(
         self,
         scope: Scope,
         row: ControlOperation,
         variables: Mapping[str, str],
+        access: Access,
         body: bytes,
         is_whole: bool,
         gone: asyncio.Future[None],
@@ -109,7 +110,7 @@ class ControlInterface:
         """Answer a call that may be made; `is_whole`: nothing of its body was cut off."""
         call: ControlCall | None = None
         try:
-            call = self._call(scope, row, variables, gone)
+            call = self._call(scope, row, variables, access, gone)
             if not row.open:
                 call.check_environment()
             call.sent, call.is_whole = body, is_whole
@@ -131,13 +132,15 @@ class ControlInterface:
         outgoing.body = await in_pieces(outgoing.body, self._runtime.masker.answer)
         return outgoing
 
-    def _admitted(self, scope: Scope) -> tuple[ControlOperation, Mapping[str, str]]:
-        """The row of a request that may be made, and the variables of its path; nothing of the body is read yet."""
+    def _admitted(self, scope: Scope) -> tuple[ControlOperation, Mapping[str, str], Access]:
+        """The row of a request that may be made, the variables of its path, and what its token reaches.
+
+        Nothing of the body is read yet.
+        """
         path, method = route_path(scope), scope["method"]
         rows, variables = self._router.find(path.removeprefix(CONTROL_BASE)) or ({}, {})
         row = rows.get("GET" if method == "HEAD" else method)
-        if row is None or not row.open:
-            self._admit(scope)
+        access = self._admit(scope) if row is None or not row.open else self._known(scope)
         if not rows:
             raise ApiError("not_found", f"There is no path {path}.")
         if row is None:
@@ -150,10 +153,15 @@ class ControlInterface:
             )
         if not row.takes_webhooks and _header(scope, SIGNATURE_HEADER) is not None:
             raise ApiError("forbidden", "A webhook cannot steer the simulator; point it at an inbox or a receiver.")
-        return row, variables
+        return row, variables, access
 
     def _call(
-        self, scope: Scope, row: ControlOperation, variables: Mapping[str, str], gone: asyncio.Future[None]
+        self,
+        scope: Scope,
+        row: ControlOperation,
+        variables: Mapping[str, str],
+        access: Access,
+        gone: asyncio.Future[None],
     ) -> ControlCall:
         incoming = head_of(scope)
         query = dict(parse_qsl(incoming.query.decode("latin-1"), keep_blank_values=True)) if incoming.query else {}
@@ -168,6 +176,8 @@ class ControlInterface:
             lookups=self._lookups,
             rows=self._rows,
             gone=gone,
+            access=access,
+            are_apart=self._tokens is not None and self._tokens.are_scoped,
             shows_keys=row.shows_keys,
             connection_opened_at=offered.get(OPENED_AT, inf),
             cut=offered.get(CUT, _no_cut),
@@ -178,8 +188,9 @@ class ControlInterface:
         if row.takes == "json":
             row.check_members(call.raw)
             call.body = parse(row.body, call.raw)
-        world = await self._up_to_date(call.world_id) if row.catches_up and not row.open else None
-        world = world or self._runtime.simulator.worlds.get(call.world_id)
+        reached = call.access.reaches(call.world_id)
+        world = await self._up_to_date(call.world_id) if reached and row.catches_up and not row.open else None
+        world = world or call.find_world(call.world_id)
         if world is not None:
             call.unanswered = self._runtime.courier.unanswered(world, call.connection_opened_at)
             call.last_entry = last_entry(world)
@@ -204,29 +215,42 @@ class ControlInterface:
                 await self._runtime.driver.bring_up_to_date(world)
         return world
 
-    def _admit(self, scope: Scope) -> None:
-        """401 without the control token where one is set; else 403 for a foreign Host or Origin."""
-        if self._token is not None:
-            scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
-            if scheme.lower() != "bearer" or not secrets.compare_digest(given.strip().encode(), self._token.encode()):
+    def _admit(self, scope: Scope) -> Access:
+        """401 without a control token where there are some; else 403 for a foreign Host or Origin."""
+        if self._tokens is not None:
+            access = self._tokens.access_of(_token(scope))
+            if access is None:
                 raise ApiError("unauthorized", "The control interface needs Authorization: Bearer <control token>.")
-            return
+            return access
         refusal = self._hosts.refusal(scope)
         if refusal is not None:
             raise ApiError("forbidden", refusal)
         origin = _header(scope, b"origin")
         if origin is not None and origin.lower() != _origin(scope).lower():
             raise ApiError("forbidden", f"The control interface answers its own pages only, not {origin[:100]!r}.")
+        return EVERYBODY
+
+    def _known(self, scope: Scope) -> Access:
+        """What the caller of an open call reaches: where some tokens are for some worlds, what his token does."""
+        if self._tokens is None or not self._tokens.are_scoped:
+            return EVERYBODY
+        return self._tokens.access_of(_token(scope)) or NOBODY
 
 
 class _ControlWay:
     """One control call: begun as soon as its body is there, and ended by ASGI where it has to wait."""
 
-    __slots__ = ("_begun", "_gone", "_interface", "_row", "_scope", "_variables")
+    __slots__ = ("_access", "_begun", "_gone", "_interface", "_row", "_scope", "_variables")
 
     def __init__(
-        self, interface: ControlInterface, scope: Scope, row: ControlOperation, variables: Mapping[str, str]
+        self,
+        interface: ControlInterface,
+        scope: Scope,
+        row: ControlOperation,
+        variables: Mapping[str, str],
+        access: Access,
     ) -> None:
+        self._access = access
         self._interface = interface
         self._scope = scope
         self._row = row
@@ -237,7 +261,9 @@ class _ControlWay:
         self._gone = asyncio.get_running_loop().create_future()
         most, row = self._row.max_bytes, self._row
         is_whole = is_whole and len(body) <= most
-        answering = self._interface.answer(self._scope, row, self._variables, body[:most], is_whole, self._gone)
+        answering = self._interface.answer(
+            self._scope, row, self._variables, self._access, body[:most], is_whole, self._gone
+        )
         self._begun = begun = Begun(answering)
         return begun.result if begun.is_done and isinstance(begun.result, Outgoing) else None
 
@@ -266,6 +292,12 @@ def _header(scope: Scope, wanted: bytes) -> str | None:
             found: str = value.decode("latin-1")
             return found
     return None
+
+
+def _token(scope: Scope) -> str:
+    """The Bearer token of a request, "" where it sends none."""
+    scheme, _, given = (_header(scope, b"authorization") or "").partition(" ")
+    return given.strip() if scheme.lower() == "bearer" else ""
 
 
 def _origin(scope: Scope) -> str:

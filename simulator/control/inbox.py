@@ -1,5 +1,8 @@
 """A built-in webhook receiver, server-wide by name: it keeps what it gets and answers the statuses set for it.
 
+On a server with tokens for some worlds every world has inboxes of its own under the same names, so that nobody sees,
+empties or fills another's; what is no delivery of a world then needs a token that reaches it.
+
 Every message belongs to a world, and goes when that world ends. Inboxes are open to everybody who reaches the server,
 so what they keep is bounded in number and bytes.
 """
@@ -14,6 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from simulator.control.access import NOBODY
 from simulator.control.operation import LIMIT, SECONDS, WHOLE, WORLD_HEADER, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.queries import wait_seconds
 from simulator.courier.courier import wall_clock_ms
@@ -135,17 +139,23 @@ class Inboxes(Watcher):
     """All inboxes of a server. One that nobody has sent to or set up is as good as empty, and is not kept."""
 
     def __init__(self) -> None:
-        self._inboxes: dict[str, Inbox] = {}
+        self._inboxes: dict[tuple[str, str], Inbox] = {}
 
-    def _of(self, call: ControlCall) -> Inbox:
-        """The inbox of a call; with the header of a world that there is not: 404."""
-        if WORLD_HEADER in call.headers:
+    def _of(self, call: ControlCall, sender: World | None = None) -> Inbox:
+        """The inbox of a call, and of who sent it; with the header of a world that there is not: 404."""
+        if sender is None and (call.are_apart or WORLD_HEADER in call.headers):
             _ = call.world
         call.runtime.watch(self)
-        return self._inboxes.get(call.path["name"]) or Inbox()
+        return self._inboxes.get(self._place(call, sender)) or Inbox()
 
-    def _enter(self, call: ControlCall, inbox: Inbox) -> None:
-        self._inboxes[call.path["name"]] = inbox
+    @staticmethod
+    def _place(call: ControlCall, sender: World | None = None) -> tuple[str, str]:
+        """The name of an inbox; of which world it is, too, where they are apart."""
+        world_id = call.world_id if sender is None else sender.id
+        return (world_id if call.are_apart else "", call.path["name"])
+
+    def _enter(self, call: ControlCall, inbox: Inbox, sender: World | None = None) -> None:
+        self._inboxes[self._place(call, sender)] = inbox
 
     def _tidy(self) -> None:
         self._inboxes = {name: inbox for name, inbox in self._inboxes.items() if inbox.is_of_use}
@@ -158,23 +168,25 @@ class Inboxes(Watcher):
 
     async def receive(self, call: ControlCall) -> Raw[InboxReceipt]:
         """Keep a message, and answer with the status that is due."""
-        inbox = self._of(call)
+        was_sent, sender = call.runtime.courier.sender_of(call.headers.get("x-signature", ""))
+        if not was_sent and call.are_apart and call.access is NOBODY:
+            why = "Here an inbox takes deliveries of its worlds; for anything else send a control token along."
+            raise ControlError(401, "unauthorized", why)
+        apart = sender if call.are_apart else None
+        inbox = self._of(call, apart)
         status = inbox.next_status()
         if inbox.set_in:
-            self._enter(call, inbox)
-        world_id = self._world_of(call)
+            self._enter(call, inbox, apart)
+        world_id = self._world_of(call, sender) if was_sent else call.world_id
         if world_id is not None:
-            self._enter(call, inbox)
+            self._enter(call, inbox, apart)
             inbox.keep(self._message(call, world_id, status))
             self._fit()
         return Raw(b"" if status in WITHOUT_BODY else b'{"received":true}', status=status)
 
     @staticmethod
-    def _world_of(call: ControlCall) -> str | None:
-        """The id of the world that a message belongs to, None when that world has ended."""
-        was_sent, world = call.runtime.courier.sender_of(call.headers.get("x-signature", ""))
-        if not was_sent:
-            return call.world_id
+    def _world_of(call: ControlCall, world: World | None) -> str | None:
+        """The id of the world that has sent a message, None when that has ended."""
         return world.id if world is not None and call.simulator.lives(world) else None
 
     @staticmethod

@@ -38,12 +38,15 @@ async def advice(call: ControlCall) -> AdviceList:
 async def _worlds(call: ControlCall) -> list[World]:
     """The world of the header, or the one in `world`, or all that live (`*`); brought up to date."""
     runtime, name = call.runtime, call.query.get("world") or ""
-    worlds = runtime.simulator.worlds
     if not name:
         return [call.world]
-    if name != EVERY_WORLD and name not in worlds:
+    if name == EVERY_WORLD:
+        call.access.require_all("`world=*` tells of all worlds of the server.")
+        found = list(runtime.simulator.worlds.values())
+    elif (one := call.find_world(name)) is not None:
+        found = [one]
+    else:
         raise wrong("world", f"there is no world {name!r}; {EVERY_WORLD} means all of them")
-    found = list(worlds.values()) if name == EVERY_WORLD else [worlds[name]]
     for world in found:
         await runtime.driver.bring_up_to_date(world)
     return found

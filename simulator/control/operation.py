@@ -28,6 +28,7 @@ from starlette.responses import Response
 from typing_extensions import TypedDict
 
 from simulator.assembly import Simulator
+from simulator.control.access import EVERYBODY, Access
 from simulator.control.lookups import Lookups
 from simulator.control.shapes import StoppedScenarios
 from simulator.courier.courier import Patience, Unanswered
@@ -69,7 +70,8 @@ class ControlCall:
     way. `shows_keys`: the answer is made to show keys. `unanswered` are the webhook attempts of its world whose
     receiver may be the caller: sent before the call came, over a connection that was opened later
     (`connection_opened_at`, in seconds of the event loop), and not answered yet. `last_entry` is the newest entry
-    of the logbook of its world's scenarios when it came. `rows` are all rows of the interface by their names.
+    of the logbook of its world's scenarios when it came. `access` is what its token reaches; `are_apart`: some
+    tokens of the server reach some worlds only. `rows` are all rows of the interface by their names.
     """
 
     runtime: Runtime
@@ -91,6 +93,8 @@ class ControlCall:
     cut: Callable[[], None] = lambda: None
     unanswered: frozenset[str] = frozenset()
     last_entry: int = 0
+    access: Access = EVERYBODY
+    are_apart: bool = False
 
     async def while_here(self, waiting: Coroutine[Any, Any, T], seconds: float) -> T:
         """Wait for something; TimeoutError when the time is over, ClientDisconnect when the client leaves first."""
@@ -118,10 +122,15 @@ class ControlCall:
         return self.world_called(self.world_id)
 
     def world_called(self, world_id: str) -> World:
-        world = self.simulator.worlds.get(world_id)
+        """The world of that id; 404 not_found when there is none, or none for the token of this call."""
+        world = self.find_world(world_id)
         if world is None:
-            raise ControlError(404, "not_found", f"There is no world {world_id!r}.")
+            raise self.access.no_world(world_id)
         return world
+
+    def find_world(self, world_id: str) -> World | None:
+        """The world of that id, None when there is none for the token of this call."""
+        return self.simulator.worlds.get(world_id) if self.access.reaches(world_id) else None
 
     @property
     def world_id(self) -> str:

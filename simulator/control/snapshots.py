@@ -135,7 +135,8 @@ async def listing(call: ControlCall) -> SnapshotList:
 def _named(call: ControlCall) -> Snapshot:
     """The snapshot of the path; its world is the one of the header, where there is a header."""
     snapshot = call.simulator.snapshots.get(call.path["id"])
-    if snapshot is None or call.headers.get(WORLD_HEADER, snapshot.state.world_id) != snapshot.state.world_id:
+    world_id = "" if snapshot is None else snapshot.state.world_id
+    if snapshot is None or call.headers.get(WORLD_HEADER, world_id) != world_id or not call.access.reaches(world_id):
         raise ControlError(404, "not_found", f"There is no snapshot {call.path['id']!r} of this world.")
     return snapshot
 
@@ -167,19 +168,23 @@ async def read_state(call: ControlCall) -> Raw[StateDocument]:
 
 
 async def write_state(call: ControlCall) -> WorldObject:
-    """Replace the world of the header by a document; with one that is refused nothing changes."""
+    """Replace the world of the header by a document; with one that is refused nothing changes.
+
+    By a token for some worlds the world keeps its own keys, whatever keys and tokens the document has.
+    """
     world = call.world
     state = await asyncio.to_thread(read_document, call.simulator, call.raw)
     if not call.simulator.lives(world):
         raise ControlError(409, "invalid_state", "The world was replaced meanwhile.")
-    return _replace_world(call, world, state)
+    return _replace_world(call, world, state, keys_of=None if call.access.is_of_all else world.keys_of)
 
 
-def _replace_world(call: ControlCall, old: World, state: WorldState) -> WorldObject:
+def _replace_world(call: ControlCall, old: World, state: WorldState, keys_of: str | None = None) -> WorldObject:
     try:
-        world = call.simulator.restore(state, old.id)
+        world = call.simulator.restore(state, old.id, keys_of)
     except WorldExists as error:
-        message = f"The world {error} holds one of these keys; delete it first."
+        holder = f"The world {error}" if call.access.reaches(str(error)) else "Another world"
+        message = f"{holder} holds one of these keys; delete it first."
         raise ControlError(409, "already_exists", message) from None
     return show_world(call, world)
 

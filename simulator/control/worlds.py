@@ -159,23 +159,27 @@ def _key_set(call: ControlCall, world: World, environment: str) -> KeySet:
 async def create_world(call: ControlCall) -> WorldObject:
     """Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first.
 
+    Made by a token for some worlds it has keys that nobody can work out from its id and seed. 403 for an id that is not
+    the token's,
     400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409 already_exists.
     """
     simulator, body = call.simulator, call.body
     quotas.check_wanted(named(body.settings), simulator.inherited.settings, "settings.")
+    world_id = _new_id(call)
     if body.from_snapshot is not None:
-        return await _fork(call)
+        return await _fork(call, world_id)
     chosen = await _choose_scenarios(call)
     inherited, clock = simulator.inherited, body.clock or ClockBody()
     mode = clock.mode or "manual"
     blueprint = Blueprint(
-        id=body.id if body.id is not None else simulator.draw_world_id(),
+        id=world_id,
         seed=body.seed if body.seed is not None else simulator.draw_seed(),
         mode=mode,
         now_ms=inherited.start_ms(mode, wall_clock_ms()) if clock.now is None else moment("clock.now", clock.now),
         rate=inherited.rate if clock.rate is None else rate_of(clock.rate),
         scenarios=inherited.scenarios if chosen is None else chosen.names,
         settings={**inherited.settings, **named(body.settings)},
+        keys_of=_keys_of(call, world_id),
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
     try:
@@ -185,6 +189,20 @@ async def create_world(call: ControlCall) -> WorldObject:
     except CannotActivate as error:
         raise _not_active(call, error) from None
     return show_world(call, world)
+
+
+def _new_id(call: ControlCall) -> str:
+    """The id of the world that is to be made, of the body or drawn; 403 for one that is not the token's."""
+    if call.body.id is None:
+        return call.simulator.draw_world_id(call.access.prefix or "w_")
+    call.access.require_new(call.body.id)
+    wanted: str = call.body.id
+    return wanted
+
+
+def _keys_of(call: ControlCall, world_id: str) -> str:
+    """What its keys are derived from: its id ("") where all who steer may know them, else a secret."""
+    return "" if call.access.is_of_all else call.simulator.draw_keys_of(world_id)
 
 
 def _exists(call: ControlCall, error: WorldExists) -> ControlError:
@@ -251,11 +269,11 @@ async def _choose_scenarios(call: ControlCall, uploaded: Iterable[str] = ()) -> 
     return _Chosen(tuple(names), tuple(files))
 
 
-async def _fork(call: ControlCall) -> WorldObject:
+async def _fork(call: ControlCall, world_id: str) -> WorldObject:
     """A new world in the state of a snapshot; what the call says of clock, scenarios and settings comes on top."""
     simulator, body = call.simulator, call.body
     snapshot = simulator.snapshots.get(body.from_snapshot)
-    if snapshot is None:
+    if snapshot is None or not call.access.reaches(snapshot.state.world_id):
         raise ControlError(404, "not_found", f"There is no snapshot {body.from_snapshot!r}.", "from_snapshot")
     chosen = await _choose_scenarios(call, snapshot.state.tables.get("uploaded_scenarios") or ())
     clock = body.clock or ClockBody()
@@ -275,7 +293,7 @@ async def _fork(call: ControlCall) -> WorldObject:
 
     try:
         world = simulator.fork(
-            snapshot.state, body.id or simulator.draw_world_id(), body.seed, prepare=prepare, replace=body.replace
+            snapshot.state, world_id, body.seed, prepare=prepare, replace=body.replace, keys_of=_keys_of(call, world_id)
         )
     except WorldExists as error:
         raise _exists(call, error) from None
@@ -287,8 +305,9 @@ async def _fork(call: ControlCall) -> WorldObject:
 
 
 async def list_worlds(call: ControlCall) -> WorldList:
-    """All worlds of the server, oldest first, with their keys."""
-    worlds = newest(list(call.simulator.worlds.values()), call.limit())
+    """All worlds of the server that the token of the call reaches, oldest first, with their keys."""
+    reached = [world for world in call.simulator.worlds.values() if call.access.reaches(world.id)]
+    worlds = newest(reached, call.limit())
     return {"data": [show_world(call, world) for world in worlds]}
 
 

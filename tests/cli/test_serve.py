@@ -137,6 +137,22 @@ def test_it_begins_with_a_world_from_a_file(tmp_path: Path) -> None:
     assert world["credentials"]["sandbox"]["secret_key"] == made.json()["credentials"]["sandbox"]["secret_key"]
 
 
+def test_a_file_of_tokens_is_asked_for_on_loopback_too(tmp_path: Path) -> None:
+    path = tmp_path / "tokens.yaml"
+    path.write_text("tokens: [{name: ci, token: 0123456789abcdef, worlds: ci-}]\n")
+    with process("--port", "0", "--clock", "manual", "--control-tokens", str(path)) as (_, lines):
+        url = f"{lines[-1].removeprefix('Ready on ')}/_simulator/worlds"
+        assert httpx.get(url).status_code == 401
+        assert httpx.get(url, headers={"Authorization": "Bearer 0123456789abcdef"}).json() == {"data": []}
+    path.write_text("tokens: [{name: ci, token: short, worlds: ci-}]\n")
+    result = serve("--host", "0.0.0.0", "--control-tokens", str(path))
+    assert (result.exit_code, result.stderr) == (
+        2,
+        f"rampsim: --control-tokens: {path}: tokens[0].token: it has at least 16 printable characters and no blank\n",
+    )
+
+
+@pytest.mark.slow
 def test_a_file_that_holds_no_world_is_said(tmp_path: Path) -> None:
     (tmp_path / "text").write_text("no world")
     for path, why in (("nowhere", "cannot be read: No such file or directory"), ("text", "not valid JSON")):

@@ -7,7 +7,8 @@ const $ = (id) => document.getElementById(id);
 const at = (time) => time.slice(0, 19).replace("T", " ");
 const due = (timer) => (timer.due_at ? at(timer.due_at) : `waits for ${timer.waiting_for.join(", ")}`);
 const json = (value) => JSON.stringify(value, null, 2);
-let worldId = new URLSearchParams(location.search).get("world") || "default";
+const asked = new URLSearchParams(location.search).get("world");
+let worldId = asked || "default";
 let token = sessionStorage.getItem("control-token") || "";
 let chosen = named();
 let catalogue = [], scenarios = [], resources = [], clock = null, clockReadAt = 0, stream = null;
@@ -270,6 +271,10 @@ const READ = {
   async worlds() {
     const worlds = (await api("GET", "/worlds")).data, present = worlds.find((world) => world.id === worldId);
     $("world").replaceChildren(...worlds.map((world) => h("option", {}, world.id)));
+    if (!present && !asked && worlds.length) {  // a token for some worlds reaches no default
+      worldId = worlds[0].id;
+      return begin();
+    }
     if (present) drawKeys(present);
     else throw new Error(`There is no world ${worldId}.`);
     $("world").value = worldId;

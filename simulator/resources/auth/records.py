@@ -95,7 +95,7 @@ def new_token_text(world: World, environment: str) -> str:
     while True:
         world.directory.tokens_issued += 1
         number = world.directory.tokens_issued
-        text = text_of(derive("token", world.id, world.seed, environment, number), _TOKEN_LENGTH)
+        text = text_of(derive("token", world.keys_of, world.seed, environment, number), _TOKEN_LENGTH)
         token = f"tok_{PREFIXES[environment]}_{text}"
         if token not in world.directory:  # as a token of an imported world could be
             return token
