@@ -161,8 +161,9 @@ def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
 
 
 @pytest.mark.slow
-def test_yaml_is_read_where_scenarios_and_contracts_are() -> None:
-    readers = ("simulator/scenario/document.py", "simulator/scenario/loader.py", "simulator/contract/files.py")
+def test_yaml_is_read_where_scenarios_contracts_and_tokens_are() -> None:
+    scenarios = ("simulator/scenario/document.py", "simulator/scenario/loader.py")
+    readers = (*scenarios, "simulator/contract/files.py", "simulator/control/token_files.py")
     assert outside(importers("ruamel", "yaml"), *readers) == set()
 
 
