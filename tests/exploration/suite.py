@@ -35,6 +35,7 @@ class Explored(NamedTuple):
 
     @property
     def report(self) -> dict[str, Any]:
+        assert self.code in (0, 1), self.said
         text = (self.directory / ".rampsim/explore/report.json").read_text("utf-8")
         report: dict[str, Any] = json.loads(text)
         return report

@@ -199,3 +199,49 @@ def test_worlds_that_unittest_makes(tmp_path: Path) -> None:
     explored = explore(tmp_path, *faults, command=command)
     verdicts = sorted(row["verdict"] for row in explored.report["runs"])
     assert verdicts == ["doubled", "survived"], explored.said
+
+
+PLAIN = """
+import json, os, urllib.request
+
+URL = os.environ["SIMULATOR_URL"]
+
+def call(path, body, method="POST", **headers):
+    asked = urllib.request.Request(URL + path, json.dumps(body).encode(),
+                                   {"Content-Type": "application/json", **headers}, method=method)
+    with urllib.request.urlopen(asked) as answer:
+        text = answer.read()
+        return json.loads(text) if text else None
+
+made = call("/_simulator/worlds", {"scenarios": []})
+mine = {"X-Simulator-World": made["id"]}
+call("/_simulator/scenarios/active", {"names": @SCENARIOS@}, "PUT", **mine)
+keys = made["credentials"]["sandbox"]
+token = call("/v1/auth/token", {name: keys[name] for name in ("public_key", "secret_key")})["access_token"]
+signed = {"Authorization": f"Bearer {token}"}
+quote = call("/v1/quotes", {"type": "onramp", "network": "celo", "asset": "USDC", "fiat_currency": "KES",
+    "method": "mobile_money", "amount": "5000", "amount_currency": "KES"}, **signed, **{"Idempotency-Key": "q"})
+onramp = call(f"/v1/quotes/{quote['id']}/confirm", {"payer": {"phone_number": "+254722000000"},
+    "wallet_address": "0x52908400098527886E0F7030069857D2E4169EE7"}, **signed, **{"Idempotency-Key": "c"})
+if not @SCENARIOS@:
+    for action in ("payment_arrives", "complete"):
+        call(f"/_simulator/actions/{action}", {"target": onramp["id"]}, **mine)
+call("/_simulator/clock/advance", {"by": "10m"}, **mine)
+call(f"/_simulator/worlds/{made['id']}", None, "DELETE")
+"""
+
+
+@pytest.mark.parametrize("scenarios", [["autopilot"], []], ids=["scenario", "action"])
+def test_worlds_scenarios_and_actions_by_plain_calls(scenarios: list[str], tmp_path: Path) -> None:
+    (tmp_path / "pay.py").write_text(PLAIN.replace("@SCENARIOS@", repr(scenarios)))
+    faults = "payment-declined,payment-twice,stuck-in-processing,completed-then-refunded"
+    command = (sys.executable, "-S", "pay.py")
+    explored = explore(tmp_path, "--faults", faults, "--workers", "1", command=command)
+    rows = {row["fault"]: (row["verdict"], row["money"]["actual"]) for row in explored.report["runs"]}
+    paid, unpaid = ("survived", "37.892536"), "survived" if scenarios else "failed-loudly"
+    assert rows == {
+        "payment-declined": (unpaid, "0"),  # who asks for its completion then is refused
+        "payment-twice": paid,
+        "stuck-in-processing": paid,
+        "completed-then-refunded": ("survived", "0"),
+    }, explored.said
