@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from simulator.exploration.exploring import Judged
 
 EXIT_SUITE_FAILS = 4
+EXIT_BY_SIGNAL = 128
+"""To this the number of the signal is added, as shells do."""
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -36,6 +39,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the worlds.")
 @click.option("--workers", type=click.IntRange(1, 64), help="How many runs at a time.  [default: one for each core]")
+@click.option("--limit", metavar="TIME", help="How long a test may take before it hangs (30s).  [default: 15s and five "
+              "times as long as without faults]")  # fmt: skip
 @click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path(".rampsim/explore"),
               show_default=True, help="Where the reports and findings/ are written.")  # fmt: skip
 @click.option("--baseline", metavar="FILE", type=_FILE, help="An earlier report.json: only findings that are new fail.")
@@ -55,7 +60,8 @@ _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.argument("command", nargs=-1, required=True, metavar="-- COMMAND...")
 def explore(
     plan: str, faults: str | None, budget: str | None, books: str | None, settle: str | None, seed: int,
-    workers: int | None, out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
+    workers: int | None, limit: str | None,
+    out: Path, baseline: Path | None, replay: str | None, prove: Path | None, assumptions: bool,
     command: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Run COMMAND, your own tests, again and again under one fault at a time, and judge each run by the money.
@@ -87,13 +93,15 @@ def explore(
         command,
         plan,
         _classes(faults, tuple(CLASSES)),
-        _seconds(budget),
+        _seconds("--budget", budget),
         Hooks(settle, books),
         seed,
         workers or os.cpu_count() or 1,
         found,
+        _seconds("--limit", limit),
     )
     heard = _Heard()
+    signal.signal(signal.SIGTERM, _terminated)
     try:
         if prove is not None:
             proof = try_out(settings, prove)
@@ -104,6 +112,9 @@ def explore(
             click.echo(questions.readable(flipped, questions.write(flipped, out)), nl=False)
             return
         explored = run(settings, Hears(heard.planned, heard.judged))
+    except KeyboardInterrupt as stop:
+        number = stop.args[0] if stop.args else signal.SIGINT
+        fail(["interrupted: no report is written, and no run goes on"], EXIT_BY_SIGNAL + number)
     except SuiteBroken as error:
         fail(["the tests fail without any fault; mend them first", *str(error).splitlines()], EXIT_SUITE_FAILS)
     except StopExploring as error:
@@ -115,6 +126,11 @@ def explore(
     click.echo(report.readable(explored, out, known), nl=False)
     if report.Compared.of(explored, known).new:
         raise SystemExit(EXIT_REFUSED)
+
+
+def _terminated(number: int, frame: object) -> NoReturn:
+    """Who is told to end does so as at the keyboard."""
+    raise KeyboardInterrupt(number)
 
 
 class _Heard:
@@ -180,7 +196,7 @@ def _classes(given: str | None, known: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(name for name in known if name in names)
 
 
-def _seconds(given: str | None) -> float | None:
+def _seconds(option: str, given: str | None) -> float | None:
     """A length of time such as 10m, in seconds."""
     from simulator.kernel.clock import parse_duration
 
@@ -189,4 +205,4 @@ def _seconds(given: str | None) -> float | None:
     try:
         return parse_duration(given) / 1000
     except ValueError as error:
-        fail([f"--budget: {error}"], EXIT_USAGE)
+        fail([f"{option}: {error}"], EXIT_USAGE)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
-from simulator.exploration.running import Result, StopExploring, Task, kill
+from simulator.exploration.running import NOT_IN_TIME, Result, StopExploring, Task, interrupt, kill
 from simulator.exploration.stage import RUN, Played
 from simulator.testing.errors import SimulatorError
 from simulator.testing.http_link import HttpLink
@@ -38,6 +39,7 @@ class CommandRunner:
         self._seed = seed
         self._hooks = hooks
         self._stage: _Running | None = None
+        self._process: subprocess.Popen[bytes] | None = None
 
     def run(self, task: Task) -> Result:
         begun = time.monotonic()
@@ -78,9 +80,9 @@ class CommandRunner:
         with tempfile.NamedTemporaryFile("w") as plan:
             json.dump(task.plan or {}, plan)
             plan.flush()
-            return self._process({**os.environ, **environment, PLAN: plan.name}, task.limit)
+            return self._ran({**os.environ, **environment, PLAN: plan.name}, task.limit)
 
-    def _process(self, environment: Mapping[str, str], limit: float) -> Result:
+    def _ran(self, environment: Mapping[str, str], limit: float) -> Result:
         result: Result = {"outcome": "passed", "hung": False, "failure": "", "evidence": None}
         with tempfile.TemporaryFile() as output:
             try:
@@ -94,22 +96,43 @@ class CommandRunner:
                 )
             except OSError as error:
                 raise StopExploring(f"{self._command[0]} cannot be run: {error.strerror}") from None
+            self._process = process
             try:
                 process.wait(limit)
             except subprocess.TimeoutExpired:
+                return {**result, "outcome": "failed", "hung": True, "failure": NOT_IN_TIME}
+            finally:
                 kill(process)
-                return {**result, "outcome": "failed", "hung": True, "failure": "it takes longer than it may"}
+                self._process = None
             if process.returncode:
                 output.seek(0)
-                lines = output.read().decode("utf-8", "replace").strip().splitlines()
-                said = lines[-1][:300] if lines else "nothing"
-                result |= {"outcome": "failed", "failure": f"it ended with {process.returncode}; it said last: {said}"}
+                said = output.read().decode("utf-8", "replace").strip()
+                result |= {"outcome": "failed", "failure": _failure(process.returncode, said)}
+                result["said"] = f"it {_how(process.returncode)}; it said:\n{said[-_SAID:] or '(nothing)'}"
         return result
 
-    def close(self) -> None:
+    def interrupt(self) -> None:
+        if self._process is not None:
+            interrupt(self._process)
+
+    def close(self, patience: float) -> None:
+        if self._process is not None:
+            kill(self._process)
         if self._stage is not None:
             self._stage.link.close()
             self._stage.process.close()
 
 
+def _how(code: int) -> str:
+    return f"ended with {code}" if code > 0 else f"was ended by {signal.Signals(-code).name}"
+
+
+def _failure(code: int, said: str) -> str:
+    """Why a command has failed, in a line."""
+    lines = said.splitlines()
+    return f"it {_how(code)}; it said last: {lines[-1][:300] if lines else 'nothing'}"
+
+
+_SAID = 3000
+"""How much of what a command has said is told, in characters."""
 _CLOCK = {"mode": "manual", "now": START}

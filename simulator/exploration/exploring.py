@@ -45,7 +45,10 @@ _SLOWER = 5.0
 
 @dataclass(frozen=True)
 class Settings:
-    """What is asked for. `budget` in seconds; `replay` is the only run to be made, where one is named."""
+    """What is asked for. `budget`, and `limit` of each test, in seconds.
+
+    `replay` is the only run to be made, where one is named.
+    """
 
     command: Sequence[str]
     plan: str = "pair"
@@ -55,14 +58,19 @@ class Settings:
     seed: int = 1
     workers: int = os.cpu_count() or 1
     replay: Run | None = None
+    limit: float | None = None
 
 
 class Baseline(NamedTuple):
-    """A test without faults. `difference`: in what its two runs differ first, "" for a steady one."""
+    """A test without faults. `difference`: in what its two runs differ first, "" for a steady one.
+
+    `limit`: after how many seconds it is said to hang.
+    """
 
     evidence: Document
     difference: str
     seconds: float
+    limit: float
     by_reference: bool
     """Whether the references of its orders are the same in every run."""
 
@@ -110,7 +118,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
-        baselines = baselines_of(wanted, crew, name)
+        baselines = baselines_of(wanted, crew, name, settings.limit)
         if settings.replay is not None:
             chosen, left_out = [settings.replay], 0
         else:
@@ -140,9 +148,7 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
     with ExitStack() as stack:
         if not is_pytest(command):
             runners = [CommandRunner(command, settings.seed, settings.hooks) for _ in range(settings.workers)]
-            crew = Crew(runners)
-            stack.callback(crew.close)
-            yield crew, [" ".join(settings.command)]
+            yield stack.enter_context(Crew(runners)), [" ".join(settings.command)]
             return
         server = stack.enter_context(serve())
 
@@ -150,22 +156,21 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
             return PytestRunner(command, server.url, settings.seed, settings.hooks)
 
         workers = [worker() for _ in range(settings.workers)]
-        crew = Crew(workers, worker)
-        stack.callback(crew.close)
+        crew = stack.enter_context(Crew(workers, worker))
         workers[0].start()
         yield crew, workers[0].tests
 
 
-def baselines_of(tests: Sequence[str], crew: Crew, name: str) -> dict[str, Baseline]:
+def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | None) -> dict[str, Baseline]:
     """Each test twice without faults. SuiteBroken for those that fail so; tests that are skipped are left out."""
     tasks = [
-        Task(test, f"{name}-b{number}-{half}", None, 4 * _LIMIT_SECONDS, story=True)
+        Task(test, f"{name}-b{number}-{half}", None, limit or 4 * _LIMIT_SECONDS, story=True)
         for number, test in enumerate(tests)
         for half in (1, 2)
     ]
     results = crew.run(tasks)
     failed = [
-        f"{task.test}: {result['failure'] or 'it hung'}"
+        f"{task.test}: {_hung(task) if result['hung'] else result.get('said') or result['failure']}"
         for task, result in zip(tasks, results, strict=True)
         if result["outcome"] == "failed" or (result["outcome"] == "passed" and result["evidence"] is None)
     ]
@@ -174,17 +179,27 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str) -> dict[str, Basel
     found: dict[str, Baseline] = {}
     for test, first, second in zip(tests, results[::2], results[1::2], strict=True):
         if first["outcome"] == second["outcome"] == "passed":
-            found[test] = _baseline(first, second)
+            found[test] = _baseline(first, second, limit)
     if not found:
         raise SuiteBroken("all tests are skipped")
     return found
 
 
-def _baseline(first: Result, second: Result) -> Baseline:
+def _hung(task: Task) -> str:
+    return f"it has not ended within {task.limit:g} s, without any fault; --limit allows more"
+
+
+def _baseline(first: Result, second: Result, limit: float | None) -> Baseline:
     one, other = first["evidence"], second["evidence"]
     references = [[row["reference"] for row in each["transactions"]] for each in (one, other)]
     seconds = min(first["seconds"], second["seconds"])
-    return Baseline(one, _difference(one, other), seconds, by_reference=references[0] == references[1])
+    return Baseline(
+        one,
+        _difference(one, other),
+        seconds,
+        limit or _LIMIT_SECONDS + _SLOWER * seconds,
+        by_reference=references[0] == references[1],
+    )
 
 
 _COMPARED = {
@@ -204,11 +219,6 @@ def _difference(one: Document, other: Document) -> str:
         if len(rows) != len(others):
             return f"{len(rows)} {sort}, the second time {len(others)}"
     return ""
-
-
-def time_limit(baseline: Baseline) -> float:
-    """After how many seconds a test is said to hang."""
-    return _LIMIT_SECONDS + _SLOWER * baseline.seconds
 
 
 def _evidence(baselines: Mapping[str, Baseline]) -> dict[str, Document]:
@@ -236,7 +246,7 @@ def _runs(runs: Sequence[Run], baselines: Mapping[str, Baseline], crew: Crew, na
             run.test,
             f"{name}-r{number}",
             run.plan,
-            time_limit(baselines[run.test]) + CLASSES[run.fault].seconds,
+            baselines[run.test].limit + CLASSES[run.fault].seconds,
             waits=bool(CLASSES[run.fault].seconds),
         )
         for number, run in enumerate(runs)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, time_limit
+from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of
 from simulator.exploration.running import Crew, Result, StopExploring, Task
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.alternatives import SWITCHES, Switch, chosen
@@ -101,7 +101,7 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
     known = settled()
     with crew_of(settings) as (crew, tests):
         name = f"a{os.getpid()}-{time.monotonic_ns()}"
-        baselines = baselines_of(tests, crew, name)
+        baselines = baselines_of(tests, crew, name, settings.limit)
         each = sum(one.seconds for one in baselines.values()) / crew.size
         every = every or flips(known)
         count = len(every)
@@ -132,7 +132,7 @@ def _changed(
                 test,
                 f"{name}-{mark}{number}",
                 {"assumptions": {**known, flip.id: flip.alternative}},
-                time_limit(baselines[test]),
+                baselines[test].limit,
             )
             for number, (flip, test) in enumerate(some)
         ]

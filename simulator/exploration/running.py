@@ -16,6 +16,7 @@ from contextlib import suppress
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
+from types import TracebackType
 from typing import IO, Any, Protocol
 
 from simulator.exploration.aftermath import Hooks
@@ -25,7 +26,12 @@ from simulator.kernel.dataclass import dataclass
 from simulator.wire.json import JsonObject
 
 PIPES = "RAMPSIM_EXPLORE"
+NOT_IN_TIME = "it did not end in time"
 _START_SECONDS = 120.0
+_END_SECONDS = 1.0
+"""How long runs that are interrupted may take to end."""
+_PATIENCE_SECONDS = 5.0
+"""How long a process without tasks may take to end."""
 _AFTER_SECONDS = 150.0
 """How long what follows a test may take: hooks, and the days that pass."""
 
@@ -61,7 +67,11 @@ class Runner(Protocol):
 
     def run(self, task: Task) -> Result: ...
 
-    def close(self) -> None: ...
+    def interrupt(self) -> None:
+        """End the run that is under way, if there is one; from another thread."""
+
+    def close(self, patience: float) -> None:
+        """End what goes on between runs, after so many seconds whether it wants or not."""
 
 
 def is_pytest(command: Sequence[str]) -> bool:
@@ -107,7 +117,7 @@ class PytestRunner:
         self._tasks, self._results = tasks_write, _Lines(results_read)
         told = self._results.next(_START_SECONDS)
         if told is None:
-            self._stop()
+            self._end()
             raise SuiteBroken(f"the tests cannot be collected:\n{self._said()}")
         self.tests = told["tests"]
 
@@ -121,9 +131,11 @@ class PytestRunner:
         result = self._results.next(task.limit + _AFTER_SECONDS)
         if result is None:
             hung = time.monotonic() - begun >= task.limit
-            self._stop()
-            failure = "the process of the tests hung" if hung else "the process of the tests died"
+            self._end()
+            failure = NOT_IN_TIME if hung else "the process of the tests died"
             return {"outcome": "failed", "hung": hung, "failure": failure, "evidence": None, "seconds": task.limit}
+        if result.get("hung"):
+            self._end()  # and what the test has started with it
         if "error" in result:
             raise StopExploring(result["error"])
         return result
@@ -132,19 +144,25 @@ class PytestRunner:
         self._output.seek(0)
         return self._output.read().decode("utf-8", "replace").strip()[-3000:]
 
-    def _stop(self) -> None:
+    def _end(self) -> None:
+        """End the process and what it has started."""
         process, self._process = self._process, None
-        if process is None:
-            return
-        os.close(self._tasks)
-        self._results.close()
-        try:
-            process.wait(5)
-        except subprocess.TimeoutExpired:
+        if process is not None:
             kill(process)
+            with suppress(OSError):  # `close` has closed it
+                os.close(self._tasks)
+            self._results.close()
 
-    def close(self) -> None:
-        self._stop()
+    def interrupt(self) -> None:
+        if self._process is not None:
+            interrupt(self._process)
+
+    def close(self, patience: float) -> None:
+        if self._process is not None:
+            os.close(self._tasks)  # there are no more, so it ends
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(patience)
+        self._end()
         self._output.close()
 
 
@@ -173,10 +191,16 @@ class _Lines:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """End a process and what it has started."""
+    """End a process, if it has not ended, and what it has started: all that is in its session still."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Have a process and what it has started end as if somebody had interrupted it at the keyboard."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGINT)
 
 
 class Crew:
@@ -200,9 +224,10 @@ class Crew:
         if self._make is not None and self.size > 1:
             wanted = min(waiting(self.size), sum(task.waits for task in tasks))
             self._waiters += [self._make() for _ in range(wanted - len(self._waiters))]
+        runners = [*((one, False) for one in self._runners), *((one, True) for one in self._waiters)]
         threads = [
-            *(threading.Thread(target=work.done_by, args=[one], kwargs={"waits": False}) for one in self._runners),
-            *(threading.Thread(target=work.done_by, args=[one], kwargs={"waits": True}) for one in self._waiters),
+            threading.Thread(target=work.done_by, args=[one], kwargs={"waits": waits}, daemon=True)
+            for one, waits in runners
         ]
         for thread in threads:
             thread.start()
@@ -210,15 +235,25 @@ class Crew:
             for thread in threads:
                 thread.join()
         except KeyboardInterrupt as stop:
-            work.failures.append(stop)  # each ends with the run that it is at
+            work.failures.append(stop)  # so that none begins another run
+            for one in (*self._runners, *self._waiters):
+                one.interrupt()
+            ends_at = time.monotonic() + _END_SECONDS
+            for thread in threads:
+                thread.join(max(0.0, ends_at - time.monotonic()))
             raise
         if work.failures:
             raise work.failures[0]
         return [work.results[number] for number in range(len(tasks))]
 
-    def close(self) -> None:
+    def __enter__(self) -> Crew:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for one in (*self._runners, *self._waiters):
-            one.close()
+            one.close(_PATIENCE_SECONDS if kind is None else 0.0)
 
 
 class _Work:

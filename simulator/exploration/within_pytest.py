@@ -6,6 +6,8 @@ line each way for every run: so a suite is collected once, however many runs the
 
 from __future__ import annotations
 
+import asyncio
+import faulthandler
 import gc
 import json
 import os
@@ -13,9 +15,10 @@ import signal
 import time
 from collections.abc import Callable, Generator, Mapping
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
+from math import inf
 from types import FrameType
-from typing import IO, Any
+from typing import IO, Any, SupportsIndex
 
 import pytest
 
@@ -29,6 +32,7 @@ from simulator.exploration.aftermath import (
     follow,
     variables,
 )
+from simulator.exploration.running import NOT_IN_TIME
 from simulator.exploration.sites import Document
 from simulator.testing import plugin_markers, shared
 from simulator.testing.errors import ActionRefused, SimulatorError
@@ -43,11 +47,40 @@ from simulator.wire.json import JsonObject
 PIPES = "RAMPSIM_EXPLORE"
 """The variable with the two ends of the pipes: what to read tasks from, and what to write results to."""
 _LONGEST_SLEEP_SECONDS = 0.05
-_sleep = time.sleep
+_DEAF_SECONDS = 2.0
 
 
 class Hung(BaseException):
     """A test takes longer than it may."""
+
+
+class _Sleeping:
+    """`time.sleep` and `asyncio.sleep` of this process, which last so long at most while a test runs.
+
+    They are put in place before anything of the suite is imported, so that `from time import sleep` finds them too.
+    """
+
+    longest_seconds = inf
+
+    @classmethod
+    def begin(cls) -> None:
+        sleep, asleep = time.sleep, asyncio.sleep
+
+        @wraps(sleep)
+        def shorter(seconds: float | SupportsIndex, /) -> None:
+            sleep(min(float(seconds), cls.longest_seconds))
+
+        @wraps(asleep)
+        async def shorter_in_a_loop(delay: float, result: Any = None) -> Any:
+            return await asleep(min(delay, cls.longest_seconds), result)
+
+        time.sleep = shorter
+        asyncio.sleep = shorter_in_a_loop
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    _Sleeping.begin()
 
 
 class _Link(HttpLink):
@@ -215,7 +248,7 @@ class _Worker:
             world = self._run.prepare(item, task)
             self._environment = {**variables(world), **assumed(task["plan"])}
             os.environ.update(self._environment)
-            self._watch(task["limit"])
+            self._watch()
             # Without a next test all fixtures end with this one, whatever their scope.
             self._config.hook.pytest_runtest_protocol(item=item, nextitem=None)
         except (SimulatorError, Hung, ValueError, pytest.fail.Exception) as error:
@@ -227,19 +260,23 @@ class _Worker:
             os.environ.update(kept)
         return {**self._result, "seconds": time.monotonic() - begun}
 
-    def _watch(self, limit: float) -> None:
-        """Bound the time of a test, and the sleep of whatever sleeps in it."""
+    def _watch(self) -> None:
+        """Bound the time of a test, or of the end of its fixtures, and the sleep of whatever sleeps in it."""
+        limit = self._run.task["limit"]
         signal.signal(signal.SIGALRM, self._ring)
         signal.setitimer(signal.ITIMER_REAL, limit, 1.0)
-        time.sleep = lambda seconds: _sleep(min(float(seconds), _LONGEST_SLEEP_SECONDS))
+        # Who hears no signal, because he waits in a library in C or catches whatever is raised, ends with the process.
+        faulthandler.dump_traceback_later(limit + _DEAF_SECONDS, exit=True)
+        _Sleeping.longest_seconds = _LONGEST_SLEEP_SECONDS
 
     def _unwatch(self) -> None:
         signal.setitimer(signal.ITIMER_REAL, 0)
-        time.sleep = _sleep
+        faulthandler.cancel_dump_traceback_later()
+        _Sleeping.longest_seconds = inf
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         self._result["hung"] = True
-        raise Hung("The test takes longer than it may.")
+        raise Hung(NOT_IN_TIME)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_teardown(self, item: pytest.Item) -> Generator[None, None, None]:
@@ -251,6 +288,7 @@ class _Worker:
             self._result["error"] = str(error)
         except SimulatorError as error:
             self._result["failure"] = f"its world cannot be judged: {error}"
+        self._watch()
         return (yield)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -67,3 +67,15 @@ def explore(
         timeout=1800,
     )
     return Explored(done.returncode, done.stdout + done.stderr, directory)
+
+
+def begun(directory: Path, *words: str, command: tuple[str, ...] = (*PYTEST, ".")) -> subprocess.Popen[str]:
+    """The same, under way."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "simulator", "explore", *words, "--", *command],
+        cwd=directory,
+        env=outside(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
+import select
 import shutil
+import signal
 import sys
 from pathlib import Path
 
 import pytest
 
-from tests.exploration.suite import PYTEST, explore
+from tests.exploration.suite import PYTEST, begun, explore
 from tests.judges import tools
 
 pytestmark = pytest.mark.slow
@@ -245,3 +248,107 @@ def test_worlds_scenarios_and_actions_by_plain_calls(scenarios: list[str], tmp_p
         "stuck-in-processing": paid,
         "completed-then-refunded": ("survived", "0"),
     }, explored.said
+
+
+WAITS = """
+import subprocess, sys, threading, time
+import pytest
+from simulator.testing import receiver
+
+SEND = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "address",
+        "address": "0x52908400098527886E0F7030069857D2E4169EE7"}}
+
+@pytest.fixture
+def told(world):
+    told = threading.Event()
+    with receiver(world, events=["transaction.completed"]) as hook:
+        hook.respond_with(lambda delivery: told.set() or 200)
+        world.scenario("autopilot")
+        world.client.post("/wallet/send", json=SEND).raise_for_status()
+        world.advance("1m")
+        yield told
+
+def test_looks_again_and_again(told):
+    while not told.is_set():
+        time.sleep(60)
+
+def test_catches_everything(told):
+    while not told.is_set():
+        try:
+            told.wait()
+        except BaseException:
+            pass
+
+def test_waits_for_another_process(told):
+    program = f"import time; time.sleep({0 if told.is_set() else 600})"
+    started = subprocess.Popen([sys.executable, "-S", "-c", program])
+    with open("started", "a") as file:
+        print(started.pid, file=file)
+    started.wait()
+
+def test_sleeps(told):
+    time.sleep(600)
+"""
+
+
+def lives(pid: int) -> bool:
+    """Whether a process is there that has not ended; one that only nobody has asked about has."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_who_waits_for_ever_hangs_and_the_others_go_on(tmp_path: Path) -> None:
+    (tmp_path / "test_waits.py").write_text(WAITS)
+    explored = explore(tmp_path, "--faults", "webhook-lost", "--workers", "2", "--limit", "1500ms")
+    rows = {row["test"].rpartition("::")[2]: row["verdict"] for row in explored.report["runs"]}
+    assert rows == {
+        "test_looks_again_and_again": "hung",
+        "test_catches_everything": "hung",
+        "test_waits_for_another_process": "hung",
+        "test_sleeps": "survived",
+    }, explored.said
+    started = [int(line) for line in (tmp_path / "started").read_text().split()]
+    assert len(started) == 4  # twice without faults, under the fault, and once more for its story
+    assert not [pid for pid in started if lives(pid)]
+
+
+def test_a_command_that_waits_for_ever_hangs(tmp_path: Path) -> None:
+    text = (
+        CURL.format(key="order-1")
+        + """
+call "$SIMULATOR_URL/v1/transactions?limit=1" -H "Authorization: Bearer $token" > shown
+grep -q completed shown || { sleep 600 & echo $! >> started; wait; }
+"""
+    )
+    (tmp_path / "pay.sh").write_text(text)
+    faults = ("--faults", "network-down,refused-503", "--plan", "quick", "--workers", "1", "--limit", "1500ms")
+    explored = explore(tmp_path, *faults, command=("sh", "pay.sh"))
+    rows = {row["site"]: row["verdict"] for row in explored.report["runs"] if row["fault"] == "network-down"}
+    assert rows == {"POST /wallet/send #1": "hung"}, explored.said
+    assert not [line for line in (tmp_path / "started").read_text().split() if lives(int(line))]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["interrupt", "terminate"])
+def test_who_interrupts_ends_everything(number: signal.Signals, tmp_path: Path) -> None:
+    text = """
+import os, threading
+
+def test_waits(world):
+    with open("started", "a") as file:
+        print(os.getpid(), flush=True, file=file)
+    os.write(os.open("said", os.O_WRONLY), b"!")
+    threading.Event().wait()
+"""
+    (tmp_path / "test_waits.py").write_text(text)
+    os.mkfifo(tmp_path / "said")
+    with begun(tmp_path, "--workers", "1") as explored:
+        said = os.open(tmp_path / "said", os.O_RDONLY | os.O_NONBLOCK)
+        assert select.select([said], [], [], 60)[0], "no test has begun"
+        os.close(said)
+        explored.send_signal(number)
+        _, told = explored.communicate()
+    assert explored.returncode == 128 + number
+    assert told == "rampsim: interrupted: no report is written, and no run goes on\n"
+    assert not [line for line in (tmp_path / "started").read_text().split() if lives(int(line))]
