@@ -88,7 +88,7 @@ class PytestRunner:
     def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
         self._command = [
             *command, "-p", "simulator.exploration.within_pytest", "--simulator-url", url, "--simulator-keep", "never",
-            "--capture", "no",
+            "--capture", "no", "--tb", "line",  # nobody reads more of a failure, and it takes long to write
         ]  # fmt: skip
         self._given = {"seed": seed, "settle": hooks.settle, "books": hooks.books}
         self._process: subprocess.Popen[bytes] | None = None

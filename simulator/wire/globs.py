@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from simulator.wire.strict import nearest
 
@@ -14,6 +15,7 @@ _OTHERS = tuple(chr(code) for code in range(0x21, 0x7F) if chr(code) != "/")
 """What may stand for a variable of a path: enough to find out whether a class of characters can fit it."""
 
 
+@lru_cache(maxsize=4096)
 def can_match(glob: str, template: str) -> bool:
     """Whether some path of this template (`/quotes/{id}/confirm`) fits the glob (`*` crosses slashes)."""
     pattern: list[str] = _TOKENS.findall(glob)
