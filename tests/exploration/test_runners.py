@@ -76,7 +76,7 @@ const call = async (path, body, headers = {}, method = "POST") => {
 };
 const genuine = (headers, body) => {
   const key = process.env.SIMULATOR_WEBHOOK_KEY, at = headers["x-timestamp"];
-  if (Math.abs(Date.now() - Date.parse(at)) > 300_000) return false;
+  if (!(Math.abs(Date.now() - Number(at)) < 300_000)) return false;
   const wanted = createHmac("sha256", key).update(at + ".").update(body).digest();
   const given = Buffer.from(headers["x-signature"] ?? "", "hex");
   return given.length === wanted.length && timingSafeEqual(given, wanted);
