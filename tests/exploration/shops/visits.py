@@ -46,6 +46,12 @@ def test_job_runs_meanwhile(shop: Shop) -> None:
     shop.world.advance("5m")
 
 
+def test_standing_payout_that_the_owner_ends(shop: Shop) -> None:
+    shop.standing_payout("wages")
+    shop.world.advance("2d")
+    shop.end_in_the_dashboard("wages")
+
+
 def test_order_that_is_called_like_a_run(shop: Shop) -> None:
     shop.standing_payout("rent-1")
     shop.world.advance("2d")

@@ -177,7 +177,7 @@ class Shop:
             self.attempt(partial(self.deal_with, event))
 
     def deal_with(self, event: Document) -> None:
-        """Look at the transaction that an event is about. Where the books do not know whose it is, the event waits.
+        """Look at the transaction that an event is about. Where it says nothing to the books yet, the event waits.
 
         Other events tell of nothing that moves money: the runs of a standing payout are transactions like any other.
         """
@@ -185,7 +185,7 @@ class Shop:
             self.books.event_handled(event["id"])
 
     def look_at(self, about: Document) -> bool:
-        """Follow the transaction that an event names; False when the books do not know whose it is."""
+        """Follow the transaction that an event names; False when it is nobody's, or nobody knows how it stands."""
         try:
             transaction = self.latest(about)
         except Refused as refusal:
@@ -195,7 +195,7 @@ class Shop:
         order = self.order_of(transaction)
         if order is not None:
             self.follow(order, transaction)
-        return order is not None
+        return order is not None and transaction["status"] in FORWARD
 
     def latest(self, about: Document) -> Document:
         """The transaction as it is now. One try only: whoever told of it waits for the acknowledgement."""
