@@ -104,6 +104,8 @@ def _quote_expires(site: Site) -> Arming | None:
 
 SPENDING = ("confirm_quote", "send", "swap", "buy", "withdraw")
 """Operations that make a transaction."""
+QUOTING = ("create_quote", "estimate_send", "quote_swap", "quote_buy", "quote_withdraw")
+"""Operations that say what one would cost."""
 FROM_BALANCE = ("send", "swap", "withdraw")
 
 
@@ -149,7 +151,8 @@ def _key_revoked(site: Site) -> Arming | None:
 
 
 def _rate_moves(site: Site) -> Arming | None:
-    if site.facts["method"] == "GET" or not site.facts["token"] or site.facts["operation"] not in SPENDING:
+    """The rates move between any two calls, until this one."""
+    if site.facts["operation"] not in (*SPENDING, *QUOTING):
         return None
     moved = {"action": "move_rates", "parameters": {"percent": -9}}
     return Arming(({"match": {}, "act": moved, "times": site.facts["calls_before"] + 1},))

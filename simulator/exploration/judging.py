@@ -130,11 +130,10 @@ def judge(
         return _whole(NOT_REACHED, before, after, "the fault never happened")
     if hung:
         return _whole("hung", before, after, "the test did not end in time")
-    problems = [
-        *_forged(run),
-        *_wrong_with(before, after, passed=passed, strikes=strikes),
-        *_switched_off(baseline, run),
-    ]
+    if run["not_genuine"]:
+        note = f"a {run['not_genuine'][0]} that is forged or stale was acknowledged with 2xx"
+        return _whole("forged-accepted", before, after, note)
+    problems = [*_wrong_with(before, after, passed=passed, strikes=strikes), *_switched_off(baseline, run)]
     known = {(one.verdict, by_reference and one.order) for one in books_disagree(before)}
     found = [one for one in problems if (one.verdict, by_reference and one.order) not in known]
     if found:
@@ -161,13 +160,6 @@ def _whole(verdict: str, before: Orders, after: Orders, note: str) -> Verdict:
         for orders in (before, after)
     )
     return Verdict(verdict, expected, actual, currency, note)
-
-
-def _forged(run: Document) -> Iterator[Problem]:
-    for name in run["not_genuine"][:1]:
-        yield Problem(
-            "forged-accepted", "", ZERO, ZERO, "", f"a {name} that is forged or stale was acknowledged with 2xx"
-        )
 
 
 def _switched_off(baseline: Document, run: Document) -> Iterator[Problem]:
