@@ -51,7 +51,7 @@ def explored(*found: Judged, command: tuple[str, ...] = ("pytest", "tests"), hoo
     evidence: Document = {"calls": [], "deliveries": [], "transactions": [], "timeline": [FIRST, LAST]}
     tests = dict.fromkeys([one.run.test for one in found])
     return Explored(
-        Settings(command, hooks=hooks), {test: Baseline(evidence, "", 0.1, True) for test in tests}, found, 0
+        Settings(command, hooks=hooks), {test: Baseline(evidence, "", 0.1, 15.0, True) for test in tests}, found, 0
     )
 
 
