@@ -15,6 +15,6 @@ USER rampsim
 ENV SIMULATOR_HOST=0.0.0.0 SIMULATOR_PORT=8642
 EXPOSE 8642
 HEALTHCHECK --interval=10s --timeout=3s --start-period=5s CMD \
-    ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8642/_simulator/health', timeout=2)"]
+    ["python", "-c", "import urllib.request; urllib.request.urlopen('http://127.0.0.1:8642/_simulator/ready', timeout=2)"]
 ENTRYPOINT ["rampsim"]
 CMD ["serve"]

@@ -63,7 +63,17 @@ LATER = {
         for what in ("bodies", "shapes")
         if f"{room}.{what}" not in OF_THE_FIRST_CALLS
     ),
-    *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
+    *(
+        "yaml",
+        "difflib",
+        "tomllib",
+        "jinja2",
+        "aiohttp",
+        "yarl",
+        "sse_starlette",
+        "urllib.request",
+        "prometheus_client",
+    ),
     *("phonenumbers", "coincurve", "re2"),
 }
 """What only later calls need, with all that is in it."""

@@ -28,6 +28,7 @@ _ERRORS = {
     "408": "The time passed without what was waited for: timeout.",
     "409": "Not now: invalid_transition (with the allowed actions), clock_busy, not_reached and advance_cancelled "
     "(with the receipt), already_exists, invalid_state.",
+    "503": "The store cannot keep what calls do: storage_unavailable; not_ready from GET /ready.",
     "507": "The world has as many objects as its quota_objects lets it have, a quota of the simulator: "
     "simulator_quota_exceeded.",
 }
@@ -211,7 +212,7 @@ def _operation(row: ControlOperation, components: Components, actions: dict[str,
     body = _body(row, components, actions)
     if body is not None:
         shown["requestBody"] = body
-    statuses = ["400", "401", "403", "404", "409", "507"] if not row.open else ["400", "403", "404"]
+    statuses = ["400", "401", "403", "404", "409", "503", "507"] if not row.open else ["400", "403", "404", "503"]
     if "timeout" in (row.query or {}):
         statuses.append("408")
     shown["responses"] = {

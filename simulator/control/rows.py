@@ -35,6 +35,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
     """
     rows = (
         *health.ROWS,
+        *health.MetricsPage().rows(),
         *worlds.ROWS,
         *settings.ROWS,
         *reference.ROWS,

@@ -91,7 +91,7 @@ class _Flight:
 class Courier:
     """Delivers the webhooks of all worlds of a process; `port` is called for every report.
 
-    With a `keeping` nothing leaves before what has led to it is kept.
+    With a `keeping` nothing leaves before what has led to it is kept. `outcomes` counts the attempts that it has made.
     """
 
     keeping: Keeping | None = None
@@ -110,6 +110,7 @@ class Courier:
         self._timeout_seconds = timeout_seconds
         self._flights = Beside(_Flight)
         self._closing = False
+        self.outcomes = {"delivered": 0, "refused": 0, "unanswered": 0}
         # An ordered dict, because the first key of a plain one is looked for past all those that were there before.
         self._senders: OrderedDict[str, ReferenceType[World]] = OrderedDict()
 
@@ -248,6 +249,7 @@ class Courier:
         try:
             self._report(world, attempt, outcome)
             flight.made += 1
+            self.outcomes[_sort_of(outcome)] += 1
         except Exception:
             flight.broken.add(attempt.id)
             _log.exception("the report of the webhook attempt %s failed", attempt.id)
@@ -320,3 +322,9 @@ class Courier:
     def _report(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
         with world.change(_CAUSE):
             webhooks.report(world, attempt, outcome)
+
+
+def _sort_of(outcome: Outcome) -> str:
+    if outcome.succeeded:
+        return "delivered"
+    return "unanswered" if outcome.status is None or outcome.error is not None else "refused"

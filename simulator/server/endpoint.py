@@ -59,6 +59,7 @@ class Endpoint:
         self._simulator = runtime.simulator
         self._masker = runtime.masker
         self._router = runtime.router
+        self._meter = runtime.meter
         self._pending: dict[tuple[World, str, str], asyncio.Future[None]] = {}
         self.quota = CallQuota()
 
@@ -70,6 +71,7 @@ class Endpoint:
             request.world = self._world_of(request, found is not None)
             beyond = self.quota.refusal(request.world)
             if beyond is not None:
+                self._meter.over_quota += 1
                 return Outgoing(beyond.status, dumps(beyond.envelope()), beyond.headers)
             if not self._runtime.driver.catch_up(request.world):
                 await self._catch_up(request, is_known=found is not None)
@@ -81,6 +83,7 @@ class Endpoint:
             await self._follow_up(request.world)
         if request.may_wait:
             await self._delivered_first(request)
+        self._measure(request, outgoing)
         return outgoing
 
     async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
@@ -92,7 +95,12 @@ class Endpoint:
             outgoing = self._fail(request)
         if not self._finish(request, outgoing):
             await self._follow_up(request.world)
+        self._measure(request, outgoing)
         return outgoing
+
+    def _measure(self, request: Request, outgoing: Outgoing) -> None:
+        operation, status = request.operation, 0 if outgoing.cut else outgoing.status
+        self._meter.observe("" if operation is None else operation.name, status, perf_counter() - request.started)
 
     def _begin(self, incoming: Incoming) -> Request:
         environment, path = split_base(incoming.path)

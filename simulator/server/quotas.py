@@ -20,11 +20,10 @@ RETRY_SECONDS = "1"
 
 @dataclass(slots=True)
 class _Second:
-    """The second that is counted, and the calls in it; `refused` in all, as long as the world lives."""
+    """The second that is counted, and the calls in it."""
 
     opened: float = -1.0
     calls: int = 0
-    refused: int = 0
 
 
 class CallQuota:
@@ -45,14 +44,9 @@ class CallQuota:
         if second.calls < most:
             second.calls += 1
             return None
-        second.refused += 1
         message = (
             f"This world of the simulator may be called {most} times a second of real time "
             "(its setting quota_calls_per_second), and this call was not looked at. This is a quota of the simulator, "
             f"not the rate limit of the service. Call again after {RETRY_SECONDS} s."
         )
         return QuotaExceeded(429, "quota_calls_per_second", message, {"Retry-After": RETRY_SECONDS})
-
-    def refused(self, world: World) -> int:
-        """How many calls of a world were refused for it."""
-        return self._kept[world].refused

@@ -18,6 +18,7 @@ from simulator.insight.ended import EndedWorlds
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
 from simulator.server.keeping import Keeper
+from simulator.server.meter import Meter
 from simulator.server.router import Router
 from simulator.wire.masking import Masker
 
@@ -40,7 +41,8 @@ class Watcher:
 class Runtime(Observer):
     """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
 
-    `router` finds the operations of the interface. `keeper` keeps the worlds beyond the process, if anybody does.
+    `router` finds the operations of the interface, `meter` counts its calls. `keeper` keeps the worlds beyond the
+    process, if anybody does.
     """
 
     keeper: Keeper | None = None
@@ -59,6 +61,7 @@ class Runtime(Observer):
         self.driver = Driver(self.courier, self)
         self.ended_worlds = EndedWorlds(simulator.operations)
         self.router = Router(simulator.operations)
+        self.meter = Meter()
         self._watchers: list[Watcher] = []
         self._remembering: asyncio.Task[None] | None = None
         simulator.observe(self)
