@@ -63,18 +63,8 @@ LATER = {
         for what in ("bodies", "shapes")
         if f"{room}.{what}" not in OF_THE_FIRST_CALLS
     ),
-    *(
-        "yaml",
-        "difflib",
-        "tomllib",
-        "jinja2",
-        "aiohttp",
-        "yarl",
-        "sse_starlette",
-        "urllib.request",
-        "prometheus_client",
-    ),
-    *("phonenumbers", "coincurve", "re2"),
+    *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
+    *("phonenumbers", "coincurve", "re2", "prometheus_client"),
 }
 """What only later calls need, with all that is in it."""
 EMPTY = {"simulator.control", "simulator.contract"}

@@ -83,7 +83,7 @@ class Endpoint:
             await self._follow_up(request.world)
         if request.may_wait:
             await self._delivered_first(request)
-        self._measure(request, outgoing)
+        self._meter.measure(request, outgoing)
         return outgoing
 
     async def refuse(self, incoming: Incoming, error: ApiError) -> Outgoing:
@@ -95,12 +95,8 @@ class Endpoint:
             outgoing = self._fail(request)
         if not self._finish(request, outgoing):
             await self._follow_up(request.world)
-        self._measure(request, outgoing)
+        self._meter.measure(request, outgoing)
         return outgoing
-
-    def _measure(self, request: Request, outgoing: Outgoing) -> None:
-        operation, status = request.operation, 0 if outgoing.cut else outgoing.status
-        self._meter.observe("" if operation is None else operation.name, status, perf_counter() - request.started)
 
     def _begin(self, incoming: Incoming) -> Request:
         environment, path = split_base(incoming.path)

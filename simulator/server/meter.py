@@ -8,8 +8,11 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from time import perf_counter
 
 from simulator.kernel.dataclass import dataclass
+from simulator.server.messages import Outgoing
+from simulator.server.request import Request
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The upper bounds of the buckets, in seconds; one more is without bound."""
@@ -31,6 +34,11 @@ class Meter:
     def __init__(self) -> None:
         self._observed: dict[tuple[str, int], Observed] = {}
         self.over_quota = 0
+
+    def measure(self, request: Request, outgoing: Outgoing) -> None:
+        """Count a call that is about to be answered."""
+        operation, status = request.operation, 0 if outgoing.cut else outgoing.status
+        self.observe("" if operation is None else operation.name, status, perf_counter() - request.started)
 
     def observe(self, operation: str, status: int, seconds: float) -> None:
         """Count a call: `operation` is "" where there is none, `status` 0 where the connection was cut."""
