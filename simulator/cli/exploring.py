@@ -111,8 +111,9 @@ def explore(
             flipped = flipping.flip_all(settings, flipping.Hears(heard.planned_flips, heard.progress.ran))
             click.echo(questions.readable(flipped, questions.write(flipped, out)), nl=False)
             return
-        explored = run(settings, Hears(heard.planned, heard.judged))
+        explored = run(settings, Hears(planned=heard.planned, noted=heard.noted, judged=heard.judged))
     except KeyboardInterrupt as stop:
+        heard.progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
         fail(["interrupted: no report is written, and no run goes on"], EXIT_BY_SIGNAL + number)
     except SuiteBroken as error:
@@ -143,6 +144,9 @@ class _Heard:
         left = f" {left_out} more do not fit into the budget." if left_out else ""
         click.echo(f"{runs} run{'' if runs == 1 else 's'}, about {seconds:.0f} s.{left}")
         self.progress.begin(runs)
+
+    def noted(self, note: str) -> None:
+        click.echo(f"Note: {note}.")
 
     def planned_flips(self, alternatives: int, tests: int, seconds: float, left_out: int) -> None:
         total = alternatives * tests

@@ -70,9 +70,9 @@ class Baseline(NamedTuple):
     evidence: Document
     difference: str
     seconds: float
-    limit: float
     by_reference: bool
     """Whether the references of its orders are the same in every run."""
+    limit: float = _LIMIT_SECONDS
 
 
 class Judged(NamedTuple):
@@ -104,9 +104,13 @@ class Explored(NamedTuple):
 
 
 class Hears(NamedTuple):
-    """Who is told how far it is: before the runs (how many, expected seconds, left out), and of each run."""
+    """Who is told how far it is: before the runs (how many, expected seconds, left out), and of each run.
+
+    `noted` hears sentences on the suite that its author may not expect.
+    """
 
     planned: Callable[[int, float, int], None] = lambda runs, seconds, left_out: None
+    noted: Callable[[str], None] = lambda note: None
     judged: Callable[[Judged], None] = lambda one: None
 
 
@@ -119,6 +123,8 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
         baselines = baselines_of(wanted, crew, name, settings.limit)
+        for note in notes_on(wanted, baselines):
+            hears.noted(note)
         if settings.replay is not None:
             chosen, left_out = [settings.replay], 0
         else:
@@ -178,7 +184,7 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
         raise SuiteBroken("\n".join(dict.fromkeys(failed)))
     found: dict[str, Baseline] = {}
     for test, first, second in zip(tests, results[::2], results[1::2], strict=True):
-        if first["outcome"] == second["outcome"] == "passed":
+        if "passed" in (first["outcome"], second["outcome"]):
             found[test] = _baseline(first, second, limit)
     if not found:
         raise SuiteBroken("all tests are skipped")
@@ -189,7 +195,29 @@ def _hung(task: Task) -> str:
     return f"it has not ended within {task.limit:g} s, without any fault; --limit allows more"
 
 
+def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterator[str]:
+    """What the author of a suite may not know of it: which tests tell nothing, and why."""
+    skipped = [test for test in tests if test not in baselines]
+    if skipped:
+        yield f"{_named(skipped, tests)} skipped, so nothing is known of them"
+    silent = [test for test, one in baselines.items() if all(call["of_kit"] for call in one.evidence["calls"])]
+    if silent:
+        yield (
+            f"{_named(silent, tests)} without any call to this simulator, so nothing can go wrong there. "
+            "It is found by SIMULATOR_URL; one that a test starts itself is another"
+        )
+
+
+def _named(some: Sequence[str], tests: Sequence[str]) -> str:
+    names = ", ".join(some[:3]) + (", …" if len(some) > 3 else "")
+    return f"{len(some)} of {len(tests)} tests ({names}) {'is' if len(some) == 1 else 'are'}"
+
+
 def _baseline(first: Result, second: Result, limit: float | None) -> Baseline:
+    if first["outcome"] != second["outcome"]:
+        passed = first if first["outcome"] == "passed" else second
+        difference = f"the first time it {first['outcome']}, the second time it {second['outcome']}"
+        return _baseline(passed, passed, limit)._replace(difference=difference.replace("skipped", "was skipped"))
     one, other = first["evidence"], second["evidence"]
     references = [[row["reference"] for row in each["transactions"]] for each in (one, other)]
     seconds = min(first["seconds"], second["seconds"])
@@ -197,8 +225,8 @@ def _baseline(first: Result, second: Result, limit: float | None) -> Baseline:
         one,
         _difference(one, other),
         seconds,
-        limit or _LIMIT_SECONDS + _SLOWER * seconds,
         by_reference=references[0] == references[1],
+        limit=limit or _LIMIT_SECONDS + _SLOWER * seconds,
     )
 
 
@@ -287,6 +315,8 @@ def _judged(run: Run, result: Result, baseline: Baseline) -> Judged:
         strikes=CLASSES[run.fault].strikes,
         by_reference=baseline.by_reference,
     )
+    if verdict.is_finding and baseline.difference:
+        verdict = replace(verdict, note=f"{verdict.note} (the test is unsteady, so it may have come of that)")
     books = books_disagree(Orders(evidence)) if verdict.is_finding else ()
     return Judged(run, verdict, result["outcome"], books=books)
 

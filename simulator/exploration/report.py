@@ -273,13 +273,18 @@ def summed(explored: Explored) -> str:
 def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
     """One test case for each run: a finding that is new is a failure that tells its story.
 
-    Findings that are known, and what is not reached, are skipped.
+    Findings that are known, and what is not reached, are skipped; so is one more for each test that is unsteady.
     """
-    suite = ElementTree.Element("testsuite", name="rampsim explore", tests=str(len(explored.judged)))
+    unsteady = {test: one.difference for test, one in explored.baselines.items() if one.difference}
+    count = len(explored.judged) + len(unsteady)
+    suite = ElementTree.Element("testsuite", name="rampsim explore", tests=str(count))
     not_reached = sum(one.verdict.verdict == "not-reached" for one in explored.judged)
-    skipped = not_reached + len(explored.findings) - len(new)
+    skipped = not_reached + len(explored.findings) - len(new) + len(unsteady)
     for attribute, count in (("failures", len(new)), ("errors", 0), ("skipped", skipped)):
         suite.set(attribute, str(count))
+    for test, difference in unsteady.items():
+        case = ElementTree.SubElement(suite, "testcase", classname=_plain(test), name="unsteady without faults")
+        ElementTree.SubElement(case, "skipped", message=_plain(difference))
     for one in explored.judged:
         name = f"{one.run.fault} {one.run.site}".strip()
         case = ElementTree.SubElement(suite, "testcase", classname=_plain(one.run.test), name=_plain(name))

@@ -352,3 +352,51 @@ def test_waits(world):
     assert explored.returncode == 128 + number
     assert told == "rampsim: interrupted: no report is written, and no run goes on\n"
     assert not [line for line in (tmp_path / "started").read_text().split() if lives(int(line))]
+
+
+UNSTEADY = """
+from pathlib import Path
+import pytest
+
+def test_that_sends_another_amount_each_time(world):
+    log = Path("amounts")
+    log.write_text((log.read_text() if log.exists() else "") + "1")
+    world.client.post("/wallet/send", json={"symbol": "USDC", "network": "CELO", "amount": str(len(log.read_text())),
+        "destination": {"type": "address", "address": "0x52908400098527886E0F7030069857D2E4169EE7"}})
+
+def test_that_is_skipped_the_second_time(world):
+    world.client.get("/profile")
+    mark = Path("seen")
+    if mark.exists():
+        pytest.skip("once is enough")
+    mark.touch()
+
+def test_that_is_always_skipped(world):
+    pytest.skip("not yet")
+
+def test_that_calls_nobody():
+    pass
+"""
+
+
+def test_who_differs_from_himself_is_named_and_explored(tmp_path: Path) -> None:
+    (tmp_path / "test_unsteady.py").write_text(UNSTEADY)
+    explored = explore(tmp_path, "--faults", "answer-extra-field,refused-503", "--workers", "1")
+    tests = {row.pop("test").rpartition("::")[2]: row for row in explored.report["baseline"]["tests"]}
+    amounts, skipped = tests["test_that_sends_another_amount_each_time"], tests["test_that_is_skipped_the_second_time"]
+    assert (amounts["steady"], skipped["steady"]) == (False, False)
+    assert amounts["difference"].startswith("transactions #1: send")
+    assert skipped["difference"] == "the first time it passed, the second time it was skipped"
+    explored_tests = {row["test"].rpartition("::")[2] for row in explored.report["runs"]}
+    assert explored_tests == set(tests) - {"test_that_calls_nobody"}
+    assert "Note: 1 of 4 tests (test_unsteady.py::test_that_is_always_skipped) is skipped" in explored.said
+    assert "Note: 1 of 4 tests (test_unsteady.py::test_that_calls_nobody) is without any call" in explored.said
+    for report in ("report.html", "junit.xml"):
+        assert "the second time it was skipped" in (tmp_path / ".rampsim/explore" / report).read_text("utf-8"), report
+    assert "unsteady: test_unsteady.py::test_that_sends_another_amount_each_time" in explored.said
+
+
+def test_a_command_that_never_calls_is_told_so(tmp_path: Path) -> None:
+    explored = explore(tmp_path, "--faults", "refused-503", "--workers", "1", command=("true",))
+    assert (explored.code, explored.report["runs"]) == (0, [])
+    assert "Note: 1 of 1 tests (true) is without any call to this simulator" in explored.said
