@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile bench bench-explore smoke lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -56,6 +56,9 @@ conform: $(VENV)/.dev  ## Hold the simulator against its contract with one fixed
 
 hostile: $(VENV)/.dev  ## Try to break the server: every campaign whole, about half an hour; ARGS="--campaign sockets --seed 2"
 	$(BIN)/python -m tests.hostile $(ARGS)
+
+trust: $(VENV)/.dev  ## Kill servers that keep worlds, hundreds of times, and compare; ARGS="--kills 20 --only sqlite --seed 1"
+	$(BIN)/python -m tests.trust $(ARGS)
 
 bench: $(VENV)/.dev  ## Measure speed, memory and growth, in under ten minutes; ARGS="--only start", ARGS="--compare REF"
 	$(BIN)/python -m tests.benchmarks $(ARGS)
