@@ -1,6 +1,6 @@
 """`python -m tests.trust.serve LIE serve FLAGS`: the simulator, but with something of its store changed.
 
-`honest` changes nothing of what it promises: entries are folded early, so that a short run comes past it too. The others
+`honest` changes nothing of what it promises: entries are folded early, so that a short run comes past it too. The rest
 are stores that lie, each in one thing; the judge has to find them.
 """
 
