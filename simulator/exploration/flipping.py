@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of
+from simulator.exploration.exploring import NOTHING_ASKED, Baseline, Settings, baselines_of, crew_of, sites_in
 from simulator.exploration.running import Crew, Result, StopExploring, Task
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.alternatives import SWITCHES, Switch, chosen
@@ -113,6 +113,8 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         hears.planned(count, len(baselines), count * each, len(every) - count)
         pairs = [(flip, test) for flip in tried for test in baselines]
         changed = _changed(pairs, known, baselines, crew, name, hears)
+        if not changed and not any(sites_in(one) for one in baselines.values()):
+            raise StopExploring(NOTHING_ASKED)  # servers that tests start themselves are seen by what changes alone
         return Flipped(settings, known, baselines, tried, every[count:], changed)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from simulator.exploration.exploring import Explored, Judged, Settings, sites_in
+from simulator.exploration.exploring import NOTHING_ASKED, Explored, Judged, Settings, sites_in
 from simulator.exploration.judging import VERDICTS, Problem
 from simulator.exploration.mending import ADVICE
 from simulator.exploration.page import page
@@ -35,7 +35,13 @@ class NoFinding(Exception):
 
 def document(explored: Explored) -> JsonObject:
     """`report.json`: the same bytes for the same seed, whatever the number of workers and the time it took."""
-    report: JsonObject = {
+    found = rest(explored)
+    return {**found, "receipt": receipt(explored, found)}
+
+
+def rest(explored: Explored) -> JsonObject:
+    """A report without its receipt."""
+    return {
         "version": __version__,
         "seed": explored.settings.seed,
         "plan": explored.settings.plan,
@@ -55,7 +61,6 @@ def document(explored: Explored) -> JsonObject:
         "summary": verdicts(explored),
         "left_out": explored.left_out,
     }
-    return {**report, "receipt": receipt(explored, report)}
 
 
 def _row(one: Judged) -> JsonObject:
@@ -95,15 +100,16 @@ def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) ->
         if old.read_text("utf-8", "replace").startswith(_HEAD):
             old.unlink()
     for one in explored.findings:
-        _put(findings / f"{one.run.id}.yaml", finding_file(one))
+        put(findings / f"{one.run.id}.yaml", finding_file(one))
     report = document(explored)
     replays = {one.run.id: replay_line(explored.settings, one.run.id, directory) for one in explored.findings}
-    _put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    _put(directory / "junit.xml", junit(explored, directory, Compared.of(explored, known).new))
-    _put(directory / "report.html", page(explored, report, summed(explored), replays))
+    put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    put(directory / "junit.xml", junit(explored, directory, Compared.of(explored, known).new))
+    put(directory / "report.html", page(explored, report, summed(explored), replays))
 
 
-def _put(path: Path, text: str) -> None:
+def put(path: Path, text: str) -> None:
+    """Write a file, whatever tests had in their texts."""
     path.write_text(text, "utf-8", "replace")
 
 
@@ -224,8 +230,10 @@ def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) 
             f"  replay  {replay_line(explored.settings, one.run.id, out)}",
         ]
     told = f"{summed(explored)} More in {out / 'report.html'}"
+    if not any(sites_in(one) for one in explored.baselines.values()):
+        lines += ["", NOTHING_ASKED]
     compared = Compared.of(explored, known).said if known else ()
-    return _plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
+    return plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
 
 
 def _known(one: Judged, known: Mapping[str, str]) -> str:
@@ -246,7 +254,7 @@ def _receipt(explored: Explored) -> str:
 _UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text without what steers terminals, and what XML cannot have."""
     return _UNREADABLE.sub("\ufffd", text)
 
@@ -287,11 +295,11 @@ def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
         ElementTree.SubElement(case, "skipped", message=_plain(difference))
     for one in explored.judged:
         name = f"{one.run.fault} {one.run.site}".strip()
-        case = ElementTree.SubElement(suite, "testcase", classname=_plain(one.run.test), name=_plain(name))
-        note = _plain(one.verdict.note)
+        case = ElementTree.SubElement(suite, "testcase", classname=plain(one.run.test), name=plain(name))
+        note = plain(one.verdict.note)
         if one.run.id in new:
             failure = ElementTree.SubElement(case, "failure", type=one.verdict.verdict, message=note)
-            failure.text = _plain("\n".join(_told(explored, one, directory)))
+            failure.text = plain("\n".join(_told(explored, one, directory)))
         elif one.verdict.is_finding:
             ElementTree.SubElement(case, "skipped", message=f"known already: {one.verdict.verdict}, {note}")
         elif one.verdict.verdict == "not-reached":
