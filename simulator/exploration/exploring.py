@@ -43,14 +43,6 @@ _SLOWER = 5.0
 """How many times as long as without faults."""
 
 
-NOTHING_ASKED = (
-    "No test called the simulator, had a transaction or got an event, so this says nothing of your code. Tests find it "
-    "by the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
-    "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test begins."
-)
-"""What is said where there is no place for anything to go wrong."""
-
-
 @dataclass(frozen=True)
 class Settings:
     """What is asked for. `budget`, and `limit` of each test, in seconds.
