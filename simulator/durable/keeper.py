@@ -13,6 +13,8 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
+import orjson
+
 from simulator.assembly import Observer, Snapshot
 from simulator.control.documents import Contents, contents_of
 from simulator.courier.courier import wall_clock_ms
@@ -36,7 +38,8 @@ from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.scenario.catalogue import file_of, row_of
 from simulator.server.keeping import RETRY_SECONDS, Unavailable
 from simulator.server.runtime import Runtime
-from simulator.wire.json import dumps, loads
+from simulator.wire.json import dumps
+from simulator.wire.row_text import RowTexts
 
 _log = logging.getLogger(__name__)
 
@@ -65,6 +68,7 @@ class Keeper(Observer):
         self._wall_clock_ms = wall_clock_ms
         self._retry_seconds = retry_seconds
         self._contents: Contents = contents_of(self._simulator.tables)
+        self._texts = RowTexts(self._contents.codec)
         self._kept: dict[str, Kept] = {}
         self._ended: dict[str, int] = {}
         self._dirty: dict[str, None] = {}
@@ -209,10 +213,10 @@ class Keeper(Observer):
             if kept.begins:
                 kept.begins = False
                 base = self._base_of(kept.world, clock)
-                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._contents, base)))
+                changes.append(WorldBegan(world_id, kept.number, partial(base_parts, self._texts, base)))
                 continue
             kept.number += 1
-            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._contents, entry)))
+            changes.append(WorldChanged(world_id, kept.number, partial(entry_bytes, self._texts, entry)))
             if kept.is_large:
                 kept.is_large, kept.entry_bytes = False, 0
                 folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
@@ -228,7 +232,7 @@ class Keeper(Observer):
             changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
             for key, snapshot in present.items():
                 if before.get(key) is not snapshot:
-                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._contents, _base_of(snapshot))))
+                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, _base_of(snapshot))))
             self._snapshots[world_id] = present
         self._changed_snapshots = {}
         return new
@@ -264,7 +268,7 @@ class Keeper(Observer):
         kept, world_id = folding.kept, folding.kept.world.id
         if self._kept.get(world_id) is not kept:
             return
-        parts = partial(base_parts, self._contents, folding.base)
+        parts = partial(base_parts, self._texts, folding.base)
         try:
             size = await self._backend.compact(world_id, folding.number, parts)
         except StoreError as error:
@@ -344,8 +348,8 @@ class Keeper(Observer):
         """What belongs to no world: how many tokens were issued, and the scenarios that servers were started with."""
         directory, library = self._simulator.directory, self._simulator.library
         self._tokens_issued = server.get("tokens_issued", b"0")
-        directory.tokens_issued = max(directory.tokens_issued, int(loads(self._tokens_issued)))
-        kept: dict[str, Any] = loads(server.get("scenarios", b"{}"))
+        directory.tokens_issued = max(directory.tokens_issued, int(self._tokens_issued))
+        kept: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
         for name, row in kept.items():
             if name not in library:
                 library[name] = file_of(row)

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 from zlib import crc32
 
 from simulator.durable.backend import (
@@ -68,7 +69,11 @@ _PRAGMAS = (
 _BUSY_SECONDS = 5.0
 """How long a write waits for whoever else holds the file, a tool that copies it for example."""
 
+_ROWS_AT_ONCE = 1000
+"""How many entries one statement takes; SQLite takes 32,766 values."""
+
 T = TypeVar("T")
+_Row: TypeAlias = tuple[str, int, int, bytes]
 
 
 class SqliteStore:
@@ -205,13 +210,13 @@ class SqliteStore:
             raise KeyError(world)
         number, base = found
         rows = list(self._rows("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world))
-        numbers = [row[0] for row in rows]
-        if numbers != list(range(number - len(rows) + 1, number + 1)):
+        last = number + len(rows)
+        if [row[0] for row in rows] != list(range(number + 1, last + 1)):
             raise StoreDamaged(f"{self.name!r} is damaged: entries of the world {world!r} are missing")
         snapshots = self._rows("SELECT base FROM snapshots WHERE world = ? ORDER BY place", world)
         return StoredWorld(
             world,
-            number,
+            last,
             self._parts(base, world),
             [self._whole(crc, content, world) for _, crc, content in rows],
             [self._parts(kept, world) for (kept,) in list(snapshots)],
@@ -252,21 +257,30 @@ class SqliteStore:
             return act()
 
     def _commit(self, batch: Batch) -> Sizes:
-        sizes = Sizes({}, {})
+        """Nearly every batch is entries alone: one statement, because after each this thread waits for the loop."""
+        entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
+        rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
+        sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
+        if len(rows) == len(batch.changes) and not batch.server and len(rows) <= _ROWS_AT_ONCE:
+            self._put_entries(rows)
+            return sizes
         with self._transaction() as write:
             for change in batch.changes:
                 self._write(write, change, sizes)
+            for start in range(0, len(rows), _ROWS_AT_ONCE):
+                self._put_entries(rows[start : start + _ROWS_AT_ONCE])
             if batch.server:
                 write.executemany("INSERT OR REPLACE INTO server VALUES (?, ?)", batch.server.items())
         return sizes
 
+    def _put_entries(self, rows: Sequence[_Row]) -> None:
+        statement = f"INSERT INTO entries VALUES {', '.join(['(?, ?, ?, ?)'] * len(rows))}"
+        self._connection.execute(statement, list(chain.from_iterable(rows)))
+
     def _write(self, write: sqlite3.Connection, change: Change, sizes: Any) -> None:
         match change:
-            case WorldChanged(world, number, entry):
-                content = entry()
-                write.execute("INSERT INTO entries VALUES (?, ?, ?, ?)", (world, number, crc32(content), content))
-                write.execute("UPDATE worlds SET number = ? WHERE id = ?", (number, world))
-                sizes.entries[world] = len(content)
+            case WorldChanged():
+                pass  # written together, by whoever calls this
             case WorldBegan(world, number, parts):
                 old = self._base_of(world)
                 base, sizes.bases[world] = self._put_base(parts())
@@ -314,8 +328,8 @@ class SqliteStore:
 
     def _take_base(self, world: str, old: int, new: int, number: int) -> bool:
         """Put one base in place of another; False, and the new one is gone, where the other is there no more."""
-        asked = "UPDATE worlds SET base = ? WHERE id = ? AND base = ?"
-        kept = self._connection.execute(asked, (new, world, old)).rowcount == 1
+        asked = "UPDATE worlds SET base = ?, number = ? WHERE id = ? AND base = ?"
+        kept = self._connection.execute(asked, (new, number, world, old)).rowcount == 1
         self._forget_base(old if kept else new)
         if kept:
             self._connection.execute("DELETE FROM entries WHERE world = ? AND number <= ?", (world, number))

@@ -14,6 +14,8 @@ from decimal import Decimal
 from itertools import islice
 from typing import Any
 
+import orjson
+
 from simulator.assembly import Blueprint, Snapshot, WorldState
 from simulator.control.documents import Contents
 from simulator.kernel.dataclass import dataclass
@@ -23,7 +25,8 @@ from simulator.kernel.table import ABSENT, Write
 from simulator.kernel.texts import pack
 from simulator.kernel.world import World
 from simulator.wire.codec import texts_of
-from simulator.wire.json import JsonObject, dumps, loads
+from simulator.wire.json import JsonObject
+from simulator.wire.row_text import RowTexts
 from simulator.wire.texts import json_text
 
 PART_BYTES = 256 * 1024
@@ -144,36 +147,35 @@ class Gathering:
 # --- writing ------------------------------------------------------------------------------------------------------
 
 
-def entry_bytes(contents: Contents, entry: Entry) -> bytes:
+def entry_bytes(texts: RowTexts, entry: Entry) -> bytes:
     """An entry as it is kept."""
-    encode = contents.codec.encode
+    ready = texts.ready
     written: JsonObject = {
         "clock": entry.clock.show(),
         "causes": [[cause.kind, cause.name, cause.reference] for cause in entry.causes],
         "tables": entry.tables,
         "writes": {
             name: [
-                [key] if row is ABSENT else [key, encode(row), _MOVED] if moved else [key, encode(row)]
+                [key] if row is ABSENT else [key, ready(row), _MOVED] if moved else [key, ready(row)]
                 for key, row, moved in rows
             ]
             for name, rows in entry.writes.items()
         },
-        "calls": [encode(call) for call in entry.calls],
+        "calls": entry.calls,
         "entered": entry.entered,
         "dropped": entry.dropped,
         "snapshots_taken": entry.snapshots_taken,
     }
-    return dumps(written)
+    return texts.dumps(written)
 
 
-def base_parts(contents: Contents, base: Base) -> Iterator[bytes]:
+def base_parts(texts: RowTexts, base: Base) -> Iterator[bytes]:
     """A base as it is kept: the head first."""
-    yield dumps(_head(base))
-    encode = contents.codec.encode
+    yield texts.dumps(_head(base))
     for name, rows in base.state.tables.items():
-        pairs = (dumps([key, encode(row)]) for key, row in rows.items())
-        yield from (dumps({"table": name})[:-1] + b',"rows":[' + piece + b"]}" for piece in _pieces(pairs))
-    calls = (dumps(encode(call)) for call in base.state.requests)
+        pairs = (texts.dumps([key, texts.ready(row)]) for key, row in rows.items())
+        yield from (texts.dumps({"table": name})[:-1] + b',"rows":[' + piece + b"]}" for piece in _pieces(pairs))
+    calls = map(texts.dumps, base.state.requests)
     yield from (b'{"calls":[' + piece + b"]}" for piece in _pieces(calls))
 
 
@@ -222,11 +224,11 @@ def _head(base: Base) -> JsonObject:
 
 def read_world(contents: Contents, parts: Sequence[bytes], entries: Iterable[bytes]) -> Base:
     """A base with the entries after it, in their order, as one base; ValueError or KeyError where they are none."""
-    reading = _Reading(contents, loads(parts[0]))
+    reading = _Reading(contents, orjson.loads(parts[0]))
     for part in parts[1:]:
-        reading.take_in(loads(part))
+        reading.take_in(orjson.loads(part))
     for entry in entries:
-        reading.apply(loads(entry))
+        reading.apply(orjson.loads(entry))
     return reading.base()
 
 

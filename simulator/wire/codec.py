@@ -77,6 +77,17 @@ class Codec:
     def classes(self) -> tuple[type[object], ...]:
         return tuple(self._names)
 
+    def name_of(self, made: type[object]) -> str:
+        """By what name documents call a class; TypeError for one that no row may hold."""
+        if made not in self._names:
+            raise TypeError(f"no row may hold a {made.__name__}")
+        return self._names[made]
+
+    def members_of(self, made: type[object]) -> Mapping[str, tuple[str, object, str]]:
+        """The members of a class by their names in documents: own name, annotation, the word before its texts."""
+        shape, hints = self._shapes[self.name_of(made)], get_type_hints(made, include_extras=True)
+        return {name: (own, hints[own], shape.words.get(name, "")) for name, own in shape.attributes.items()}
+
     def encode(self, value: Any) -> object:
         """The value as plain JSON; TypeError for what no row may hold."""
         kind = type(value)
