@@ -28,7 +28,7 @@ _ERRORS = {
     "408": "The time passed without what was waited for: timeout.",
     "409": "Not now: invalid_transition (with the allowed actions), clock_busy, not_reached and advance_cancelled "
     "(with the receipt), already_exists, invalid_state.",
-    "503": "The store cannot keep what calls do: storage_unavailable; not_ready from GET /ready.",
+    "503": "The store cannot keep what calls do, and nothing was done: storage_unavailable; not_ready from GET /ready.",
     "507": "The world has as many objects as its quota_objects lets it have, a quota of the simulator: "
     "simulator_quota_exceeded.",
 }

@@ -1,0 +1,108 @@
+"""Servers whose worlds lie in a file, and what the file is at the instant at which such a server dies."""
+
+from __future__ import annotations
+
+import queue
+import shutil
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from simulator.config import Config
+from simulator.server.app import Application
+from tests.remote import Remote, running
+
+_copies = count(1)
+
+
+def url_of(path: Path) -> str:
+    return f"sqlite:///{path}"
+
+
+@contextmanager
+def kept(path: Path, *, clock: str = "manual", **more: Any) -> Iterator[tuple[Remote, Application]]:
+    """A server with a file of worlds, and its default world seen from outside."""
+    config = Config(clock=clock, store=url_of(path), **{"scenarios": (), **more})
+    with running(config) as (origin, application), httpx.Client(timeout=30, trust_env=False) as client:
+        yield seen(Remote(origin, client)), application
+
+
+def seen(remote: Remote, world: str = "default") -> Remote:
+    """A world of a server, seen from outside."""
+    found = remote.call("GET", f"{remote.origin}/_simulator/worlds/{world}")
+    assert found.status == 200, found.body
+    return Remote(remote.origin, remote.http, found.body)
+
+
+def as_killed(path: Path) -> Path:
+    """What would lie there if the server died right now: the files as they are, while it still has them open."""
+    copy = path.with_name(f"killed-{next(_copies)}.db")
+    for end in ("", "-wal"):
+        beside = path.with_name(path.name + end)
+        if beside.exists():
+            shutil.copyfile(beside, copy.with_name(copy.name + end))
+    return copy
+
+
+def document(world: Remote) -> dict[str, Any]:
+    """The whole world as its document."""
+    answer = world.control("GET", "/state")
+    assert answer.status == 200, answer.body
+    whole: dict[str, Any] = answer.body
+    return whole
+
+
+class Loopback:
+    """A receiver of webhooks on this machine; it answers 200 when it may (`hold`, `let_go`)."""
+
+    def __init__(self, port: int) -> None:
+        self._bodies: queue.Queue[bytes] = queue.Queue()
+        self._may_answer = threading.Event()
+        self._may_answer.set()
+        taker = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                taker._bodies.put(self.rfile.read(int(self.headers["Content-Length"])))
+                taker._may_answer.wait(20)
+                with suppress(OSError):
+                    self.send_response(200)
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
+        self.port = self.server.server_port
+        self.url = f"http://127.0.0.1:{self.port}/hook"
+
+    def hold(self) -> None:
+        self._may_answer.clear()
+
+    def let_go(self) -> None:
+        self._may_answer.set()
+
+    def next(self) -> bytes:
+        """The body of the next request, for which it waits."""
+        return self._bodies.get(timeout=20)
+
+
+@contextmanager
+def loopback(port: int = 0) -> Iterator[Loopback]:
+    receiver = Loopback(port)
+    thread = threading.Thread(target=receiver.server.serve_forever, args=(0.01,), daemon=True)
+    thread.start()
+    try:
+        yield receiver
+    finally:
+        receiver.let_go()
+        receiver.server.shutdown()
+        receiver.server.server_close()
+        thread.join(20)

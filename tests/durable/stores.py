@@ -1,0 +1,107 @@
+"""Servers in this process over a store that can be held up or made to fail, called over their socket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from simulator.assembly import Blueprint, Simulator
+from simulator.courier.transport import Transport
+from simulator.durable.backend import Batch, Sizes, StoreError
+from simulator.durable.keeper import Keeper
+from simulator.durable.sqlite import SqliteStore
+from simulator.host import application_of
+from simulator.server.app import Application
+from simulator.server.process import serving
+from simulator.server.runtime import Runtime
+from tests.support import KEYS
+
+
+class SlowStore(SqliteStore):
+    """A file that keeps nothing before it may (`hold`, `let_go`), and fails when it is told to (`fails_with`)."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        self._may = asyncio.Event()
+        self._may.set()
+        self.begun = asyncio.Event()
+        self.fails_with: StoreError | None = None
+        self.batches: list[Batch] = []
+
+    def hold(self) -> None:
+        self._may.clear()
+        self.begun.clear()
+
+    def let_go(self) -> None:
+        self._may.set()
+
+    async def open(self) -> None:
+        if self.fails_with is not None:
+            raise self.fails_with
+        await super().open()
+
+    async def commit(self, batch: Batch) -> Sizes:
+        self.batches.append(batch)
+        self.begun.set()
+        await self._may.wait()
+        if self.fails_with is not None:
+            raise self.fails_with
+        return await super().commit(batch)
+
+
+class Kept:
+    """A server over such a store, and a client of its default world."""
+
+    def __init__(self, application: Application, origin: str, client: httpx.AsyncClient, store: SlowStore) -> None:
+        self.application = application
+        self.simulator = application.runtime.simulator
+        self.origin = origin
+        self.client = client
+        self.store = store
+        self.token = ""
+
+    async def api(self, method: str, path: str, json: Any = None, **headers: str) -> httpx.Response:
+        if not self.token:
+            self.token = (await self.client.post(f"{self.origin}/v1/auth/token", json=KEYS)).json()["access_token"]
+        sent = {"Authorization": f"Bearer {self.token}", **{name.replace("_", "-"): v for name, v in headers.items()}}
+        return await self.client.request(method, f"{self.origin}/v1{path}", json=json, headers=sent)
+
+    async def control(self, method: str, path: str, json: Any = None) -> httpx.Response:
+        return await self.client.request(method, f"{self.origin}/_simulator{path}", json=json)
+
+
+@asynccontextmanager
+async def over_store(path: Path, transport: Transport | None = None) -> AsyncIterator[Kept]:
+    store, simulator = SlowStore(path), Simulator()
+    runtime = Runtime(simulator, transport)
+
+    def make_default() -> None:
+        simulator.create_world(Blueprint("default", 1))
+
+    runtime.keep_with(Keeper(runtime, store, make_default, retry_seconds=0.01))
+    application = application_of(runtime)
+    async with serving(application) as origin, httpx.AsyncClient(timeout=20, trust_env=False) as client:
+        yield Kept(application, origin, client, store)
+        store.let_go()
+        store.fails_with = None
+
+
+def play(path: Path, act: Callable[[Kept], Awaitable[None]], transport: Transport | None = None) -> None:
+    """Play a coroutine against a server over a store."""
+
+    async def playing() -> None:
+        async with over_store(path, transport) as kept:
+            await act(kept)
+
+    asyncio.run(playing())
+
+
+async def turns(count: int = 20) -> None:
+    """Let everybody else go on for some turns of the loop."""
+    for _ in range(count):
+        await asyncio.sleep(0)
