@@ -86,9 +86,11 @@ async def over_store(path: Path, transport: Transport | None = None) -> AsyncIte
     runtime.keep_with(Keeper(runtime, store, make_default, retry_seconds=0.01))
     application = application_of(runtime)
     async with serving(application) as origin, httpx.AsyncClient(timeout=20, trust_env=False) as client:
-        yield Kept(application, origin, client, store)
-        store.let_go()
-        store.fails_with = None
+        try:
+            yield Kept(application, origin, client, store)
+        finally:
+            store.let_go()
+            store.fails_with = None
 
 
 def play(path: Path, act: Callable[[Kept], Awaitable[None]], transport: Transport | None = None) -> None:
