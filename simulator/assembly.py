@@ -148,6 +148,7 @@ class Simulator:
         self._snapshots_taken: dict[str, int] = {}
         self._beginnings: dict[str, Beginning] = {}
         self._observers: list[Observer] = []
+        self.stand_in: World | None = None  # for `default`, where that lives elsewhere: nothing of it is ever kept
 
     def observe(self, observer: Observer) -> None:
         """Call this observer for every world that begins or ends from now on."""
@@ -175,6 +176,8 @@ class Simulator:
     @property
     def default(self) -> World:
         """The world of requests that no key or token ties to another (decision S26)."""
+        if self.stand_in is not None:
+            return self.worlds.get(DEFAULT_WORLD, self.stand_in)
         return self.worlds[DEFAULT_WORLD]
 
     def create_world(

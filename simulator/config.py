@@ -18,7 +18,8 @@ from simulator.wire import alternatives, setting_model
 from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import DEFAULTS, shown
 
-_STORES = re.compile(r"sqlite:///(?!/*$).+", re.DOTALL)
+_STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
+_ORIGIN = re.compile(r"https?://[^/?#@\s]+")
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
     *("quota_calls_per_second", "quota_objects", "quota_journal_bytes"),
@@ -39,7 +40,8 @@ class Config:
     """A validated configuration. `now_ms` None means: the wall clock, or the usual start of a manual clock.
 
     `state`: the document of a world that stands in place of the default one. `store`: the URL of the database that
-    worlds are kept in; None: in memory alone.
+    worlds are kept in; None: in memory alone. `advertise`: where other servers of the same database reach this one;
+    None: where it listens.
     """
 
     host: str = DEFAULT_HOST
@@ -57,6 +59,7 @@ class Config:
     state: Path | None = None
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     store: str | None = None
+    advertise: str | None = None
 
 
 def make_config(
@@ -78,6 +81,7 @@ def make_config(
     control_tokens: str | None = None,
     assume: tuple[str, ...] = (),
     store: str | None = None,
+    advertise: str | None = None,
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
 
@@ -104,7 +108,15 @@ def make_config(
     if store and _STORES.fullmatch(store) is None:
         problems.append(
             f"--store: {store!r} is no store; write sqlite:///FILE for a file in this directory, "
-            "sqlite:////DIRECTORY/FILE for one anywhere"
+            "sqlite:////DIRECTORY/FILE for one anywhere, or postgresql://USER:PASSWORD@HOST/DATABASE"
+        )
+    is_shared = (store or "").startswith("postgres")
+    if advertise and _ORIGIN.fullmatch(advertise) is None:
+        problems.append(f"--advertise: {advertise!r} is not where a server is reached; write http://HOST:PORT")
+    elif is_shared and not advertise and host in ("0.0.0.0", "::"):
+        problems.append(
+            f"--host {host} says nothing of where other servers of this database reach this one: "
+            "say it with --advertise http://HOST:PORT"
         )
     validated = _settings(settings, problems)
     if assume:
@@ -116,7 +128,7 @@ def make_config(
     return Config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
-        Path(state) if state else None, validated, store or None,
+        Path(state) if state else None, validated, store or None, advertise or None,
     )  # fmt: skip
 
 

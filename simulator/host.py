@@ -21,7 +21,7 @@ from simulator.courier import transport as transports
 from simulator.courier.courier import wall_clock_ms
 from simulator.durable import opening
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.kernel.world import DEFAULT_WORLD
 from simulator.resources.auth import credentials
 from simulator.resources.webhooks import webhook_key
 from simulator.scenario import loader
@@ -71,14 +71,17 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
 
     if config.store is None:
         make_default()
-    else:
+    elif not opening.is_shared(config.store):
         opening.keep(runtime, config.store, make_default)
-    return application_of(
+    application = application_of(
         runtime,
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
         limits=ConnectionLimits(config.idle_seconds, config.request_seconds),
         tokens=tokens,
     )
+    if config.store is not None and opening.is_shared(config.store):
+        opening.share(application, config.store, config.advertise or "", default, make_default)
+    return application
 
 
 def _tokens(config: Config, on_loopback: bool) -> tuple[access.Tokens | None, list[str]]:
@@ -181,11 +184,18 @@ def _resolve(simulator: Simulator, given: tuple[str, ...]) -> tuple[tuple[str, .
     return tuple(names), problems
 
 
-def banner(world: World, origin: str) -> list[str]:
-    """What a user needs to begin: base URLs, the default world's keys, the clock; the ready line comes last."""
+def banner(simulator: Simulator, origin: str) -> list[str]:
+    """What a user needs to begin: base URLs, the default world's keys, the clock; the ready line comes last.
+
+    Where worlds are shared the default world may be another server's, and as it was made there: nothing is told of it.
+    """
+    world, is_here = simulator.default, DEFAULT_WORLD in simulator.worlds
     keys = credentials(world)
     lines = []
     for base, environment in BASES.items():
+        if not is_here:
+            lines += [f"{environment:<12} {origin}{base}"]
+            continue
         lines += [
             f"{environment}",
             f"  base URL     {origin}{base}",
@@ -193,6 +203,8 @@ def banner(world: World, origin: str) -> list[str]:
             f"  secret key   {keys[environment]['secret_key']}",
             f"  webhook key  {webhook_key(world, environment)}",
         ]
+    if not is_here:
+        return [*lines, f"control      {origin}/_simulator", f"dashboard    {origin}/", f"Ready on {origin}"]
     clock = f"{world.clock.mode}, now {format_timestamp(world.now_ms)}, seed {world.seed}"
     lines += [f"control      {origin}/_simulator", f"dashboard    {origin}/"]
     lines += [f"reference    {origin}/_simulator/reference.html", f"clock        {clock}"]

@@ -157,7 +157,8 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
 @pytest.mark.slow
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
-    assert outside(servers, "simulator/server", "simulator/control", "simulator/host.py") == set()
+    before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py")
+    assert outside(servers, "simulator/server", "simulator/control", "simulator/host.py", *before_a_replica) == set()
 
 
 @pytest.mark.slow
@@ -173,6 +174,7 @@ def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
     clients = (
         "simulator/courier/transport.py",
         "simulator/client.py",
+        "simulator/durable/hop.py",
         "simulator/scenario/clients.py",
         "simulator/conformance",
         "simulator/certification",

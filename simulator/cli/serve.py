@@ -43,7 +43,13 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 @_option(
     "--store",
-    "Database in which worlds outlive the server: sqlite:///FILE.  [default: none; they are in memory]",
+    "Database in which worlds outlive the server: sqlite:///FILE, or postgresql://… for several "
+    "servers at once.  [default: none; they are in memory]",
+    metavar="URL",
+)
+@_option(
+    "--advertise",
+    "Where other servers of the same PostgreSQL reach this one.  [default: http://HOST:PORT of this one]",
     metavar="URL",
 )
 @_option("--control-token", "Token that the control interface asks for.")
@@ -87,7 +93,7 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    state: str | None, store: str | None, control_token: str | None, control_tokens: str | None,
+    state: str | None, store: str | None, advertise: str | None, control_token: str | None, control_tokens: str | None,
     allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
     end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
@@ -109,7 +115,7 @@ def serve(
                 control_tokens=control_tokens, settings=settings,
                 is_loopback=is_loopback(host), allowed_hosts=allowed_host,
                 idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
-                assume=assume, store=store,
+                assume=assume, store=store, advertise=advertise,
             )  # fmt: skip
         except ConfigError as error:
             fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)
@@ -160,12 +166,13 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
         fail([_cannot_listen(host, port, error)], EXIT_USAGE)
 
     async def run() -> None:
-        await _open_store(application.runtime)
+        origin = origin_of(listener)
+        await _open_store(application.runtime, origin)
         task = asyncio.create_task(server.serve(sockets=[listener]))
         while not server.started and not task.done():
             await asyncio.sleep(0.005)
         if server.started:
-            click.echo("\n".join(banner(application.runtime.simulator.default, origin_of(listener))))
+            click.echo("\n".join(banner(application.runtime.simulator, origin)))
             sys.stdout.flush()
         await task
 
@@ -173,13 +180,14 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
         runner.run(run())
 
 
-async def _open_store(runtime: Any) -> None:
+async def _open_store(runtime: Any, origin: str) -> None:
     """Let live what a store keeps; a store that cannot be opened ends the server before it has begun."""
     if runtime.keeper is None:
         return
     from simulator.config import ConfigError
     from simulator.durable.backend import StoreError
 
+    runtime.keeper.reached_at(origin)
     try:
         await runtime.keeper.start()
     except StoreError as error:

@@ -20,7 +20,6 @@ from simulator.control import (
     snapshots,
     timeline,
     timers,
-    usage,
     worlds,
 )
 from simulator.control.inbox import Inboxes
@@ -38,7 +37,6 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *health.ROWS,
         *health.MetricsPage().rows(),
         *worlds.ROWS,
-        *usage.ROWS,
         *settings.ROWS,
         *reference.ROWS,
         *snapshots.ROWS,

@@ -114,6 +114,9 @@ class Backend(Protocol):
 
     name: str
     """How messages call it."""
+    is_shared: bool
+    """Whether others may have it too: then a world is read when it is asked for, and what an answer shows has to be
+    asked for as well, by a batch without changes."""
 
     async def open(self) -> None:
         """Take hold of it, make what it lacks; again after a failure. StoreLocked, StoreDamaged, StoreNewer."""

@@ -47,7 +47,8 @@ _log = logging.getLogger(__name__)
 class Keeper(Observer):
     """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
 
-    `retry_seconds`: how long it waits before it tries a store again that has failed.
+    `retry_seconds`: how long it waits before it tries a store again that has failed. `opened` is called whenever the
+    store has been opened and read, and `failed` when what was read of it has been thrown away.
     """
 
     def __init__(
@@ -61,6 +62,8 @@ class Keeper(Observer):
     ) -> None:
         self.refusal: str | None = "the store has not been opened yet."
         self.generation = 0
+        self.opened: Callable[[], None] = lambda: None
+        self.failed: Callable[[], None] = lambda: None
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._backend = backend
@@ -86,6 +89,8 @@ class Keeper(Observer):
     def unsettled(self) -> asyncio.Future[None] | None:
         """See `Keeping`."""
         if self.refusal is None:
+            if self._backend.is_shared and self._next is None:  # what only reads has to be confirmed, too
+                self._gather_soon()
             return self._next or self._committing
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         _refuse(refused, self.refusal)
@@ -99,6 +104,9 @@ class Keeper(Observer):
             if kept.clock_was_set(present_ms, self._wall_clock_ms()):
                 self._note(world.id)
 
+    def reached_at(self, origin: str) -> None:
+        """Nobody else has to know."""
+
     async def start(self) -> None:
         """Open the store, and let live what it keeps; StoreError. A second call does nothing."""
         if self._is_open:
@@ -110,6 +118,9 @@ class Keeper(Observer):
         except BaseException:
             await self.close()
             raise
+
+    async def drain(self) -> None:
+        """Nobody else has these worlds."""
 
     async def close(self) -> None:
         """Write what is left, and let go of the store."""
@@ -147,6 +158,12 @@ class Keeper(Observer):
     def release(self, world: World) -> None:
         """A world lives here no more; what is kept of it stays."""
         self._kept.pop(world.id).let_go()
+        for known in (self._dirty, self._snapshots, self._changed_snapshots):
+            known.pop(world.id, None)
+
+    def is_kept(self, world_id: str) -> bool:
+        """Whether nothing of a world waits to be written."""
+        return world_id not in self._dirty
 
     def snapshots_changed(self, world_id: str) -> None:
         """Snapshots of a world are to be written, or to be forgotten."""
@@ -181,10 +198,14 @@ class Keeper(Observer):
         self._spawn(self._commit(batch, folding))
 
     async def _commit(self, batch: Batch, folding: list[Folding]) -> None:
+        generation = self.generation
         try:
             sizes = await self._backend.commit(batch)
         except Exception as error:
-            self._throw_away(error)
+            if self.generation == generation:
+                self._throw_away(error)
+            return
+        if self.generation != generation:
             return
         settled, self._committing = self._committing, None
         if settled is not None:
@@ -277,10 +298,27 @@ class Keeper(Observer):
         if size:
             kept.base_bytes = size
 
+    # Worlds that are read when they are asked for
+
+    async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
+        """Read a world and let it live, unless something else holds by then; StoreError."""
+        stored = await self._backend.load(world_id)
+        self._take_server(await self._backend.server())
+        base, snapshots = await asyncio.to_thread(self._decoded, stored)
+        if not unless():
+            self._let_live(stored, base, snapshots)
+
+    def throw_away(self, error: StoreError) -> None:
+        """The store is lost, outside of any batch."""
+        if self._is_open:
+            self._throw_away(error)
+
     # Failing and beginning again
 
     def _throw_away(self, error: Exception) -> None:
         """What has happened could not be kept, so it has not happened: nothing of it may be seen by anybody."""
+        if self.refusal is not None:
+            return
         if isinstance(error, StoreError):
             _log.error("the store has failed: %s", error)
         else:
@@ -292,6 +330,7 @@ class Keeper(Observer):
             if waiting is not None:
                 _refuse(waiting, self.refusal)
         self._committing = self._next = None
+        self.failed()
         self._spawn(self._recover())
 
     def _release_all(self) -> None:
@@ -319,8 +358,9 @@ class Keeper(Observer):
         self.refusal = None
         for one, (base, snapshots) in zip(stored, read, strict=True):
             self._let_live(one, base, snapshots)
-        if DEFAULT_WORLD not in self._simulator.worlds:
+        if DEFAULT_WORLD not in self._simulator.worlds and not self._backend.is_shared:
             self._make_default()
+        self.opened()
         if self._dirty and self._next is None:
             self._gather_soon()
 

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
-from simulator.durable.backend import Backend
+from simulator.assembly import Blueprint, Simulator
+from simulator.config import ConfigError
+from simulator.durable import front, postgres, sharing
 from simulator.durable.keeper import Keeper
 from simulator.durable.sqlite import SqliteStore
+from simulator.server.app import Application
 from simulator.server.runtime import Runtime
 
 
 def keep(runtime: Runtime, url: str, make_default: Callable[[], None]) -> Keeper:
-    """Let the worlds of a server be kept in the store of a URL, from `Keeper.start` on.
+    """Let the worlds of a server be kept in the file of a URL, from `Keeper.start` on.
 
     `make_default` makes the world `default` where the store has none.
     """
-    keeper = Keeper(runtime, backend_of(url), make_default)
+    keeper = Keeper(runtime, SqliteStore(Path(url.removeprefix("sqlite:///"))), make_default)
     runtime.keep_with(keeper)
     return keeper
 
 
-def backend_of(url: str) -> Backend:
-    """The database of a URL that `Config` has found to be one."""
-    return SqliteStore(Path(url.removeprefix("sqlite:///")))
+def is_shared(url: str) -> bool:
+    """Whether several servers may have the store of a URL at once."""
+    return not url.startswith("sqlite:")
+
+
+def share(
+    application: Application, url: str, address: str, default: Blueprint, make_default: Callable[[], None]
+) -> None:
+    """Let a server be a replica among others, which reach it at `address` ("": where it listens); ConfigError."""
+    if find_spec("asyncpg") is None:
+        raise ConfigError(["--store: PostgreSQL needs a driver that is not installed: pip install 'rampsim[postgres]'"])
+    runtime = application.runtime
+    simulator = runtime.simulator
+    simulator.stand_in = Simulator(library=simulator.library).create_world(default)
+    replica = sharing.Sharing(runtime, postgres.PostgresStore(url, address), make_default)
+    runtime.keep_with(replica.keeper)
+    application.add_middleware(front.Front, sharing=replica)

@@ -53,6 +53,11 @@ the owner broke off while the call was under way.
 """
 
 
+Outcome: TypeAlias = Literal["answered", "refused", "broken"]
+"""What came of a call that was sent on. `refused`: it did not reach the owner, or that said it is none; nothing was
+done. `broken`: it was sent, and no answer came."""
+
+
 @dataclass(frozen=True)
 class TryLock:
     """Take the lock of a world, raise its epoch, write this replica's address and read its state; tell `granted`,
@@ -201,9 +206,8 @@ class Ownership:
         held.active.remove(ticket)
         return self._settle(world, held) if held.state == "leaving" else []
 
-    def forwarded(self, ticket: int, outcome: Literal["answered", "refused", "broken"]) -> list[Step]:
-        """What came of a call that was sent on. `refused`: it did not reach the owner, or that said it is none;
-        nothing was done. `broken`: it was sent, and no answer came."""
+    def forwarded(self, ticket: int, outcome: Outcome) -> list[Step]:
+        """A hop has come to its end."""
         ask = self._on_their_way.pop(ticket, None)
         if ask is None or outcome == "answered":
             return []

@@ -70,12 +70,14 @@ class PostgresStore:
     """
 
     name = "PostgreSQL"
+    is_shared = True
 
     def __init__(self, url: str, address: str, *, lease_seconds: float = LEASE_SECONDS) -> None:
         self.lost: Callable[[], None] = lambda: None
         self.credentials: Callable[[], Sequence[tuple[str, str]]] = _nothing_new
         self.wake_at_ms: Callable[[str], int | None] = _never
-        self._url, self._address, self._lease_seconds = url, address, lease_seconds
+        self.address = address
+        self._url, self._lease_seconds = url, lease_seconds
         self._epochs: dict[str, int] = {}
         self._session = OwningSession(url, lease_seconds, self._ended)
         self._reading: asyncpg.Connection[asyncpg.Record] | None = None
@@ -137,7 +139,7 @@ class PostgresStore:
     async def claim(self, world: str, *, creates: bool) -> Claim:
         """Try to become the owner of a world."""
         async with self._session.use() as connection:
-            row = await connection.fetchrow("SELECT * FROM claim($1, $2, $3)", world, creates, self._address)
+            row = await connection.fetchrow("SELECT * FROM claim($1, $2, $3)", world, creates, self.address)
         assert row is not None
         claim = Claim(row["outcome"], row["epoch"] or 0, row["owner"], bool(row["is_there"]))
         if claim.outcome == "granted":
@@ -182,14 +184,28 @@ class PostgresStore:
             )
         return found
 
+    async def owns(self, address: str, world: str) -> bool:
+        """Whether a replica owns a world."""
+        async with self._read() as connection:
+            found: bool = await connection.fetchval(
+                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND owner = $3 AND {_IS_LOCKED})",
+                _LOCKS,
+                world,
+                address,
+            )
+        return found
+
+    async def snapshot_world(self, snapshot: str) -> str | None:
+        """The world of a snapshot."""
+        async with self._read() as connection:
+            found: str | None = await connection.fetchval("SELECT world FROM snapshots WHERE id = $1", snapshot)
+        return found
+
     async def due(self) -> Sequence[str]:
         """Worlds that have something to do and that nobody owns."""
         async with self._read() as connection:
             rows = await connection.fetch(
-                "SELECT id FROM worlds WHERE wake_at <= now() AND NOT EXISTS (SELECT FROM pg_locks WHERE "
-                "locktype = 'advisory' AND classid = $1 AND objid = place::oid AND granted AND "
-                "database = (SELECT oid FROM pg_database WHERE datname = current_database())) "
-                "ORDER BY wake_at LIMIT 20",
+                f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20",
                 _LOCKS,
             )
         return [row["id"] for row in rows]
@@ -269,7 +285,7 @@ class PostgresStore:
         match change:
             case WorldBegan(world, number, parts):
                 if world not in self._epochs:  # one whose id was drawn
-                    row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self._address)
+                    row = await connection.fetchrow("SELECT * FROM claim($1, true, $2)", world, self.address)
                     if row is None or row["outcome"] != "granted":
                         raise OwnershipLost(f"another replica has made the world {world!r}")
                     self._epochs[world] = row["epoch"]
@@ -333,6 +349,11 @@ class PostgresStore:
         return size
 
 
+_IS_LOCKED = """EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = place::oid AND granted
+        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+)"""
+"""Whether some session holds the lock of a world."""
 _PUT_SERVER = """
 INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     WHEN server.name = 'tokens_issued'

@@ -79,6 +79,8 @@ _Row: TypeAlias = tuple[str, int, int, bytes]
 class SqliteStore:
     """A file of worlds. `path` is made where it is not there; its directory is not."""
 
+    is_shared = False
+
     def __init__(self, path: Path) -> None:
         self.name = str(path)
         self._path = path

@@ -34,8 +34,14 @@ class Keeper(Keeping, Protocol):
     def changed(self, world: World) -> None:
         """Something may have happened in a world that no change tells: its clock was set or moved."""
 
+    def reached_at(self, origin: str) -> None:
+        """Where this server listens; before it starts."""
+
     async def start(self) -> None:
         """Read what is kept, and let it live; once, in the event loop of the server."""
+
+    async def drain(self) -> None:
+        """The server is about to stop: hand over to others what they can go on with."""
 
     async def close(self) -> None:
         """Keep what has happened up to now, and end."""

@@ -58,6 +58,7 @@ class EndingServer(uvicorn.Server):
         self._application = application
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        await self._application.runtime.drain()
         self._application.runtime.end_streams()
         ending = asyncio.get_running_loop().call_later(_GRACE_SECONDS, self._application.end_calls)
         await super().shutdown(sockets)

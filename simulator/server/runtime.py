@@ -107,7 +107,6 @@ class Runtime(Observer):
 
     def attach(self, world: World) -> None:
         """A world begins: start its clock."""
-        self.meter.uses.touch(world)
         self.driver.anchor(world)
         self.changed(world)
 
@@ -186,6 +185,11 @@ class Runtime(Observer):
         self.driver.end_advances()
         for watcher in self.watchers:
             watcher.stopping()
+
+    async def drain(self) -> None:
+        """Let others go on with what they can, while calls are still answered."""
+        if self.keeper is not None:
+            await self.keeper.drain()
 
     async def close(self) -> None:
         self.end_streams()

@@ -24,20 +24,6 @@ from simulator.durable.postgres import PostgresStore
 from simulator.durable.session import OwnershipLost
 
 
-@pytest.fixture
-def database(postgres_url: str) -> str:
-    """The URL of an empty database."""
-
-    async def make() -> str:
-        connection = await asyncpg.connect(postgres_url)
-        number = await connection.fetchval("SELECT count(*) FROM pg_database")
-        await connection.execute(f"CREATE DATABASE test{number}")
-        await connection.close()
-        return f"{postgres_url.rpartition('/')[0]}/test{number}"
-
-    return asyncio.run(make())
-
-
 @asynccontextmanager
 async def stores(url: str, *addresses: str) -> AsyncIterator[list[PostgresStore]]:
     made = [PostgresStore(url, address) for address in addresses]

@@ -1,0 +1,275 @@
+"""What stands in front of a replica: finds the world of a call, and has it answered where that world is."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import MutableMapping
+from functools import partial
+from typing import Any
+from urllib.parse import parse_qsl
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from simulator.address import CONTROL_BASE
+from simulator.durable.backend import StoreError
+from simulator.durable.hop import FORWARDED, REFUSED, Hops
+from simulator.durable.ownership import Forward, Reason, Refuse, Serve
+from simulator.durable.sharing import Sharing
+from simulator.kernel.copying import replace
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import DEFAULT_WORLD
+from simulator.server.bases import BASES, split_base
+from simulator.server.keeping import RETRY_SECONDS, headers_of, is_of_the_server
+from simulator.server.messages import (
+    Incoming,
+    enter_world,
+    head_of,
+    public_key_of,
+    read_body,
+    route_path,
+    token_of,
+    write_raw,
+)
+from simulator.wire.errors import ApiError, ControlError
+from simulator.wire.json import dumps, loads
+
+_MOST_BYTES = 256 * 1024 * 1024
+"""No call takes a larger body."""
+_KNOWN_CREDENTIALS = 10_000
+_BASES = tuple(f"{base}/" for base in BASES)
+_CONTROL = f"{CONTROL_BASE}/"
+_WHY: dict[Reason, str] = {
+    "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
+    "busy": "no replica has taken the world in time; nothing was done, send it again.",
+    "stopping": "this replica stops; nothing was done, send it again.",
+    "unavailable": "there is no connection to PostgreSQL; nothing was done, send it again later.",
+    "unknown": "the replica that has the world was lost while it answered, so the call was carried out or it was not. "
+    "Look, or send it again with the Idempotency-Key that it had.",
+}
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """What a call wants: a world, and perhaps to make it. `also`: another world that it makes out of a snapshot."""
+
+    world: str
+    creates: bool = False
+    also: str | None = None
+
+
+class Front:
+    """ASGI middleware before everything else of the server."""
+
+    def __init__(self, app: ASGIApp, sharing: Sharing) -> None:
+        self._app = app
+        self._sharing = sharing
+        self._hops = Hops()
+        self._known: OrderedDict[str, str] = OrderedDict()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                await self._hops.close()
+            return
+        if is_of_the_server(scope["path"]) or scope["path"] == "/":
+            await self._app(scope, receive, send)
+            return
+        body, is_whole = await read_body(receive, _MOST_BYTES)
+        again = _Again(body, receive)
+        seen: Scope = {**scope}
+        enter_world(seen)
+        try:
+            wanted = await self._wanted(seen, body)
+            if wanted is None or not is_whole:
+                await self._app(scope, again, send)
+            elif isinstance(wanted, str):
+                await self._list(scope, again, send)
+            else:
+                await self._routed(wanted, scope, again, send)
+        except StoreError as error:
+            await _say(scope, send, _unavailable(scope["path"], f"{error}."), None)
+
+    # Which world a call wants
+
+    async def _wanted(self, scope: Scope, body: bytes) -> _Wanted | str | None:
+        """What it wants; "worlds" for the list of all, None for what any replica answers."""
+        path = route_path(scope)
+        incoming = head_of(scope)
+        incoming.body = body
+        found_elsewhere = incoming.headers.get(FORWARDED.decode())
+        if path.startswith(_CONTROL):
+            wanted = await self._wanted_of_control(path.removeprefix(CONTROL_BASE), incoming)
+            if found_elsewhere is None or not isinstance(wanted, _Wanted):
+                return wanted
+            return replace(wanted, world=found_elsewhere)
+        if found_elsewhere is not None:
+            return _Wanted(found_elsewhere, creates=found_elsewhere == DEFAULT_WORLD)
+        environment, below = split_base(path)
+        found = environment and self._sharing.finds(below)
+        credential = public_key_of(incoming) if below == "/auth/token" else token_of(incoming)
+        world = await self._world_of(credential) if found and credential else None
+        return _Wanted(world or DEFAULT_WORLD, creates=world is None)
+
+    async def _wanted_of_control(self, path: str, incoming: Incoming) -> _Wanted | str | None:
+        named = incoming.headers.get("x-simulator-world")
+        parts = path.strip("/").split("/")
+        if parts[0] == "worlds" and len(parts) > 1:
+            return _Wanted(parts[1], creates=parts[1] == DEFAULT_WORLD)
+        if parts[0] == "worlds":
+            return "worlds" if incoming.method in ("GET", "HEAD") else await self._made(incoming)
+        if parts[0] == "snapshots" and len(parts) > 1 and named is None:
+            named = await self._sharing.store.snapshot_world(parts[1])
+        if parts[0] == "stream":
+            named = dict(parse_qsl(incoming.query.decode("latin-1"))).get("world") or named
+        return _Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
+
+    async def _made(self, incoming: Incoming) -> _Wanted | None:
+        """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""
+        try:
+            said: Any = loads(incoming.body or b"{}")
+        except ValueError:
+            return None
+        said = said if isinstance(said, dict) else {}
+        world, snapshot = said.get("id"), said.get("from_snapshot")
+        world = world if isinstance(world, str) else None
+        of = await self._sharing.store.snapshot_world(snapshot) if isinstance(snapshot, str) else None
+        if of is not None:
+            return _Wanted(of, also=world)
+        return None if world is None else _Wanted(world, creates=True)
+
+    async def _world_of(self, credential: str) -> str | None:
+        here = self._sharing.world_here(credential)
+        if here is not None:
+            return here
+        world = self._known.get(credential)
+        if world is None:
+            world = await self._sharing.store.world_of(credential)
+            if world is not None:
+                self._known[credential] = world
+                if len(self._known) > _KNOWN_CREDENTIALS:
+                    self._known.popitem(last=False)
+        return world
+
+    # Where it is answered
+
+    async def _routed(self, wanted: _Wanted, scope: Scope, receive: _Again, send: Send) -> None:
+        sharing, world = self._sharing, wanted.world
+        headers = dict(scope["headers"])
+        is_forwarded = FORWARDED in headers
+        may_repeat = scope["method"] in ("GET", "HEAD", "OPTIONS") or (
+            b"idempotency-key" in headers and CONTROL_BASE not in scope["path"]
+        )
+        ticket, decision = await sharing.ask(
+            world, is_forwarded=is_forwarded, may_repeat=may_repeat, creates=wanted.creates
+        )
+        while isinstance(decision, Forward):
+            address = decision.address
+            is_owner = partial(sharing.store.owns, address, world)
+            outcome = await self._hops.send(address, world, scope, receive.gone, send, receive.body, is_owner)
+            following = await sharing.forwarded(ticket, outcome)
+            if following is None:
+                return
+            decision = following
+        if isinstance(decision, Refuse):
+            await self._refuse(scope, send, decision.reason, is_forwarded)
+            return
+        try:
+            if wanted.also is not None and wanted.also != world:
+                await self._routed_also(wanted.also, scope, receive, send, is_forwarded)
+            else:
+                await self._serve(decision, scope, receive, send)
+        finally:
+            sharing.finished(ticket, world)
+
+    async def _routed_also(self, world: str, scope: Scope, receive: _Again, send: Send, is_forwarded: bool) -> None:
+        """Answer a call that makes a second world, here, where the one that it is made of is."""
+        ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
+        if isinstance(decision, Serve):
+            try:
+                await self._serve(decision, scope, receive, send)
+            finally:
+                self._sharing.finished(ticket, world)
+        elif isinstance(decision, Refuse):
+            await self._refuse(scope, send, decision.reason, is_forwarded)
+
+    async def _serve(self, decision: Serve, scope: Scope, receive: Receive, send: Send) -> None:
+        unreadable = self._sharing.unreadable.get(decision.world)
+        if unreadable is not None:
+            await _say(scope, send, _unavailable(scope["path"], f"{unreadable}."), None)
+            return
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            if (b"content-type", b"text/event-stream; charset=utf-8") in message.get("headers", ()):
+                self._sharing.finished(decision.ticket, decision.world)  # it ends with the world, and holds up nothing
+            await send(message)
+
+        await self._app(scope, receive, sending)
+
+    async def _refuse(self, scope: Scope, send: Send, reason: Reason, is_forwarded: bool) -> None:
+        await _say(scope, send, _unavailable(scope["path"], _WHY[reason]), reason if is_forwarded else None)
+
+    # What is of all worlds
+
+    async def _list(self, scope: Scope, receive: _Again, send: Send) -> None:
+        """`GET /worlds`: the worlds of all replicas, each as its own replica shows it."""
+        limit = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("limit", "")
+        if set(dict(parse_qsl(scope["query_string"].decode("latin-1")))) - {"limit"} or (
+            limit and not limit.isdecimal()
+        ):
+            await self._app(scope, receive, send)  # it says what is wrong
+            return
+        rows = await self._sharing.store.all_worlds()
+        newest = rows[max(len(rows) - int(limit), 0) :] if limit else rows
+        shown: list[Any] = []
+        for world, _ in newest:
+            answer = _Answer()
+            below = f"{CONTROL_BASE}/worlds/{world}"
+            one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
+            await self(one, _Again(b"", receive.gone), answer)
+            if answer.status == 200:
+                shown.append(loads(bytes(answer.body)))
+            elif answer.status != 404:
+                await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
+                return
+        await write_raw(scope, send, 200, dumps({"data": shown}), "application/json", [])
+
+
+class _Again:
+    """The body of a request that was read already; then what its connection has to tell."""
+
+    def __init__(self, body: bytes, gone: Receive) -> None:
+        self.body, self.gone = body, gone
+        self._is_given = False
+
+    async def __call__(self) -> Message:
+        if self._is_given:
+            return await self.gone()
+        self._is_given = True
+        return {"type": "http.request", "body": self.body, "more_body": False}
+
+
+class _Answer:
+    """Takes an answer in."""
+
+    def __init__(self) -> None:
+        self.status, self.body = 0, bytearray()
+
+    async def __call__(self, message: MutableMapping[str, Any]) -> None:
+        self.status = message.get("status", self.status)
+        self.body += message.get("body", b"")
+
+
+def _unavailable(path: str, why: str) -> ApiError | ControlError:
+    """A code that the specification has, or one of ours."""
+    message = f"This call was not answered: {why}"
+    if CONTROL_BASE in path:
+        return ControlError(503, "storage_unavailable", message)
+    return ApiError("service_unavailable", message, headers={"Retry-After": str(RETRY_SECONDS)})
+
+
+async def _say(scope: Scope, send: Send, error: ApiError | ControlError, reason: Reason | None) -> None:
+    headers = [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
+    if reason is not None:
+        headers.append((REFUSED.encode(), reason.encode()))
+    await write_raw(scope, send, error.status, dumps(error.envelope()), "application/json", headers)
