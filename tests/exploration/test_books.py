@@ -131,7 +131,15 @@ ROW = {"id": "s", "type": "send", "status": "completed", "reference": "A-1", "de
 
 
 def evidence(*books: dict[str, str], **more: Any) -> dict[str, Any]:
-    return {"transactions": [ROW], "standing": [], "not_genuine": [], "hits": 1, "books": list(books), **more}
+    return {
+        "transactions": [ROW],
+        "standing": [],
+        "switched_off": [],
+        "not_genuine": [],
+        "hits": 1,
+        "books": list(books),
+        **more,
+    }
 
 
 def line(amount: str, currency: str = "USDC", state: str = "completed") -> dict[str, str]:
