@@ -123,7 +123,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
         baselines = baselines_of(wanted, crew, name, settings.limit)
-        for note in notes_on(wanted, baselines):
+        for note in (*crew.notes, *notes_on(wanted, baselines)):
             hears.noted(note)
         if settings.replay is not None:
             chosen, left_out = [settings.replay], 0
@@ -164,6 +164,11 @@ def crew_of(settings: Settings) -> Iterator[tuple[Crew, list[str]]]:
         workers = [worker() for _ in range(settings.workers)]
         crew = stack.enter_context(Crew(workers, worker))
         workers[0].start()
+        if workers[0].reads:
+            crew.notes.append(
+                f"{workers[0].reads} reads a variable of the simulator while it is imported. Each run has a world of "
+                "its own, so each becomes a process of its own, which takes longer: read it in a fixture or a test"
+            )
         yield crew, workers[0].tests
 
 

@@ -19,10 +19,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol
 
-from simulator.exploration.aftermath import Hooks
+from simulator.exploration.aftermath import Hooks, variables
 from simulator.exploration.plans import waiting
 from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
+from simulator.testing.http_link import HttpLink
+from simulator.testing.server import Server
 from simulator.wire.json import JsonObject
 
 PIPES = "RAMPSIM_EXPLORE"
@@ -83,26 +85,34 @@ def is_pytest(command: Sequence[str]) -> bool:
 
 
 class PytestRunner:
-    """A process of pytest that re-enters tests; another one takes its place where it dies."""
+    """A process of pytest that re-enters tests; another one takes its place where it dies.
+
+    `reads`: where the suite reads the variables of a world while it is imported, if it does. Then there is a process
+    for each run, which has them from its beginning.
+    """
 
     def __init__(self, command: Sequence[str], url: str, seed: int, hooks: Hooks) -> None:
         self._command = [
             *command, "-p", "simulator.exploration.within_pytest", "--simulator-url", url, "--simulator-keep", "never",
             "--capture", "no", "--tb", "line",  # nobody reads more of a failure, and it takes long to write
         ]  # fmt: skip
+        self._server = Server(HttpLink(url))
         self._given = {"seed": seed, "settle": hooks.settle, "books": hooks.books}
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115  `close` closes it
         self.tests: list[str] = []
+        self.reads = ""
 
-    def start(self) -> None:
-        """Collect the tests. SuiteBroken when that fails."""
+    def start(self, world: str = "") -> None:
+        """Collect the tests, in the environment of a world of this id. SuiteBroken when that fails."""
+        body = {"id": world} if world else {}
+        environment = variables(self._server.new_world(seed=self._given["seed"], **body))
         tasks_read, tasks_write = os.pipe()
         results_read, results_write = os.pipe()
         try:
             self._process = subprocess.Popen(
                 self._command,
-                env={**os.environ, PIPES: f"{tasks_read},{results_write}"},
+                env={**os.environ, **environment, PIPES: f"{tasks_read},{results_write}"},
                 pass_fds=(tasks_read, results_write),
                 stdin=subprocess.DEVNULL,
                 stdout=self._output,
@@ -119,11 +129,12 @@ class PytestRunner:
         if told is None:
             self._end()
             raise SuiteBroken(f"the tests cannot be collected:\n{self._said()}")
-        self.tests = told["tests"]
+        self.tests, self.reads = told["tests"], told["reads"]
 
     def run(self, task: Task) -> Result:
-        if self._process is None:
-            self.start()
+        if self._process is None or self.reads:
+            self._end()
+            self.start(task.world if self.reads else "")
         sent = {**asdict(task), **self._given}
         with suppress(BrokenPipeError):
             os.write(self._tasks, json.dumps(sent).encode() + b"\n")
@@ -163,6 +174,7 @@ class PytestRunner:
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(patience)
         self._end()
+        self._server.stop()
         self._output.close()
 
 
@@ -215,6 +227,8 @@ class Crew:
         self._make = make
         self._waiters: list[Runner] = []
         self.size = len(runners)
+        self.notes: list[str] = []
+        """What the author of the suite may not know of it."""
 
     def run(
         self, tasks: Sequence[Task], tell: Callable[[int, Result], None] = lambda number, result: None

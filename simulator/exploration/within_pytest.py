@@ -32,6 +32,7 @@ from simulator.exploration.aftermath import (
     follow,
     variables,
 )
+from simulator.exploration.importing import Reading
 from simulator.exploration.running import NOT_IN_TIME
 from simulator.exploration.sites import Document
 from simulator.testing import plugin_markers, shared
@@ -78,9 +79,13 @@ class _Sleeping:
         asyncio.sleep = shorter_in_a_loop
 
 
+_reading = Reading()
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_load_initial_conftests() -> None:
     _Sleeping.begin()
+    _reading.begin()
 
 
 class _Link(HttpLink):
@@ -151,8 +156,8 @@ class _ExploringRun(Run):
         server = self.server()
         assert self._link is not None
         self._link.plan = task["plan"]
-        body = {"seed": task["seed"], **plugin_markers.body_of(item)}
-        self._first = self._unclaimed = server.new_world(**{"id": task["world"], **body})
+        body = {"seed": task["seed"], **plugin_markers.body_of(item), "id": task["world"], "replace": True}
+        self._first = self._unclaimed = server.new_world(**body)
         return self._first
 
     def new_world(self, item: pytest.Item, server: Server) -> World:
@@ -230,7 +235,8 @@ class _Worker:
             return None
         gc.freeze()  # what was collected stays: passing over it took a part of every run
         items = {item.nodeid: item for item in session.items}
-        self._tell({"tests": list(items)})
+        _reading.end()
+        self._tell({"tests": list(items), "reads": _reading.place})
         for line in self._tasks:
             task = json.loads(line)
             item = items.get(task["test"])

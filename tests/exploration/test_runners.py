@@ -400,3 +400,31 @@ def test_a_command_that_never_calls_is_told_so(tmp_path: Path) -> None:
     explored = explore(tmp_path, "--faults", "refused-503", "--workers", "1", command=("true",))
     assert (explored.code, explored.report["runs"]) == (0, [])
     assert "Note: 1 of 1 tests (true) is without any call to this simulator" in explored.said
+
+
+IMPORTS = """
+import os, httpx
+
+URL = os.environ["SIMULATOR_URL"]
+KEYS = {name.lower(): os.getenv(f"SIMULATOR_{name}") for name in ("PUBLIC_KEY", "SECRET_KEY")}
+SEND = {"symbol": "USDC", "network": "CELO", "amount": "5", "destination": {"type": "address",
+        "address": "0x52908400098527886E0F7030069857D2E4169EE7"}}
+
+def test_pay():
+    httpx.put(URL + "/_simulator/scenarios/active", json={"names": ["autopilot"]}).raise_for_status()
+    with httpx.Client(base_url=URL + "/v1") as client:
+        client.headers["Authorization"] = f"Bearer {client.post('/auth/token', json=KEYS).json()['access_token']}"
+        for attempt in range(2):
+            try:
+                client.post("/wallet/send", json=SEND, headers={"Idempotency-Key": f"order-{attempt}"})
+                break
+            except httpx.TransportError:
+                pass
+"""
+
+
+def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Path) -> None:
+    (tmp_path / "test_pay.py").write_text(IMPORTS)
+    explored = explore(tmp_path, *LOST)
+    assert explored.findings == {("answer-lost-after-commit", "doubled")}, explored.said
+    assert "Note: test_pay.py:5 reads a variable of the simulator while it is imported." in explored.said
