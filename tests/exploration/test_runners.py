@@ -416,7 +416,8 @@ def test_pay():
         client.headers["Authorization"] = f"Bearer {client.post('/auth/token', json=KEYS).json()['access_token']}"
         for attempt in range(2):
             try:
-                client.post("/wallet/send", json=SEND, headers={"Idempotency-Key": f"order-{attempt}"})
+                key = {"Idempotency-Key": f"order-{attempt}"}
+                client.post("/wallet/send", json=SEND, headers=key).raise_for_status()
                 break
             except httpx.TransportError:
                 pass
