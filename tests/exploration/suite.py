@@ -11,7 +11,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[2]
-PYTEST = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".")
+PYTEST = (
+    sys.executable, "-m", "pytest", "-p", "rampsim", "-p", "no:cacheprovider", "-c", "/dev/null", "--rootdir", ".",
+)  # fmt: skip
+ALONE = {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+"""Suites here need no plugin but the kit's; importing all others that are installed takes longer than most of them."""
 
 FORTY = (*PYTEST[:-1], str(ROOT), "-o", "python_files=visits_*.py", str(ROOT / "tests/exploration/forty"))
 """The forty tests that explore is measured with."""
@@ -23,7 +27,7 @@ FOREIGN = ("SIMULATOR_", "PYTEST_", "COV_")
 def outside() -> dict[str, str]:
     """The environment of whoever runs explore from a shell, with this checkout to import."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN)}
-    return {**kept, "PYTHONPATH": str(ROOT)}
+    return {**kept, **ALONE, "PYTHONPATH": str(ROOT)}
 
 
 class Explored(NamedTuple):
@@ -57,9 +61,10 @@ def explore(
     command: tuple[str, ...] = (*PYTEST, "."),
     environment: Mapping[str, str] | None = None,
 ) -> Explored:
-    """Run `rampsim explore WORDS -- COMMAND` in a directory."""
+    """Run `rampsim explore WORDS -- COMMAND` in a directory, with one worker unless they say otherwise."""
+    workers = () if "--workers" in words else ("--workers", "1")
     done = subprocess.run(
-        [sys.executable, "-m", "simulator", "explore", *words, "--", *command],
+        [sys.executable, "-m", "simulator", "explore", *workers, *words, "--", *command],
         cwd=directory,
         env={**outside(), **(environment or {})},
         capture_output=True,

@@ -161,7 +161,7 @@ def test_under_a_new_key(simulator):
 )
 
 
-@pytest.mark.parametrize("more", [(), ("-n", "2")], ids=["alone", "xdist"])
+@pytest.mark.parametrize("more", [(), ("-p", "xdist", "-n", "2")], ids=["alone", "xdist"])
 def test_worlds_of_fixtures_behind_another_command(more: tuple[str, ...], tmp_path: Path) -> None:
     (tmp_path / "test_pay.py").write_text(FIXTURES)
     command = ("sh", "-c", " ".join((*PYTEST, *more, ".")))
