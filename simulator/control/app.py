@@ -192,6 +192,8 @@ class ControlInterface:
         world = await self._up_to_date(call.world_id) if reached and row.catches_up and not row.open else None
         world = world or call.find_world(call.world_id)
         if world is not None:
+            if row.scope == "world" and not row.open:
+                self._runtime.meter.uses.touch(world)
             call.unanswered = self._runtime.courier.unanswered(world, call.connection_opened_at)
             call.last_entry = last_entry(world)
         call.id = self._journal.begin(world, row)

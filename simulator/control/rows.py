@@ -20,6 +20,7 @@ from simulator.control import (
     snapshots,
     timeline,
     timers,
+    usage,
     worlds,
 )
 from simulator.control.inbox import Inboxes
@@ -37,6 +38,7 @@ def control_rows(extra: tuple[ControlOperation, ...] = ()) -> tuple[ControlOpera
         *health.ROWS,
         *health.MetricsPage().rows(),
         *worlds.ROWS,
+        *usage.ROWS,
         *settings.ROWS,
         *reference.ROWS,
         *snapshots.ROWS,

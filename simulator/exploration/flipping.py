@@ -12,10 +12,17 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
-from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of
+from simulator.exploration.exploring import Baseline, Settings, baselines_of, crew_of, sites_in
 from simulator.exploration.running import Crew, Result, StopExploring, Task
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.alternatives import SWITCHES, Switch, chosen
+
+_NOTHING_ASKED = (
+    "No test called the simulator, had a transaction or got an event, so this says nothing of your code. Tests find it "
+    "by the fixtures `world` and `webhooks`, or by SIMULATOR_URL and the keys in SIMULATOR_PUBLIC_KEY, "
+    "SIMULATOR_SECRET_KEY and SIMULATOR_WEBHOOK_KEY, read when the test begins."
+)
+"""What is said where no alternative could have changed anything."""
 
 
 class Flip(NamedTuple):
@@ -113,6 +120,8 @@ def flip_all(settings: Settings, hears: Hears, every: Sequence[Flip] = ()) -> Fl
         hears.planned(count, len(baselines), count * each, len(every) - count)
         pairs = [(flip, test) for flip in tried for test in baselines]
         changed = _changed(pairs, known, baselines, crew, name, hears)
+        if not changed and not any(sites_in(one) for one in baselines.values()):
+            raise StopExploring(_NOTHING_ASKED)  # servers that tests start themselves are seen by what changes alone
         return Flipped(settings, known, baselines, tried, every[count:], changed)
 
 

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 from simulator.exploration import report
 from simulator.exploration.exploring import Explored
 from simulator.exploration.flipping import Flipped
 from simulator.exploration.page import rendered
+from simulator.exploration.receipt import receipt
+from simulator.exploration.report import plain, put
+from simulator.wire.json import JsonObject
 
 
-def document(flipped: Flipped) -> dict[str, Any]:
-    """`report.json`: what every report has, without runs, and the alternatives on which tests depend."""
-    explored = Explored(flipped.settings, flipped.baselines, [], len(flipped.left_out) * len(flipped.baselines))
-    return {
-        **report.document(explored),
-        "plan": "assumptions",
+def document(flipped: Flipped) -> JsonObject:
+    """`assumptions.json`: the alternatives on which tests depend, with the questions and the calls that answer them."""
+    settings = replace(flipped.settings, plan="assumptions", faults=())
+    explored = Explored(settings, flipped.baselines, [], len(flipped.left_out) * len(flipped.baselines))
+    whole = report.rest(explored)
+    found: JsonObject = {
+        **{name: whole[name] for name in ("version", "seed", "plan", "baseline")},
         "assumptions": [
             {
                 "id": flip.id,
@@ -38,21 +42,22 @@ def document(flipped: Flipped) -> dict[str, Any]:
             "left_out": [flip.text for flip in flipped.left_out],
         },
     }
+    return {**found, "receipt": receipt(explored, found)}
 
 
 def write(flipped: Flipped, directory: Path) -> Path:
-    """All files, into a directory that is made where it is not there; the page for people."""
+    """All files, beside those of explorations under faults; the page for people."""
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / "report.json").write_text(json.dumps(document(flipped), indent=2, ensure_ascii=False) + "\n", "utf-8")
-    (directory / "junit.xml").write_text(junit(flipped), "utf-8")
-    path = directory / "report.html"
-    path.write_text(page(flipped), "utf-8")
+    put(directory / "assumptions.json", json.dumps(document(flipped), indent=2, ensure_ascii=False) + "\n")
+    put(directory / "assumptions.xml", junit(flipped))
+    path = directory / "assumptions.html"
+    put(path, page(flipped))
     return path
 
 
 def readable(flipped: Flipped, path: Path) -> str:
     """The questions, each with what depends on it, and in a sentence what to do."""
-    return "\n".join([*_unsteady(flipped), *_questions(flipped), "", _sum(flipped), f"More in {path}", ""])
+    return plain("\n".join([*_unsteady(flipped), *_questions(flipped), "", _sum(flipped), f"More in {path}", ""]))
 
 
 def _unsteady(flipped: Flipped) -> Iterator[str]:
@@ -96,7 +101,7 @@ def junit(flipped: Flipped) -> str:
         case = ElementTree.SubElement(suite, "testcase", classname="assumptions", name=flip.text)
         if flip in flipped.changed:
             depends = [f"{one.test} {one.outcome}" for one in flipped.changed[flip]]
-            ElementTree.SubElement(case, "system-out").text = "\n".join([flip.switch.question, *depends])
+            ElementTree.SubElement(case, "system-out").text = plain("\n".join([flip.switch.question, *depends]))
     return ElementTree.tostring(suite, encoding="unicode", xml_declaration=True)
 
 

@@ -35,7 +35,13 @@ class NoFinding(Exception):
 
 def document(explored: Explored) -> JsonObject:
     """`report.json`: the same bytes for the same seed, whatever the number of workers and the time it took."""
-    report: JsonObject = {
+    found = rest(explored)
+    return {**found, "receipt": receipt(explored, found)}
+
+
+def rest(explored: Explored) -> JsonObject:
+    """A report without its receipt."""
+    return {
         "version": __version__,
         "seed": explored.settings.seed,
         "plan": explored.settings.plan,
@@ -55,7 +61,6 @@ def document(explored: Explored) -> JsonObject:
         "summary": verdicts(explored),
         "left_out": explored.left_out,
     }
-    return {**report, "receipt": receipt(explored, report)}
 
 
 def _row(one: Judged) -> JsonObject:
@@ -95,15 +100,16 @@ def write(explored: Explored, directory: Path, known: Mapping[str, str] = {}) ->
         if old.read_text("utf-8", "replace").startswith(_HEAD):
             old.unlink()
     for one in explored.findings:
-        _put(findings / f"{one.run.id}.yaml", finding_file(one))
+        put(findings / f"{one.run.id}.yaml", finding_file(one))
     report = document(explored)
     replays = {one.run.id: replay_line(explored.settings, one.run.id, directory) for one in explored.findings}
-    _put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
-    _put(directory / "junit.xml", junit(explored, directory, Compared.of(explored, known).new))
-    _put(directory / "report.html", page(explored, report, summed(explored), replays))
+    put(directory / "report.json", json.dumps(report, indent=2, ensure_ascii=False) + "\n")
+    put(directory / "junit.xml", junit(explored, directory, Compared.of(explored, known).new))
+    put(directory / "report.html", page(explored, report, summed(explored), replays))
 
 
-def _put(path: Path, text: str) -> None:
+def put(path: Path, text: str) -> None:
+    """Write a file, whatever tests had in their texts."""
     path.write_text(text, "utf-8", "replace")
 
 
@@ -225,7 +231,7 @@ def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) 
         ]
     told = f"{summed(explored)} More in {out / 'report.html'}"
     compared = Compared.of(explored, known).said if known else ()
-    return _plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
+    return plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
 
 
 def _known(one: Judged, known: Mapping[str, str]) -> str:
@@ -246,7 +252,7 @@ def _receipt(explored: Explored) -> str:
 _UNREADABLE = re.compile("[^\t\n\x20-\x7e\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """A text without what steers terminals, and what XML cannot have."""
     return _UNREADABLE.sub("\ufffd", text)
 
@@ -283,15 +289,15 @@ def junit(explored: Explored, directory: Path, new: Collection[str]) -> str:
     for attribute, count in (("failures", len(new)), ("errors", 0), ("skipped", skipped)):
         suite.set(attribute, str(count))
     for test, difference in unsteady.items():
-        case = ElementTree.SubElement(suite, "testcase", classname=_plain(test), name="unsteady without faults")
-        ElementTree.SubElement(case, "skipped", message=_plain(difference))
+        case = ElementTree.SubElement(suite, "testcase", classname=plain(test), name="unsteady without faults")
+        ElementTree.SubElement(case, "skipped", message=plain(difference))
     for one in explored.judged:
         name = f"{one.run.fault} {one.run.site}".strip()
-        case = ElementTree.SubElement(suite, "testcase", classname=_plain(one.run.test), name=_plain(name))
-        note = _plain(one.verdict.note)
+        case = ElementTree.SubElement(suite, "testcase", classname=plain(one.run.test), name=plain(name))
+        note = plain(one.verdict.note)
         if one.run.id in new:
             failure = ElementTree.SubElement(case, "failure", type=one.verdict.verdict, message=note)
-            failure.text = _plain("\n".join(_told(explored, one, directory)))
+            failure.text = plain("\n".join(_told(explored, one, directory)))
         elif one.verdict.is_finding:
             ElementTree.SubElement(case, "skipped", message=f"known already: {one.verdict.verdict}, {note}")
         elif one.verdict.verdict == "not-reached":

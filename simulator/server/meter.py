@@ -13,6 +13,7 @@ from time import perf_counter
 from simulator.kernel.dataclass import dataclass
 from simulator.server.messages import Outgoing
 from simulator.server.request import Request
+from simulator.server.uses import LastUses
 
 BOUNDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """The upper bounds of the buckets, in seconds; one more is without bound."""
@@ -27,16 +28,21 @@ class Observed:
 
 
 class Meter:
-    """What is counted of the calls of a process. `over_quota`: calls that were refused for the quota of calls."""
+    """What is counted of the calls of a process. `over_quota`: calls that were refused for the quota of calls.
 
-    __slots__ = ("_observed", "over_quota")
+    `uses` knows when each world was called last.
+    """
+
+    __slots__ = ("_observed", "over_quota", "uses")
 
     def __init__(self) -> None:
         self._observed: dict[tuple[str, int], Observed] = {}
         self.over_quota = 0
+        self.uses = LastUses()
 
     def measure(self, request: Request, outgoing: Outgoing) -> None:
         """Count a call that is about to be answered."""
+        self.uses.touch(request.world, request.started)
         operation, status = request.operation, 0 if outgoing.cut else outgoing.status
         self.observe("" if operation is None else operation.name, status, perf_counter() - request.started)
 

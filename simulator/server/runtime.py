@@ -107,6 +107,7 @@ class Runtime(Observer):
 
     def attach(self, world: World) -> None:
         """A world begins: start its clock."""
+        self.meter.uses.touch(world)
         self.driver.anchor(world)
         self.changed(world)
 

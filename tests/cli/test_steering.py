@@ -159,3 +159,27 @@ def test_a_reset_makes_the_world_again(rampsim: Command) -> None:
     make_offramp(rampsim)
     assert rampsim.json("reset")["id"] == rampsim.world
     assert rampsim.json("resources", "--type", "offramp") == []
+
+
+def test_worlds_are_listed_with_what_they_hold_and_their_last_use(rampsim: Command) -> None:
+    rows = {row["id"]: row for row in rampsim.json("worlds", "list", "--json")}
+    assert {"default", rampsim.world} <= rows.keys()
+    assert rows[rampsim.world]["objects"] == 2
+    line = next(line for line in rampsim("worlds", "list").stdout.splitlines() if line.endswith(f"  {rampsim.world}"))
+    assert line.startswith(rows[rampsim.world]["last_used_at"][:10])
+    assert "       2 objects" in line
+
+
+def test_worlds_that_nobody_uses_are_ended(rampsim: Command) -> None:
+    kept = rampsim("worlds", "prune", "--idle", "1d")
+    assert (kept.exit_code, kept.stdout, kept.stderr) == (0, "", "0 worlds have ended.\n")
+    wrong = rampsim("worlds", "prune", "--idle", "1M")
+    assert (wrong.exit_code, "`idle` is not valid" in wrong.stderr) == (1, True)
+    would = rampsim("worlds", "prune", "--idle", "0", "--dry-run")
+    assert rampsim.world in would.stdout.split()
+    assert rampsim.json("worlds", rampsim.world)["id"] == rampsim.world
+
+
+def test_a_world_that_is_not_there_is_said(rampsim: Command) -> None:
+    missing = rampsim("worlds", "nowhere")
+    assert (missing.exit_code, "There is no world 'nowhere'." in missing.stderr) == (1, True)

@@ -40,9 +40,12 @@ class Explored(NamedTuple):
     @property
     def report(self) -> dict[str, Any]:
         assert self.code in (0, 1), self.said
-        text = (self.directory / ".rampsim/explore/report.json").read_text("utf-8")
-        report: dict[str, Any] = json.loads(text)
-        return report
+        return self.written("report.json")
+
+    def written(self, name: str) -> dict[str, Any]:
+        """A file that it wrote."""
+        found: dict[str, Any] = json.loads((self.directory / ".rampsim/explore" / name).read_text("utf-8"))
+        return found
 
     @property
     def findings(self) -> set[tuple[str, str]]:

@@ -61,7 +61,7 @@ def test_a_test_that_counts_on_a_status_depends_on_it(tmp_path: Path) -> None:
     (tmp_path / "test_quotes.py").write_text(QUOTES)
     found = explore(tmp_path, "--assumptions")
     assert found.code == 0, found.said
-    (row,) = found.report["assumptions"]
+    (row,) = found.written("assumptions.json")["assumptions"]
     assert (row["id"], row["alternative"]) == ("H1", "creating_answers_200")
     assert row["tests"] == [
         {"test": "test_quotes.py::test_by_the_number", "outcome": "failed"},
@@ -125,12 +125,26 @@ def test_in_a_server_of_its_own():
 
 
 def test_a_budget_leaves_out_whole_alternatives(tmp_path: Path) -> None:
-    command = (sys.executable, "-S", "-c", "import time; time.sleep(0.3)")
-    found = flipped(command, NO_SPREAD, BY_STATUS, workers=1, budget=0.5)
+    script = tmp_path / "ask.py"
+    script.write_text(
+        "import json, os, time, urllib.request\n"
+        "keys = {name: os.environ['SIMULATOR_' + name.upper()] for name in ('public_key', 'secret_key')}\n"
+        "url = os.environ['SIMULATOR_URL'] + '/v1/auth/token'\n"
+        "headers = {'Content-Type': 'application/json'}\n"
+        "urllib.request.urlopen(urllib.request.Request(url, json.dumps(keys).encode(), headers))\n"
+        "time.sleep(0.5)\n"
+    )
+    command = (sys.executable, "-S", str(script))
+    found = flipped(command, NO_SPREAD, BY_STATUS, workers=1, budget=0.95)
     assert (found.tried, found.left_out) == ((NO_SPREAD,), (BY_STATUS,))
     assert document(found)["alternatives"] == {"tried": ["M1=no_spread"], "left_out": ["H1=creating_answers_200"]}
     with pytest.raises(StopExploring, match="none fits into it"):
         flipped(command, NO_SPREAD, workers=1, budget=0.1)
+
+
+def test_a_suite_that_asks_nothing_is_told_so() -> None:
+    with pytest.raises(StopExploring, match="No test called the simulator"):
+        flipped(("true",), NO_SPREAD)
 
 
 def test_the_likeliest_alternatives_come_first() -> None:

@@ -50,9 +50,8 @@ def run(fault: str = "refused-503", test: str = "test_it.py::test_it") -> Run:
 def explored(*found: Judged, command: tuple[str, ...] = ("pytest", "tests"), hooks: Hooks = NO_HOOKS) -> Explored:
     evidence: Document = {"calls": [], "deliveries": [], "transactions": [], "timeline": [FIRST, LAST]}
     tests = dict.fromkeys([one.run.test for one in found])
-    return Explored(
-        Settings(command, hooks=hooks), {test: Baseline(evidence, "", 0.1, 15.0, True) for test in tests}, found, 0
-    )
+    baseline = Baseline(evidence, "", 0.1, limit=15.0, by_reference=True)
+    return Explored(Settings(command, hooks=hooks), dict.fromkeys(tests, baseline), found, 0)
 
 
 class Page(HTMLParser):

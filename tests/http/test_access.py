@@ -267,3 +267,19 @@ def test_any_other_token_is_401(origin: str, http: httpx.Client, given: str | No
 def test_tokens_are_masked_in_what_is_kept(teams: dict[str, Bearer], b: Bearer) -> None:
     b.api("POST", "/quotes", {**QUOTE, "note": TOKENS["team-b"]})
     assert TOKENS["team-b"].encode() not in b.control("GET", "/requests").raw
+
+
+def test_a_team_prunes_its_own_worlds_alone(teams: dict[str, Bearer], b: Bearer) -> None:
+    teams["team-a"].another(id="team-a-idle", replace=True)
+    ended = teams["team-a"].control("POST", "/prune", {"idle": 0}).body["ended"]
+    assert "team-a-idle" in ended
+    assert {name[:7] for name in ended} == {"team-a-"}
+    assert b.control("GET", "/clock").status == 200
+    assert {row["id"][:7] for row in teams["team-b"].control("GET", "/usage").body["data"]} == {"team-b-"}
+
+
+def test_metrics_take_a_token_for_all_worlds(teams: dict[str, Bearer]) -> None:
+    refused = teams["team-a"].control("GET", "/metrics")
+    assert refused.refusal == (403, "forbidden", None)
+    assert refused.body["error"]["message"].startswith("Metrics tell of all worlds of the server. The token 'team-a'")
+    assert teams["admin"].control("GET", "/metrics").status == 200
