@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from threading import Lock
 
 import click
 
@@ -18,6 +19,7 @@ class Progress:
         self._live = sys.stderr.isatty()
         self._total = self._done = self._found = 0
         self._begun = self._shown = 0.0
+        self._turn = Lock()
 
     def begin(self, total: int) -> None:
         """So many runs are to be made."""
@@ -25,18 +27,23 @@ class Progress:
 
     def found(self, text: str) -> None:
         """Something was found, told at once in a line."""
-        self._found += 1
-        click.echo(f"{_CLEAR if self._live else ''}found: {text}", err=True)
+        with self._turn:
+            self._found += 1
+            click.echo(f"{_CLEAR if self._live else ''}found: {text}", err=True)
 
     def ran(self) -> None:
         """One more run is done."""
-        self._done += 1
-        now = time.monotonic()
+        with self._turn:
+            self._done += 1
+            self._tell(time.monotonic())
+
+    def _tell(self, now: float) -> None:
+        if not self._total:
+            return  # a single run is no matter of progress
         if self._live:
-            if self._done < self._total and now - self._shown < _EVERY_SECONDS:
-                return
-            self._shown = now
-            click.echo(f"{_CLEAR}{self._text(now)}", nl=False, err=True)
+            if self._done == self._total or now - self._shown >= _EVERY_SECONDS:
+                self._shown = now
+                click.echo(f"{_CLEAR}{self._text(now)}", nl=False, err=True)
         elif self._done * 10 // self._total > (self._done - 1) * 10 // self._total:
             click.echo(self._text(now), err=True)
 
