@@ -81,9 +81,9 @@ what was sent, what came back, what is wanted by which clause, and how to mend i
 - `--only RULE` and `--skip RULE`, each repeatable; `--json FILE` and `--junit FILE` for programs.
 - **Exit codes**: 0 every rule holds, 1 one does not, 2 wrong usage, 3 nothing answers.
 
-**With the books**, money is judged too. `--books` is a URL, or a command, that gives a line of JSON for each order
-(or CSV with the header `order,state,amount,currency`), a file of CSV, a function `MODULE:FUNCTION` that returns dicts or tuples,
-or `sqlite:///FILE#SELECT reference, state, amount, currency FROM orders`:
+**With the books**, money is judged too. `--books` is a URL, or a command, that gives a line of JSON for each order (or
+CSV with the header `order,state,amount,currency`), a file of CSV, a function `MODULE:FUNCTION` that returns dicts or
+tuples, or `sqlite:///FILE#SELECT reference, state, amount, currency FROM orders`:
 
 ```json
 {"order": "invoice-17", "state": "completed", "amount": "37.892536", "currency": "USDC"}
@@ -94,8 +94,8 @@ is completed. The books may take five seconds to come right. The application hea
 their events alone, and makes an order when the first event of its `reference` comes. One that books only what it
 ordered itself is given `--order`: a command that has it make an order, an onramp that waits for its payment, and prints
 the id of the transaction. Where the books show no order of the examination, the rules that only books can judge are
-skipped. `--settle` is a command, or a function, that runs before the books are read: the job by which the application picks up what it
-has missed. All commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`,
+skipped. `--settle` is a command, or a function, that runs before the books are read: the job by which the application
+picks up what it has missed. All commands run with `SIMULATOR_URL` (the base URL, with `/v1`), `SIMULATOR_PUBLIC_KEY`,
 `SIMULATOR_SECRET_KEY` and `SIMULATOR_WEBHOOK_KEY`.
 
 **A receiver that does everything right** ships, in 200 lines of the standard library, to be read and to compare with:
