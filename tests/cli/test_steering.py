@@ -175,7 +175,7 @@ def test_worlds_that_nobody_uses_are_ended(rampsim: Command) -> None:
     assert (kept.exit_code, kept.stdout, kept.stderr) == (0, "", "0 worlds have ended.\n")
     wrong = rampsim("worlds", "prune", "--idle", "1M")
     assert (wrong.exit_code, "`idle` is not valid" in wrong.stderr) == (1, True)
-    would = rampsim("worlds", "prune", "--idle", "0", "--dry-run")
+    would = rampsim("worlds", "prune", "--idle", "0s", "--dry-run")
     assert rampsim.world in would.stdout.split()
     assert rampsim.json("worlds", rampsim.world)["id"] == rampsim.world
 
