@@ -117,7 +117,7 @@ def explore(
         number = stop.args[0] if stop.args else signal.SIGINT
         fail(["interrupted: no report is written, and no run goes on"], EXIT_BY_SIGNAL + number)
     except SuiteBroken as error:
-        fail(["the tests fail without any fault; mend them first", *str(error).splitlines()], EXIT_SUITE_FAILS)
+        fail(str(error).splitlines(), EXIT_SUITE_FAILS)
     except StopExploring as error:
         fail([str(error)], EXIT_USAGE)
     finally:

@@ -37,6 +37,7 @@ from simulator.exploration.sites import Document, sites_of
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.server import serve
 
+NO_TESTS = "there are no tests: name their files or their directory in the command, as for pytest itself"
 _LIMIT_SECONDS = 15.0
 """How long a test may take at least before it is said to hang."""
 _SLOWER = 5.0
@@ -121,7 +122,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         name = f"x{os.getpid()}-{time.monotonic_ns()}"
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
-            raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else "there are no tests")
+            raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else NO_TESTS)
         baselines = baselines_of(wanted, crew, name, settings.limit)
         for note in (*crew.notes, *notes_on(wanted, baselines)):
             hears.noted(note)
@@ -186,13 +187,13 @@ def baselines_of(tests: Sequence[str], crew: Crew, name: str, limit: float | Non
         if result["outcome"] == "failed" or (result["outcome"] == "passed" and result["evidence"] is None)
     ]
     if failed:
-        raise SuiteBroken("\n".join(dict.fromkeys(failed)))
+        raise SuiteBroken("\n".join(["the tests fail without any fault; mend them first", *dict.fromkeys(failed)]))
     found: dict[str, Baseline] = {}
     for test, first, second in zip(tests, results[::2], results[1::2], strict=True):
         if "passed" in (first["outcome"], second["outcome"]):
             found[test] = _baseline(first, second, limit)
     if not found:
-        raise SuiteBroken("all tests are skipped")
+        raise SuiteBroken("all tests are skipped, so there is nothing to explore")
     return found
 
 

@@ -428,4 +428,4 @@ def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Pat
     (tmp_path / "test_pay.py").write_text(IMPORTS)
     explored = explore(tmp_path, *LOST)
     assert explored.findings == {("answer-lost-after-commit", "doubled")}, explored.said
-    assert "Note: test_pay.py:5 reads a variable of the simulator while it is imported." in explored.said
+    assert "Note: test_pay.py:4 reads a variable of the simulator while it is imported." in explored.said
