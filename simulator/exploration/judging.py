@@ -133,15 +133,28 @@ def judge(
     if run["not_genuine"]:
         note = f"a {run['not_genuine'][0]} that is forged or stale was acknowledged with 2xx"
         return _whole("forged-accepted", before, after, note)
-    problems = [*_wrong_with(before, after, passed=passed, strikes=strikes), *_switched_off(baseline, run)]
-    known = {(one.verdict, by_reference and one.order) for one in books_disagree(before)}
-    found = [one for one in problems if (one.verdict, by_reference and one.order) not in known]
+    found = [
+        *_wrong_with(before, after, passed=passed, strikes=strikes),
+        *_switched_off(baseline, run),
+        *_newly_wrong(before, after, by_reference=by_reference),
+    ]
     if found:
         worst = min(found, key=lambda one: VERDICTS.index(one.verdict))
         return Verdict(worst.verdict, worst.expected, worst.actual, worst.currency, worst.note)
     if not passed:
         return _whole(FAILED_LOUDLY, before, after, run.get("failure") or "the test failed")
     return _whole(SURVIVED, before, after, "")
+
+
+def _newly_wrong(before: Orders, after: Orders, *, by_reference: bool) -> Iterator[Problem]:
+    """What the books have wrong, but not of an order that they have as wrong, or worse, when nothing goes wrong."""
+    known: dict[object, int] = {}
+    for one in books_disagree(before):
+        order, rank = by_reference and one.order, VERDICTS.index(one.verdict)
+        known[order] = min(known.get(order, rank), rank)
+    for one in books_disagree(after):
+        if VERDICTS.index(one.verdict) < known.get(by_reference and one.order, len(VERDICTS)):
+            yield one
 
 
 def judge_baseline(baseline: Document) -> Verdict | None:
@@ -180,7 +193,6 @@ def _wrong_with(before: Orders, after: Orders, *, passed: bool, strikes: bool) -
             was_status = before.standing.get(reference, "")
             if status == "draft" and was_status != "draft":
                 yield Problem("stuck", reference, ZERO, ZERO, "", f"{reference}: was {was_status}, and is a draft")
-    yield from books_disagree(after)
     if after.unread:
         yield Problem("disagrees", "", ZERO, ZERO, "", f"after the fault the books cannot be read: {after.unread}")
 

@@ -3,60 +3,70 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.exploration.suite import PYTEST, ROOT, Explored, explore
+from simulator.exploration.catalogue import CLASSES
+from simulator.exploration.plans import NONE
+from tests.exploration.shops.mistakes import CASES, EACH, explored
+from tests.integrators.shop.careless import MISTAKES
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("explored-shop")]
 
-SHOPS = ROOT / "tests/exploration/shops"
+LONG = bool(os.environ.get("LONG"))
+SHORT = (
+    ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook-unknown-type"),
+    (
+        "answer-lost-after-commit",
+        "answer-unknown-enum",
+        "key-forgotten",
+        "webhook-untrue",
+        "completed-then-refunded",
+        "refund-late",
+    ),
+)
+"""A class for each mistake, those of deliveries apart; with LONG set all classes are tried on all mistakes."""
 
-FOUND = {
-    "fresh-quote-when-refused": ("key-forgotten", "doubled"),
-    "timeout-is-failure": ("answer-lost-after-commit", "lost"),
-    "early-event-is-gone": ("answer-lost-after-commit", "lost"),
-    "late-event-downgrades": ("webhook-after-final", "lost"),
-    "dedups-by-event-id-only": ("webhook-after-final", "doubled"),
-    "verifier-without-clock": ("webhook-stale", "forged-accepted"),
-    "signature-not-checked": ("webhook-forged", "forged-accepted"),
-    "refund-ignored": ("completed-then-refunded", "disagrees"),
-    "retries-with-new-key": ("answer-lost-after-commit", "doubled"),
-    "unknown-status-is-failure": ("answer-unknown-enum", "lost"),
-    "float-money": ("none", "lost"),
-    "wrong-network-spelling": ("none", "lost"),
-    "amount-before-fees": ("none", "disagrees"),
-    "stops-polling-early": ("none", "lost"),
-    "processing-is-done": ("refund-late", "disagrees"),
-    "trusts-the-payload": ("webhook-untrue", "disagrees"),
-}
-"""Each mistake, and the class of faults and the verdict by which it is found; `none` is without any fault."""
+ONE = ("--workers", "1")
+FEW = "answer-lost-after-commit,key-forgotten,webhook-after-final,webhook-untrue,refund-late"
 
 
-def explored(directory: Path, *words: str, mistake: str = "") -> Explored:
-    command = (*PYTEST, "--rootdir", str(ROOT), "-o", "python_files=visits.py", str(SHOPS))
-    return explore(
-        directory,
-        *words,
-        command=command,
-        environment={"SHOP_MISTAKES": mistake},
-    )
+def tried(mistake: str) -> tuple[str, ...]:
+    """The classes under which a mistake is explored."""
+    deliveries, others = SHORT
+    return tuple(CLASSES) if LONG else deliveries if {*deliveries} & {*CASES[mistake].found} else others
 
 
 @pytest.mark.long
 def test_the_careful_shop_has_no_findings(tmp_path: Path) -> None:
-    short = ("--plan", "quick", "--faults", "answer-lost-after-commit,key-forgotten,webhook-after-final,payout-fails")
-    found = explored(tmp_path, *(("--plan", "full") if os.environ.get("LONG") else short))
+    found = explored(tmp_path, *(("--plan", "full") if LONG else ("--plan", "quick", "--faults", FEW, *ONE)))
     assert found.code == 0, found.said
 
 
-@pytest.mark.parametrize("mistake", FOUND)
-def test_a_mistake_is_found(mistake: str, tmp_path: Path) -> None:
-    fault, verdict = FOUND[mistake]
-    found = explored(
-        tmp_path, "--plan", "quick", "--faults", "refused-503" if fault == "none" else fault, mistake=mistake
-    )
-    assert found.code == 1, found.said
-    assert (fault, verdict) in found.findings
-    assert {name for name, _ in found.findings} == {fault}
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[tuple[str, str]]]:
+    """Classes and verdicts by mistake, of each by itself in its own visit."""
+    pairs: dict[str, set[tuple[str, str]]] = {mistake: set() for mistake in CASES}
+    for classes in dict.fromkeys(map(tried, CASES)):
+        mistakes = EACH + ",".join(mistake for mistake in CASES if tried(mistake) == classes)
+        words = ("--plan", "pair", "--faults", ",".join(classes), *(() if LONG else ONE))
+        careless = explored(tmp_path_factory.mktemp("careless"), *words, mistakes=mistakes)
+        assert careless.code == 1, careless.said
+        for row in careless.report["runs"]:
+            if row["id"] in careless.report["findings"]:
+                pairs[row["test"].rpartition("[")[2].removesuffix("]")].add((row["fault"], row["verdict"]))
+    return pairs
+
+
+@pytest.mark.parametrize("mistake", CASES)
+def test_exactly_what_comes_of_a_mistake_is_found(mistake: str, found: Mapping[str, set[tuple[str, str]]]) -> None:
+    case = CASES[mistake]
+    wanted = {(fault, verdict) for fault, verdict in case.found.items() if fault in (NONE, *tried(mistake))}
+    assert found[mistake] == wanted, case.why
+    assert wanted
+
+
+def test_every_mistake_has_its_case() -> None:
+    assert [*CASES] == [*MISTAKES]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pytest
@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from simulator.testing import Receiver, World
 from simulator.testing.plugin import world as world
+from tests.exploration.shops.mistakes import CASES, EACH
 from tests.integrators.rig import Rig
 from tests.integrators.shop.app import create_app
 from tests.integrators.shop.careless import careless, named
@@ -20,7 +21,7 @@ from tests.integrators.shop.settings import Settings
 class Shop(Rig):
     """As it stands in the tests of the shop, but that it finds its account in the environment."""
 
-    def __init__(self, world: World, webhooks: Receiver) -> None:
+    def __init__(self, world: World, webhooks: Receiver, *mistakes: str) -> None:
         self.world = world
         self.webhooks = webhooks
         self.settings = replace(
@@ -28,7 +29,7 @@ class Shop(Rig):
             books=":memory:",
             sleep=lambda seconds: self._sleep(seconds),
         )
-        self.till = careless(*named(os.environ)).open(self.settings)
+        self.till = careless(*mistakes).open(self.settings)
         self.shop = self.till.shop
         self.app = create_app(self.till)
         self.customer = TestClient(self.app, raise_server_exceptions=False)
@@ -41,9 +42,21 @@ class Shop(Rig):
                 self.world.client.delete(f"/recurring-payments/{row['id']}")
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    asked = os.environ.get("SHOP_MISTAKES", "")
+    if asked.startswith(EACH):
+        here = [name for name in asked.removeprefix(EACH).split(",") if CASES[name].visit == metafunc.function.__name__]
+        metafunc.parametrize("mistakes", [[name] for name in here], ids=here)
+
+
 @pytest.fixture
-def shop(world: World, webhooks: Receiver) -> Iterator[Shop]:
-    made = Shop(world, webhooks)
+def mistakes() -> list[str]:
+    return named(os.environ)
+
+
+@pytest.fixture
+def shop(world: World, webhooks: Receiver, mistakes: Sequence[str]) -> Iterator[Shop]:
+    made = Shop(world, webhooks, *mistakes)
     yield made
     made.shop.service.close()
     made.books.close()
