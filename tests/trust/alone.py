@@ -20,11 +20,13 @@ class Twinned:
     """Every call is made twice: in the world that is kept, and in its twin, which no one kills.
 
     What the twin is after a call that was answered, and before or after one that was not, the world has to be, to the
-    last byte of its document: a manual clock makes that so.
+    last byte of its document: a manual clock makes that so. `late_seconds`: after that long a call that nobody answered
+    has been carried out, or never will be.
     """
 
-    def __init__(self, world: str, seed: int, twin: Caller, findings: Findings) -> None:
+    def __init__(self, world: str, seed: int, twin: Caller, findings: Findings, late_seconds: float = 0) -> None:
         self.world, self.findings, self._twin, self._seed = world, findings, twin, seed
+        self._late_seconds = late_seconds
         self._chance = random.Random(f"{seed} {world}")
         self._tokens: dict[int, str] = {}
         self._open: tuple[str, str, Any] | None = None
@@ -41,6 +43,8 @@ class Twinned:
             self._tokens[id(one)] = (await one.call("POST", "/v1/auth/token", pair)).body["access_token"]
 
     async def step(self, caller: Caller) -> None:
+        if self._open is not None:
+            await self.judge(caller)
         self._count += 1
         self._open = self._next()
         answer = await self._make(caller, self._open)
@@ -93,6 +97,8 @@ class Twinned:
         return "POST", f"/_simulator/snapshots/{self._chance.choice(self._snapshots)}/restore", None
 
     async def judge(self, caller: Caller) -> None:
+        if self._open is not None:
+            await asyncio.sleep(self._late_seconds)
         there, twin = await self._document(caller), await self._document(self._twin)
         if there != twin and self._open is not None:
             answer = await self._make(self._twin, self._open)  # it was carried out before it could be answered
@@ -220,6 +226,9 @@ class Fleeting:
         """The first step makes the first world."""
 
     async def step(self, caller: Caller) -> None:
+        if self._open is not None:  # nobody knows what became of it
+            self._worlds.pop(self._open, None)
+            self._open = None
         self._count += 1
         drawn = self._chance.random()
         if drawn < 0.3 or not self._worlds:

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import aiohttp
-
-from simulator.wire.json import dumps, loads
+from orjson import dumps, loads
 
 PATIENCE_SECONDS = 60.0
 CALL_SECONDS = 30.0

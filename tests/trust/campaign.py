@@ -68,11 +68,13 @@ async def play(
     await asyncio.gather(*map(one, actors))
 
 
-def parts_of(name: str, seed: int, receiver: Receiver, twins: Caller, findings: Findings) -> list[Part]:
-    """The worlds of a round, and who writes to them."""
+def parts_of(
+    name: str, seed: int, receiver: Receiver, twins: Caller, findings: Findings, late_seconds: float = 0
+) -> list[Part]:
+    """The worlds of a round, and who writes to them. `late_seconds`: see `Twinned`."""
     return [
         Shared(f"{name}-shared", seed, receiver, findings),
-        Twinned(f"{name}-twinned", seed, twins, findings),
+        Twinned(f"{name}-twinned", seed, twins, findings, late_seconds),
         Running(f"{name}-running", findings),
         Fleeting(f"{name}-fleeting", findings),
     ]

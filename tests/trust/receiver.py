@@ -6,8 +6,7 @@ import random
 from collections import defaultdict
 
 from aiohttp import web
-
-from simulator.wire.json import loads
+from orjson import loads
 
 
 class Receiver:

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from orjson import loads
+
 from simulator.kernel.clock import parse_timestamp
-from simulator.wire.json import loads
 from tests.support import CELO, QUOTE
 from tests.trust.caller import Answer, Broken, Caller, Wrong
 from tests.trust.findings import Findings
@@ -104,7 +105,7 @@ class Shared:
     # The clock
 
     def advancing(self, milliseconds: int) -> None:
-        self._may_be_ms = self._clock_ms + milliseconds
+        self._may_be_ms += milliseconds  # those whose answer never came may have been carried out
 
     def advanced(self, now_ms: int) -> None:
         if now_ms < self._clock_ms:
