@@ -14,6 +14,7 @@ from typing import Any
 
 import asyncpg
 
+from tests.benchmarks.machine import cpu_seconds
 from tests.durable.postgres_server import require
 from tests.trust.servers import free_port
 
@@ -80,6 +81,13 @@ class Database:
     def stop(self) -> None:
         self._control("stop", "-m", "fast")
         shutil.rmtree(self._home, ignore_errors=True)
+
+    @property
+    def cpu(self) -> float:
+        """Processor seconds of all its processes that live."""
+        first = (self._home / "data" / "postmaster.pid").read_text().split()[0]
+        children = Path(f"/proc/{first}/task/{first}/children").read_text().split()
+        return sum(cpu_seconds(int(pid)) for pid in (first, *children))
 
     def dump(self) -> bytes:
         """What `pg_dump` makes of it."""

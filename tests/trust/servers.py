@@ -23,12 +23,13 @@ def free_port() -> int:
 
 
 class Server:
-    """One server on one port, again and again. `lie`: one of `tests.trust.serve`."""
+    """One server on one port, again and again. `lie`: one of `tests.trust.serve`; None is the simulator itself."""
 
-    def __init__(self, store: str, *flags: str, lie: str = "honest") -> None:
+    def __init__(self, store: str, *flags: str, lie: str | None = "honest") -> None:
         self.port = free_port()
         self.origin = f"http://127.0.0.1:{self.port}"
-        self._command = [sys.executable, "-m", "tests.trust.serve", lie, "serve", "--port", str(self.port)]
+        program = ["simulator"] if lie is None else ["tests.trust.serve", lie]
+        self._command = [sys.executable, "-m", *program, "serve", "--port", str(self.port)]
         self._command += ["--clock", "manual", *(["--store", store] if store else []), *flags]
         self._process: subprocess.Popen[bytes] | None = None
         self._told = tempfile.NamedTemporaryFile(prefix="rampsim-trust-", suffix=".log")  # noqa: SIM115
