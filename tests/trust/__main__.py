@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import argparse
+import operator
 import sys
 import time
-from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from functools import reduce
 from typing import Any
 
 from tests.trust import results
 from tests.trust.campaign import Outcome
+from tests.trust.postgres import PostgresCampaign
 from tests.trust.protocol.database import Broken
 from tests.trust.protocol.run import Run
 from tests.trust.serve import LIES
 from tests.trust.sqlite import SqliteCampaign
 
-CAMPAIGNS = ("protocol", "sqlite")
+CAMPAIGNS = ("protocol", "sqlite", "postgres")
 KILLS_OF_A_LIE = 20
 FINDS = {
     "answers-early": "lost",
@@ -31,8 +34,21 @@ def tell(text: str) -> None:
     print(text, flush=True)  # noqa: T201
 
 
-def progress(name: str) -> Callable[[str], None]:
-    return lambda text: tell(f"{name}: {text}")
+def campaign(sort: type[SqliteCampaign] | type[PostgresCampaign], name: str, seed: int, kills: int) -> Outcome:
+    return sort(seed, kills, tell=lambda text: tell(f"{name}, seed {seed}, {text}")).run()
+
+
+def side_by_side(
+    sort: type[SqliteCampaign] | type[PostgresCampaign], name: str, seed: int, kills: int, jobs: int
+) -> Outcome:
+    """The kills shared out among processes, each with a seed of its own."""
+    shares = [kills // jobs + (place < kills % jobs) for place in range(jobs)]
+    with ProcessPoolExecutor(jobs) as pool:
+        running = [
+            pool.submit(campaign, sort, name, seed + place, share) for place, share in enumerate(shares) if share
+        ]
+        outcomes = [one.result() for one in running]
+    return reduce(operator.add, outcomes)
 
 
 def protocol(seeds: int) -> tuple[dict[str, Any], int]:
@@ -77,6 +93,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.trust", description=__doc__)
     parser.add_argument("--only", action="append", choices=CAMPAIGNS, help="only this one; repeatable")
     parser.add_argument("--kills", type=int, default=500, help="of the server with SQLite (default: 500)")
+    parser.add_argument("--replica-kills", type=int, default=100, help="of replicas on PostgreSQL (default: 100)")
+    parser.add_argument("--jobs", type=int, default=2, help="servers with SQLite at a time (default: 2)")
     parser.add_argument("--seeds", type=int, default=10_000, help="of the simulated protocol (default: 10000)")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 100_000, help="of the harness")
     parser.add_argument("--self-check", action="store_true", help="only see that stores that lie are found out")
@@ -92,8 +110,12 @@ def main() -> int:
         figures["protocol"], found = protocol(given.seeds)
         broken += found
     if "sqlite" in only:
-        outcome = SqliteCampaign(given.seed, given.kills, tell=progress("SQLite")).run()
+        outcome = side_by_side(SqliteCampaign, "SQLite", given.seed, given.kills, given.jobs)
         figures["SQLite"], found = judged(outcome)
+        broken += found
+    if "postgres" in only:
+        outcome = side_by_side(PostgresCampaign, "PostgreSQL", given.seed, given.replica_kills, 1)
+        figures["PostgreSQL"], found = judged(outcome)
         broken += found
     tell(f"\n{results.table(figures)}\n\npromises broken: {broken}")
     if given.write:

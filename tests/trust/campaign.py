@@ -35,7 +35,7 @@ class Part(Protocol):
 
 @dataclass
 class Outcome:
-    """What a campaign came to."""
+    """What a campaign came to. `+` is of two that ran side by side."""
 
     seed: int
     kills: int = 0
@@ -46,6 +46,19 @@ class Outcome:
     findings: Findings = field(default_factory=Findings)
     takeovers: list[float] = field(default_factory=list)
     wrongs: Counter[str] = field(default_factory=Counter)
+
+    def __add__(self, other: Outcome) -> Outcome:
+        return Outcome(
+            seed=min(self.seed, other.seed),
+            kills=self.kills + other.kills,
+            acknowledged=self.acknowledged + other.acknowledged,
+            unknown=self.unknown + other.unknown,
+            webhooks=self.webhooks + other.webhooks,
+            seconds=max(self.seconds, other.seconds),
+            findings=self.findings + other.findings,
+            takeovers=[*self.takeovers, *other.takeovers],
+            wrongs=self.wrongs + other.wrongs,
+        )
 
 
 async def play(

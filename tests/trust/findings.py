@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 PROMISES = {
@@ -22,12 +23,18 @@ class Findings:
 
     counts: Counter[str] = field(default_factory=Counter)
     told: list[str] = field(default_factory=list)
+    tell: Callable[[str], None] | None = None
 
     def add(self, promise: str, what: str) -> None:
         assert promise in PROMISES, promise
         self.counts[promise] += 1
         if len(self.told) < 50:
             self.told.append(f"{PROMISES[promise]}: {what}")
+            if self.tell is not None:
+                self.tell(self.told[-1])
+
+    def __add__(self, other: Findings) -> Findings:
+        return Findings(self.counts + other.counts, [*self.told, *other.told])
 
     @property
     def total(self) -> int:

@@ -29,6 +29,7 @@ def shown(outcome: Outcome) -> dict[str, Any]:
         "calls without an answer": outcome.unknown,
         "webhooks that arrived": outcome.webhooks,
         **{PROMISES[promise]: outcome.findings.counts[promise] for promise in PROMISES},
+        "promises broken": outcome.findings.total,
         "seconds": round(outcome.seconds),
     }
     if outcome.takeovers:

@@ -31,7 +31,9 @@ class SqliteCampaign:
 
     def run(self) -> Outcome:
         began = time.monotonic()
+        self.outcome.findings.tell = self._tell
         asyncio.run(self._run())
+        self.outcome.findings.tell = None  # an outcome goes from process to process
         self.outcome.seconds = time.monotonic() - began
         return self.outcome
 

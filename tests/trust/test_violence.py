@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.durable.postgres_server import require
+from tests.trust.postgres import PostgresCampaign
 from tests.trust.sqlite import SqliteCampaign
 
 
@@ -14,6 +16,15 @@ def test_what_was_answered_outlives_kills() -> None:
     assert outcome.kills >= 2
     assert outcome.acknowledged > 20
     assert outcome.webhooks > 0
+
+
+@pytest.mark.slow
+def test_what_was_answered_outlives_a_replica() -> None:
+    require()
+    outcome = PostgresCampaign(2, 1).run()
+    assert outcome.findings.told == []
+    assert outcome.kills == 1
+    assert outcome.acknowledged > 20
 
 
 @pytest.mark.slow
