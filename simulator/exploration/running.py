@@ -21,6 +21,7 @@ from typing import IO, Any, Protocol
 
 from simulator.exploration.aftermath import Hooks, variables
 from simulator.exploration.plans import waiting
+from simulator.exploration.sameness import same_result
 from simulator.exploration.sites import Document
 from simulator.kernel.dataclass import dataclass
 from simulator.testing.http_link import HttpLink
@@ -292,7 +293,7 @@ class _Work:
             if number is None or self.failures:
                 return
             try:
-                result = runner.run(self._tasks[number])
+                result = same_result(runner.run(self._tasks[number]))
             except BaseException as error:
                 self.failures.append(error)
                 return
