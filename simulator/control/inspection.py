@@ -23,7 +23,7 @@ from simulator.control.journal import call_of
 from simulator.control.lookups import Lookups, references_of
 from simulator.kernel.agenda import Timer
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import Cause, HistoryEntry
+from simulator.kernel.journal import Cause, Event, HistoryEntry
 from simulator.kernel.ledger import Entry
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.profile import profile_of
@@ -33,6 +33,7 @@ from simulator.resources.webhooks import shapes as webhooks
 from simulator.scenario.holding import Held, held_steps
 from simulator.scenario.pending import KINDS, timers_about
 from simulator.scenario.rules import bound_to
+from simulator.wire import traces
 from simulator.wire.actions import ActionTable
 from simulator.wire.masking import Masker
 from simulator.wire.records import Record, find, is_deleted, kind_of, origin_of, render
@@ -67,6 +68,7 @@ def inspect(world: World, record: Record, actions: ActionTable, lookups: Lookups
                 "type": event.type,
                 "at": format_timestamp(event.at_ms),
                 "cause": shown.cause(event.cause),
+                **shown.trace(event),
             }
             for event in shown.events
         ],
@@ -93,6 +95,11 @@ class _Inspection:
         self._lookups = lookups
         self.events = lookups.events(world, record.id)
         self.allowed = actions.allowed(world, record)
+
+    def trace(self, event: Event) -> shapes.Traced:
+        """The trace of an event, where it has one."""
+        trace = traces.trace_of(self._world, event)
+        return {"traceparent": trace} if trace else {}
 
     def origin(self) -> ResourceOrigin:
         """The request or action that made it, what that carried, and the scenario that it is bound to (null: none)."""

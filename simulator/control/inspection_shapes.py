@@ -94,7 +94,12 @@ class RefusedAction(TypedDict):
     """Why it is not."""
 
 
-class StoryEvent(TypedDict):
+class Traced(TypedDict):
+    traceparent: NotRequired[str]
+    """The trace that a request brought along, and that its webhooks go on with; left out without one."""
+
+
+class StoryEvent(Traced):
     id: str
     """The event's id."""
     type: str

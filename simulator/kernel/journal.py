@@ -43,7 +43,10 @@ def shared_cause(kind: str, name: str, reference: str) -> Cause:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """An emitted event: its envelope's raw bytes are made once and never again (decision W7)."""
+    """An emitted event: its envelope's raw bytes are made once and never again (decision W7).
+
+    `trace` is that of the request which caused it, "" without one.
+    """
 
     id: Id
     sequence: int
@@ -53,6 +56,7 @@ class Event:
     at_ms: Milliseconds
     text: Text = field(metadata={"saved_as": "raw"})
     cause: Cause
+    trace: str = ""
 
     @property
     def raw(self) -> bytes:

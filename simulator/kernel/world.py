@@ -72,15 +72,16 @@ class Wiring:
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """What the request that made a resource carried: its body, and the scenario it chose for it ("" = none)."""
+    """What the request that made a resource carried: its body, the scenario it chose for it, its trace ("" = none)."""
 
     body: JsonText = NO_MEMBERS
     scenario: str = ""
+    trace: str = ""
 
     @property
     def says_something(self) -> bool:
         """Whether it carried anything; there is one text of the empty object, so none has to be unpacked to know."""
-        return self.body is not NO_MEMBERS or self.scenario != ""
+        return self.body is not NO_MEMBERS or self.scenario != "" or self.trace != ""
 
 
 _START = Cause("start", "world")

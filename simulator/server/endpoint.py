@@ -29,7 +29,7 @@ from simulator.server.ratelimit import count_call
 from simulator.server.request import Request, entry_of
 from simulator.server.runtime import Runtime
 from simulator.wire import faults as written
-from simulator.wire import pipeline, quotas
+from simulator.wire import pipeline, quotas, traces
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.json import dumps
 from simulator.wire.operation import Call, Operation, Probe
@@ -266,7 +266,7 @@ class Endpoint:
         if gates_last:
             check_gates(operation, call)
         request.unknown_fields = tuple(unknown)
-        origin = Origin(json_text(raw), self._scenario_of(request, call))
+        origin = Origin(json_text(raw), self._scenario_of(request, call), traces.parent_of(incoming.headers))
         key = idempotency.key_of(operation, incoming)
         if key is None:
             return self._act(request, call, operation, origin)

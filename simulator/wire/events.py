@@ -317,6 +317,7 @@ def make(world: World, environment: str, event_type: str, subject: Shown, object
         at_ms=now_ms,
         text=Text(raw),
         cause=world.cause,
+        trace=world.origin.trace,
     )
 
 

@@ -57,7 +57,7 @@ def test_every_group_of_calls_is_described_and_has_calls() -> None:
 
 
 def test_a_call_is_either_recorded_or_changes_nothing_that_a_recording_could_repeat() -> None:
-    whole_worlds = ("/worlds", "/reset", "/snapshots", "/state", "/settle", "/inbox")
+    whole_worlds = ("/worlds", "/prune", "/reset", "/snapshots", "/state", "/settle", "/inbox")
     for one in control_rows():
         is_kept = one.method != "GET" and not one.path.startswith(whole_worlds)
         assert (one.recorded_as is not None) is is_kept, one.name

@@ -10,6 +10,7 @@ from simulator.kernel.world import DEFAULT_WORLD, ENVIRONMENTS, World
 from simulator.resources.webhooks.faults import body_of, falsified, staleness_ms
 from simulator.resources.webhooks.records import NO_FAULT, Attempt, SignedRequest
 from simulator.version import __version__
+from simulator.wire import traces
 from simulator.wire.settings import settings_of
 
 KEYS = TableKey("webhook_keys", str)
@@ -68,7 +69,8 @@ def sending_time_ms(world: World, wall_ms: int) -> int:
 def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     """The request of an attempt, stamped and signed at this moment.
 
-    Every attempt sends the event's own bytes (W7), but for what a fault puts into them.
+    Every attempt sends the event's own bytes (W7), but for what a fault puts into them. With a trace that a request
+    brought along goes a span of its own.
     """
     event = world.journal.event(attempt.event_id)
     if event is None:
@@ -76,4 +78,7 @@ def prepare(world: World, attempt: Attempt, wall_ms: int) -> SignedRequest:
     plan = attempt.pending.plan or NO_FAULT
     timestamp_ms, raw = sending_time_ms(world, wall_ms) - staleness_ms(plan), body_of(world, event, plan)
     headers = signed_headers(webhook_key(world, event.environment), timestamp_ms, raw)
+    trace = traces.trace_of(world, event)
+    if trace:
+        headers = (*headers, (traces.HEADER, traces.child_of(trace, attempt.id)))
     return falsified(plan, SignedRequest(attempt.url, headers, raw))
