@@ -94,6 +94,8 @@ class Hops:
                 auto_decompress=False,
                 skip_auto_headers=("User-Agent", "Accept", "Accept-Encoding", "Content-Type"),
             )
+            # A call whose connection broke may have been carried out; aiohttp would make it again.
+            self._session._retry_connection = False
         path = scope.get("raw_path") or scope["path"].encode()
         query = scope["query_string"]
         url = f"{address}{path.decode('latin-1')}{'?' if query else ''}{query.decode('latin-1')}"

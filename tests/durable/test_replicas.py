@@ -147,6 +147,18 @@ def test_timers_and_webhooks_go_on_when_a_replica_is_killed_and_nobody_calls(dat
         assert two.http.get(f"/v1/quotes/{made['id']}", headers=mine).json()["status"] == "expired"
 
 
+def test_a_connection_that_the_owner_cuts_is_cut_for_the_client_too(database: str) -> None:
+    """A call is sent on once: not again because the connection that it took had been used before."""
+    with replicas(database, 2) as (one, two):
+        mine = one.sign_in(one.world("team"))
+        assert two.http.get("/v1/profile", headers=mine).status_code == 200
+        fault = {"match": {"path": "/profile"}, "drop": True, "times": 1}
+        assert one.http.post("/_worlds/team/_simulator/faults", json=fault).status_code == 201
+        with pytest.raises(httpx.RemoteProtocolError):
+            two.http.get("/v1/profile", headers=mine)
+        assert two.http.get("/v1/profile", headers=mine).status_code == 200
+
+
 def test_a_stream_of_another_replica_comes_as_it_happens(database: str) -> None:
     with replicas(database, 2) as (one, two):
         mine = one.sign_in(one.world("team"))

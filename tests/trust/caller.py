@@ -60,6 +60,7 @@ class Caller:
             limit = aiohttp.ClientTimeout(total=CALL_SECONDS)
             connector = aiohttp.TCPConnector(limit=0, force_close=False)
             self._session = aiohttp.ClientSession(timeout=limit, connector=connector, auto_decompress=False)
+            self._session._retry_connection = False  # what is not answered is not sent again behind one's back
         data = None if body is None else dumps(body)
         sent = {"Content-Type": "application/json", **(headers or {})}
         for place in [origin] if origin else self.chance.sample(self.origins, len(self.origins)):

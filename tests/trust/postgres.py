@@ -17,6 +17,7 @@ from tests.trust.servers import Server
 
 REPLICAS = 3
 KILLS_A_ROUND = 10
+SLOW_SECONDS = 2.0
 LEASE_SECONDS = 3.0
 """After so much silence PostgreSQL ends a session."""
 
@@ -156,15 +157,19 @@ class PostgresCampaign:
 
     async def _takeover(self, caller: Caller, world: str, origins: list[str]) -> float:
         """Seconds until another replica answers for a world."""
-        began = time.monotonic()
+        began, tries = time.monotonic(), []
         while time.monotonic() - began < PATIENCE_SECONDS:
             try:
                 answer = await caller.control("GET", "/clock", world=world, origin=self._chance.choice(origins))
-            except Broken:
+            except Broken as broken:
+                tries.append(f"{time.monotonic() - began:.1f} s: {broken}")
                 await asyncio.sleep(0.02)
                 continue
             if answer.status == 200:
-                return time.monotonic() - began
+                took = time.monotonic() - began
+                if took > SLOW_SECONDS:
+                    self._tell(f"a takeover took {took:.1f} s: {tries}")
+                return took
             raise Wrong(f"{world} is answered {answer.status} {answer.raw[:300]!r} after a kill of its replica")
         raise Wrong(f"nobody has taken {world} over in {PATIENCE_SECONDS} seconds")
 
