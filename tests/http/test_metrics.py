@@ -147,22 +147,16 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
 
     class Full:
         refusal = "the disk is full."
-        generation = 0
-
-        def unsettled(self) -> None:
-            return None
-
-        def changed(self, world: object) -> None:
-            pass
-
-        async def close(self) -> None:
-            pass
 
     application.runtime.keeper = Full()  # type: ignore[assignment]
-    refused = world.control("GET", "/ready")
+    try:
+        refused = world.control("GET", "/ready")
+        told = of(scraped(world), "rampsim_ready")
+    finally:
+        application.runtime.keeper = None
     assert refused.refusal == (503, "not_ready", None)
     assert refused.body["error"]["message"] == "The store cannot keep what calls do: the disk is full."
-    assert of(scraped(world), "rampsim_ready") == 0
+    assert told == 0
 
 
 @pytest.mark.slow
