@@ -58,7 +58,6 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
     )
     on_loopback = is_loopback(config.host)
     tokens, known = _tokens(config, on_loopback)
-    runtime = Runtime(simulator, transport, masker=Masker(known))
 
     def make_default() -> None:
         if config.state is not None:
@@ -71,8 +70,9 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
 
     if config.store is None:
         make_default()
-    elif not opening.is_shared(config.store):
-        opening.keep(runtime, config.store, make_default)
+    runtime = Runtime(simulator, transport, masker=Masker(known))
+    if config.store is not None and not opening.is_shared(config.store):
+        opening.keep(runtime, config.store, default, make_default)
     application = application_of(
         runtime,
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),

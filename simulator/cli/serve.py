@@ -176,7 +176,12 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
             sys.stdout.flush()
         await task
 
-    with _signals(server), passing_over_the_old(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+    with (
+        listener,
+        _signals(server),
+        passing_over_the_old(),
+        asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+    ):
         runner.run(run())
 
 
@@ -194,6 +199,8 @@ async def _open_store(runtime: Any, origin: str) -> None:
         fail([f"--store: {error}"], EXIT_USAGE)
     except ConfigError as error:
         fail(error.problems, EXIT_USAGE)
+    if runtime.keeper.note:
+        click.echo(f"The world default is kept as it was made: {runtime.keeper.note}.")
 
 
 _ENDING_SECONDS = 5.0

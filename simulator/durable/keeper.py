@@ -15,7 +15,7 @@ from typing import Any
 
 import orjson
 
-from simulator.assembly import Observer, Snapshot
+from simulator.assembly import Blueprint, Observer, Snapshot
 from simulator.control.documents import Contents, contents_of
 from simulator.courier.courier import wall_clock_ms
 from simulator.durable.backend import (
@@ -47,6 +47,7 @@ _log = logging.getLogger(__name__)
 class Keeper(Observer):
     """Keeps the worlds of a server with a backend. `make_default` makes the world that a store has at first.
 
+    `otherwise` tells how the one that is kept differs from what was asked for at the start; `note` is what it told.
     `retry_seconds`: how long it waits before it tries a store again that has failed. `opened` is called whenever the
     store has been opened and read, and `failed` when what was read of it has been thrown away.
     """
@@ -56,6 +57,7 @@ class Keeper(Observer):
         runtime: Runtime,
         backend: Backend,
         make_default: Callable[[], None],
+        otherwise: Callable[[Blueprint], str] = lambda kept: "",
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,
         retry_seconds: float = RETRY_SECONDS,
@@ -68,6 +70,8 @@ class Keeper(Observer):
         self._simulator = runtime.simulator
         self._backend = backend
         self._make_default = make_default
+        self._otherwise = otherwise
+        self.note = ""
         self._wall_clock_ms = wall_clock_ms
         self._retry_seconds = retry_seconds
         self._contents: Contents = contents_of(self._simulator.tables)
@@ -358,7 +362,9 @@ class Keeper(Observer):
         self.refusal = None
         for one, (base, snapshots) in zip(stored, read, strict=True):
             self._let_live(one, base, snapshots)
-        if DEFAULT_WORLD not in self._simulator.worlds and not self._backend.is_shared:
+        if DEFAULT_WORLD in self._simulator.worlds:
+            self.note = self._otherwise(self._simulator.blueprints[DEFAULT_WORLD])
+        elif not self._backend.is_shared:
             self._make_default()
         self.opened()
         if self._dirty and self._next is None:

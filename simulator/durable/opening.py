@@ -1,4 +1,4 @@
-"""Which store a URL means."""
+"""Which store a URL means, and how the worlds of a server come to be kept in it."""
 
 from __future__ import annotations
 
@@ -13,14 +13,17 @@ from simulator.durable.keeper import Keeper
 from simulator.durable.sqlite import SqliteStore
 from simulator.server.app import Application
 from simulator.server.runtime import Runtime
+from simulator.wire.settings import DEFAULTS
 
 
-def keep(runtime: Runtime, url: str, make_default: Callable[[], None]) -> Keeper:
+def keep(runtime: Runtime, url: str, asked: Blueprint, make_default: Callable[[], None]) -> Keeper:
     """Let the worlds of a server be kept in the file of a URL, from `Keeper.start` on.
 
-    `make_default` makes the world `default` where the store has none.
+    `make_default` makes the world `default` where the store has none; `asked` is how the flags of the server would
+    have it.
     """
-    keeper = Keeper(runtime, SqliteStore(Path(url.removeprefix("sqlite:///"))), make_default)
+    store = SqliteStore(Path(url.removeprefix("sqlite:///")))
+    keeper = Keeper(runtime, store, make_default, lambda kept: otherwise(asked, kept))
     runtime.keep_with(keeper)
     return keeper
 
@@ -42,3 +45,15 @@ def share(
     replica = sharing.Sharing(runtime, postgres.PostgresStore(url, address), make_default)
     runtime.keep_with(replica.keeper)
     application.add_middleware(front.Front, sharing=replica)
+
+
+def otherwise(asked: Blueprint, kept: Blueprint) -> str:
+    """Where a world that is kept was made otherwise than the flags of this server say; "" where it was not."""
+    parts = {
+        "seed": (kept.seed, asked.seed),
+        "clock": (kept.mode, asked.mode),
+        "scenarios": (", ".join(kept.scenarios) or "none", ", ".join(asked.scenarios) or "none"),
+    }
+    given = {**DEFAULTS, **asked.settings}
+    parts |= {name: (value, given.get(name)) for name, value in {**DEFAULTS, **kept.settings}.items()}
+    return "; ".join(f"{name} {was}, not {wanted}" for name, (was, wanted) in parts.items() if was != wanted)

@@ -231,8 +231,8 @@ class SqliteStore:
             raise StoreDamaged(f"{self.name!r} is damaged: the base of the world {world!r} is missing")
         return parts
 
-    def _whole(self, crc: int, content: bytes, world: str) -> bytes:
-        if crc32(content) != crc:
+    def _whole(self, crc: int, content: object, world: str) -> bytes:
+        if not isinstance(content, bytes) or crc32(content) != crc:
             raise StoreDamaged(
                 f"{self.name!r} is damaged: what it has of the world {world!r} is not what was written; "
                 "bring back a copy, or name another file"

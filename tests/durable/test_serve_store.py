@@ -1,0 +1,193 @@
+"""`rampsim serve --store`: processes that are killed, and stores that a server does not begin with."""
+
+from __future__ import annotations
+
+import json
+import resource
+import signal
+import sqlite3
+import subprocess
+import sys
+from contextlib import closing
+from pathlib import Path
+
+import httpx
+import pytest
+
+from simulator.client import ControlClient
+from tests.cli.test_serve import ROOT, process, serve
+from tests.durable.crashing import kept, url_of
+from tests.support import KEYS, QUOTE
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "worlds.db"
+
+
+def refusal_of(*words: str) -> str:
+    """What a server says that refuses to start."""
+    done = serve("--port", "0", *words)
+    assert done.exit_code == 2, done.output
+    return done.output.strip()
+
+
+@pytest.mark.slow
+def test_a_server_that_is_killed_goes_on_where_it_was(path: Path) -> None:
+    words = ("--port", "0", "--clock", "manual", "--seed", "7", "--store", url_of(path))
+    with process(*words) as (server, lines), httpx.Client(trust_env=False) as client:
+        origin = lines[-1].removeprefix("Ready on ")
+        world = client.get(f"{origin}/_simulator/worlds/default").json()
+        token = client.post(f"{origin}/v1/auth/token", json=KEYS).json()["access_token"]
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "k"}
+        quote = client.post(f"{origin}/v1/quotes", json=QUOTE, headers=headers)
+        assert quote.status_code == 201
+        assert [server.kill(), server.wait(10)][1] == -signal.SIGKILL
+    with process(*words) as (server, lines), httpx.Client(trust_env=False) as client:
+        assert not any("kept as it was made" in line for line in lines)
+        origin = lines[-1].removeprefix("Ready on ")
+        assert (
+            client.get(f"{origin}/_simulator/worlds/default").json()["credentials"]["sandbox"]["secret_key"]
+            == (world["credentials"]["sandbox"]["secret_key"])
+        )
+        assert client.post(f"{origin}/v1/quotes", json=QUOTE, headers=headers).content == quote.content
+        server.send_signal(signal.SIGTERM)
+        assert server.wait(10) == 0
+    with process("--port", "0", "--store", url_of(path)) as (_, lines):
+        assert lines[0] == "The world default is kept as it was made: seed 7, not 1; clock manual, not real."
+        world = ControlClient(lines[-1].removeprefix("Ready on ")).get("/worlds/default")
+        assert (world["seed"], world["clock"]["mode"]) == (7, "manual")
+
+
+@pytest.mark.slow
+def test_a_second_server_is_told_who_has_the_file(path: Path) -> None:
+    with process("--port", "0", "--store", url_of(path)) as (server, _):
+        told = refusal_of("--store", url_of(path))
+        assert f"another rampsim serves '{path}' (process {server.pid})" in told
+        assert "end it, or name another file" in told
+
+
+def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(path.parent)
+    with kept(Path("here.db")):
+        assert (path.parent / "here.db").exists()
+
+
+@pytest.mark.parametrize(
+    "url", ["sqlite://worlds.db", "sqlite:///", "mysql:///x", "worlds.db", "sqlite:////"], ids=lambda url: url
+)
+def test_what_is_no_store_is_refused(url: str) -> None:
+    assert f"--store: {url!r} is no store; write sqlite:///FILE" in refusal_of("--store", url)
+
+
+def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
+    told = refusal_of("--store", url_of(tmp_path / "no" / "worlds.db"))
+    assert f"there is no directory '{tmp_path / 'no'}'" in told
+    assert "is a directory" in refusal_of("--store", url_of(tmp_path))
+
+
+def same_after(path: Path, *words: str) -> str:
+    """What a server says that does not begin with a file, which is then as it was."""
+    before = path.read_bytes()
+    told = refusal_of("--store", url_of(path), *words)
+    assert path.read_bytes() == before
+    return told
+
+
+def test_a_file_that_is_no_database(path: Path) -> None:
+    path.write_bytes(b"name: rain\n" * 500)
+    assert "is damaged, or no store at all (file is not a database)" in same_after(path)
+
+
+def test_a_database_of_something_else(path: Path) -> None:
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("CREATE TABLE users (name TEXT)")
+        other.commit()
+    assert "is a database of something else: name a file of your own" in same_after(path)
+
+
+def written(path: Path, *statements: str) -> None:
+    """A file that a server has written, with something done to it."""
+    with kept(path) as (world, _):
+        assert world.api("POST", "/quotes", QUOTE).status == 201
+    with closing(sqlite3.connect(path)) as store:
+        for statement in statements:
+            store.execute(statement)
+        store.commit()
+        store.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def test_a_file_of_a_newer_version(path: Path) -> None:
+    written(path, "UPDATE about SET value = '99' WHERE name = 'format'")
+    assert "was written by a newer rampsim" in same_after(path)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE entries SET content = CAST(substr(content, 1, 20) || x'20' || substr(content, 22) AS BLOB)",
+        "UPDATE entries SET content = 'text'",
+        "UPDATE parts SET content = x'7b7d' WHERE number = 0",
+        "DELETE FROM entries WHERE number = (SELECT min(number) FROM entries)",
+        "DELETE FROM parts",
+    ],
+    ids=["a flipped byte of an entry", "text in place of an entry", "another base", "a missing entry", "no base"],
+)
+def test_a_file_that_is_damaged(path: Path, damage: str) -> None:
+    written(path, damage)
+    assert "is damaged" in refusal_of("--store", url_of(path))
+
+
+def test_a_file_with_a_torn_page(path: Path) -> None:
+    written(path)
+    whole = bytearray(path.read_bytes())
+    whole[4096:8192] = b"\xff" * 4096
+    path.write_bytes(whole)
+    assert "is damaged" in same_after(path)
+
+
+FULL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[1]), int(sys.argv[1])))
+from simulator.cli import main
+main(["serve", "--port", "0", "--clock", "manual", "--store", sys.argv[2]])
+"""
+
+
+@pytest.mark.slow
+def test_a_disk_that_is_full_refuses_what_it_cannot_keep_and_says_why(path: Path) -> None:
+    room = 1_000_000
+    command = [sys.executable, "-c", FULL, str(room), url_of(path)]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        try:
+            origin = next(line for line in server.stdout if line.startswith("Ready on ")).split()[-1]
+            made, refused = [], None
+            with httpx.Client(trust_env=False, timeout=30) as client:
+                token = client.post(f"{origin}/v1/auth/token", json=KEYS).json()["access_token"]
+                headers = {"Authorization": f"Bearer {token}"}
+                for _ in range(2000):
+                    answer = client.post(f"{origin}/v1/quotes", json=QUOTE, headers=headers)
+                    if answer.status_code == 503:
+                        refused = answer.json()["error"]
+                        break
+                    made.append(answer.json()["id"])
+                assert refused is not None
+                assert refused["code"] == "service_unavailable"
+                assert str(path) in refused["message"]
+                assert client.get(f"{origin}/_simulator/health").status_code == 200
+        finally:
+            server.kill()
+    with kept(path) as (world, _):
+        there = {row["id"] for row in world.control("GET", "/resources", params={"type": "quote"}).body["data"]}
+        assert there == set(made), "what was answered is there, and nothing else"
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != room
+
+
+def test_nothing_of_it_is_loaded_without_a_store() -> None:
+    loads = "import json, sys; from simulator import Config, create_app; create_app(Config())"
+    told = "print(json.dumps([n for n, m in sys.modules.items() if type(m).__name__ != '_LateModule']))"
+    done = subprocess.run([sys.executable, "-c", f"{loads}; {told}"], cwd=ROOT, capture_output=True, check=True)
+    loaded = json.loads(done.stdout)
+    assert "simulator.host" in loaded
+    assert not [name for name in loaded if name.startswith(("simulator.durable.", "sqlite3", "_sqlite3", "asyncpg"))]
