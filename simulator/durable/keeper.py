@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from functools import partial
 from typing import Any
-
-import orjson
 
 from simulator.assembly import Blueprint, Observer, Snapshot
 from simulator.control.documents import Contents, contents_of
@@ -32,13 +30,11 @@ from simulator.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.durable.kept import Folding, Kept
+from simulator.durable.kept import Folding, Kept, OfServer
 from simulator.durable.writes import Base, ClockState, base_parts, entry_bytes, read_snapshot, read_world
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.scenario.catalogue import file_of, row_of
 from simulator.server.keeping import RETRY_SECONDS, Unavailable
 from simulator.server.runtime import Runtime
-from simulator.wire.json import dumps
 from simulator.wire.row_text import RowTexts
 
 _log = logging.getLogger(__name__)
@@ -81,7 +77,7 @@ class Keeper(Observer):
         self._dirty: dict[str, None] = {}
         self._snapshots: dict[str, dict[str, Snapshot]] = {}
         self._changed_snapshots: dict[str, None] = {}
-        self._server: dict[str, bytes] = {}
+        self._of_server = OfServer(self._simulator)
         self._next: asyncio.Future[None] | None = None
         self._committing: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
@@ -245,7 +241,7 @@ class Keeper(Observer):
             if kept.is_large:
                 kept.is_large, kept.entry_bytes = False, 0
                 folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
-        server, self._server = self._server_changes(), {}
+        server = self._of_server.changes()
         return Batch((*changes, *snapshots), server), folding
 
     def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
@@ -270,15 +266,6 @@ class Keeper(Observer):
         # The empty tables too: what is written to them later comes to where they are.
         state = replace(self._simulator.state_of(world), tables=world.store.tables(empty=True))
         return Base(state, clock, self._simulator.snapshots_taken(world.id))
-
-    def _server_changes(self) -> Mapping[str, bytes]:
-        issued = dumps(self._simulator.directory.tokens_issued)
-        if self._tokens_issued != issued:
-            self._tokens_issued = issued
-            self._server["tokens_issued"] = issued
-        return self._server
-
-    _tokens_issued = b"0"
 
     def _add_up(self, sizes: Sizes) -> None:
         for world_id, size in sizes.bases.items():
@@ -307,7 +294,7 @@ class Keeper(Observer):
     async def bring(self, world_id: str, *, unless: Callable[[], bool]) -> None:
         """Read a world and let it live, unless something else holds by then; StoreError."""
         stored = await self._backend.load(world_id)
-        self._take_server(await self._backend.server())
+        self._of_server.take_in(await self._backend.server())
         base, snapshots = await asyncio.to_thread(self._decoded, stored)
         if not unless():
             self._let_live(stored, base, snapshots)
@@ -356,7 +343,7 @@ class Keeper(Observer):
 
     async def _read(self) -> None:
         """Read all that is kept, and only then let it live."""
-        self._take_server(await self._backend.server())
+        self._of_server.take_in(await self._backend.server())
         stored = [await self._backend.load(world_id) for world_id in await self._backend.heads()]
         read = [await asyncio.to_thread(self._decoded, one) for one in stored]
         self.refusal = None
@@ -389,19 +376,6 @@ class Keeper(Observer):
         self._snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
-
-    def _take_server(self, server: Mapping[str, bytes]) -> None:
-        """What belongs to no world: how many tokens were issued, and the scenarios that servers were started with."""
-        directory, library = self._simulator.directory, self._simulator.library
-        self._tokens_issued = server.get("tokens_issued", b"0")
-        directory.tokens_issued = max(directory.tokens_issued, int(self._tokens_issued))
-        kept: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
-        for name, row in kept.items():
-            if name not in library:
-                library[name] = file_of(row)
-        own = {name: row_of(library[name]) for name in library if name not in self._simulator.shipped}
-        if own != kept:
-            self._server["scenarios"] = dumps(own)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

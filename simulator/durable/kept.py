@@ -1,13 +1,19 @@
-"""A world that lives, as the keeper knows it."""
+"""What the keeper knows of a world that lives, and of what belongs to no world."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
+import orjson
+
+from simulator.assembly import Simulator
 from simulator.durable.writes import Base, ClockState, Gathering
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import Write
 from simulator.kernel.world import World
+from simulator.scenario.catalogue import file_of, row_of
+from simulator.wire.json import dumps
 
 COMPACT_BYTES = 16 * 1024 * 1024
 """So many bytes of entries a world may have at least before they are folded into its base."""
@@ -67,3 +73,33 @@ class Folding:
     kept: Kept
     number: int
     base: Base
+
+
+class OfServer:
+    """What belongs to no world: how many tokens were issued, and the scenarios that servers were started with."""
+
+    def __init__(self, simulator: Simulator) -> None:
+        self._simulator = simulator
+        self._issued = b"0"
+        self._changed: dict[str, bytes] = {}
+
+    def changes(self) -> Mapping[str, bytes]:
+        """What is to be written of it now."""
+        issued = dumps(self._simulator.directory.tokens_issued)
+        changed, self._changed = self._changed, {}
+        if issued != self._issued:
+            self._issued = changed["tokens_issued"] = issued
+        return changed
+
+    def take_in(self, server: Mapping[str, bytes]) -> None:
+        """What is kept of it. Of a scenario that this server was started with as well, its own is used."""
+        directory, library = self._simulator.directory, self._simulator.library
+        self._issued = server.get("tokens_issued", b"0")
+        directory.tokens_issued = max(directory.tokens_issued, int(self._issued))
+        kept: dict[str, Any] = orjson.loads(server.get("scenarios", b"{}"))
+        for name, row in kept.items():
+            if name not in library:
+                library[name] = file_of(row)
+        own = {name: row_of(library[name]) for name in library if name not in self._simulator.shipped}
+        if own != kept:
+            self._changed["scenarios"] = dumps(own)
