@@ -429,3 +429,20 @@ def test_variables_that_are_read_by_an_import_are_those_of_the_run(tmp_path: Pat
     explored = explore(tmp_path, *LOST)
     assert explored.findings == {("answer-lost-after-commit", "doubled")}, explored.said
     assert "Note: test_pay.py:4 reads a variable of the simulator while it is imported." in explored.said
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "said"),
+    [
+        (("no-such-command",), 2, "rampsim: no-such-command cannot be run: No such file or directory\n"),
+        (("sh", "-c", "echo no terminal; exit 3"), 4, "it ended with 3; it said:\nrampsim: no terminal\n"),
+        ((*PYTEST, "."), 4, "rampsim: there are no tests: name their files or their directory"),
+    ],
+    ids=["not-there", "fails", "empty"],
+)
+def test_a_command_that_does_not_work_is_told_why(
+    command: tuple[str, ...], code: int, said: str, tmp_path: Path
+) -> None:
+    explored = explore(tmp_path, "--faults", "refused-503", "--workers", "1", command=command)
+    assert explored.code == code
+    assert said in explored.said
