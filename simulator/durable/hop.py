@@ -68,6 +68,7 @@ class Hops:
                 if not await is_owner():
                     return "broken"
                 drop(scope)
+                await gone
                 return "answered"
             reason = answer.headers.get(REFUSED)
             if reason is not None:

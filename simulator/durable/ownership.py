@@ -10,8 +10,8 @@ keeps these rules; the rest of the protocol is here:
 
 - Steps are carried out in their order. `TryLock`, `Release` and all commits go over the owning connection, in order.
 - A call is answered only after the owning connection has confirmed something that was sent after the call was done:
-  the commit of what it wrote, or where it wrote nothing that the epoch still stands. So whatever an answer shows is in
-  the database, and no other replica owned the world meanwhile.
+  the commit of what it wrote, or where it wrote nothing that the session is still the one that took the lock. So
+  whatever an answer shows is in the database, and no other replica owned the world meanwhile.
 - A commit or such a question that the database refuses, or whose end is not known, is told as `lost`.
 
 What is said of a connection names its `session`, a number that rises; what comes late of an earlier one is ignored.

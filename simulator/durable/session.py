@@ -28,7 +28,7 @@ async def connect(url: str, lease_seconds: float, **settings: str) -> asyncpg.Co
     return await asyncpg.connect(
         url,
         timeout=max(lease_seconds, 1),
-        command_timeout=lease_seconds * 3,
+        command_timeout=lease_seconds * 2,
         server_settings={
             "application_name": "rampsim",
             "search_path": "rampsim",

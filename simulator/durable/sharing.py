@@ -72,7 +72,7 @@ class Sharing:
         self._runtime = runtime
         self._simulator = runtime.simulator
         self._make_default = make_default
-        self._idle_seconds = idle_seconds
+        self.idle_seconds = idle_seconds
         self._sessions = self._count = 0
         self._tickets: dict[int, asyncio.Future[Decision]] = {}
         self._used_at: dict[str, float] = {}
@@ -253,12 +253,12 @@ class Sharing:
             for world in due:
                 self._do(self.machine.woken(world))
             for world in self.machine.owned():
-                if self._used_at.get(world, 0) + self._idle_seconds < loop.time() and not self._has_to_do(world):
+                if self._used_at.get(world, 0) + self.idle_seconds < loop.time() and not self._has_to_do(world):
                     self._do(self.machine.idle(world))
 
     def _has_to_do(self, world: str) -> bool:
         wakes_at_ms = self._wakes_at_ms(world)
-        return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self._idle_seconds * 1000
+        return wakes_at_ms is not None and wakes_at_ms < wall_clock_ms() + self.idle_seconds * 1000
 
     def _wakes_at_ms(self, world_id: str) -> int | None:
         """When a world has something to do that no call asks for, by the machine's clock."""

@@ -24,6 +24,7 @@ class Guards:
     epoch: bool = True
     write_before_answer: bool = True
     confirm_reads: bool = True
+    session_is_compared: bool = True
     repeats_only_what_may: bool = True
 
 
@@ -66,6 +67,7 @@ class Row:
 
     epoch: int = 0
     owner: str | None = None
+    taken_by: Session | None = None
     wake_at: float | None = None
     journal: list[tuple[int, str, tuple[str, ...]]] = field(default_factory=list)
     ops: list[str] = field(default_factory=list)
@@ -192,21 +194,23 @@ class Database:
         if session.is_alive:
             row.epoch += 1
             row.owner = address
+            row.taken_by = session
             session.connection.answer("granted", world, row.epoch, tuple(row.ops), len(row.journal))
 
     def _commit(self, session: Session, writer: str, worlds: dict[str, tuple[Any, ...]]) -> None:
-        """One transaction: by world its epoch, and of one that was written its number, what it was written upon, the
-        operations and when it wants to be woken."""
-        for world, (epoch, *written) in worlds.items():
+        """One transaction: by world its epoch, its number, what it was written upon, the operations and when it wants
+        to be woken. The answer tells which session it is of."""
+        for world, (epoch, number, *_) in worlds.items():
             row = self.rows[world]
-            is_stale = bool(written) and written[0] != len(row.journal) + 1
-            if (self.guards.epoch and epoch != row.epoch) or is_stale:
+            if (self.guards.epoch and epoch != row.epoch) or number != len(row.journal) + 1:
                 session.connection.answer("lost")
                 return
-        for world, (epoch, *written) in worlds.items():
-            if written:
-                self._append(self.rows[world], world, epoch, writer, *written)
-        session.connection.answer("committed")
+        for world, written in worlds.items():
+            row, (epoch, *rest) = self.rows[world], written
+            if row.taken_by is not session and row.epoch != epoch:
+                raise Broken(f"{world}: {writer} wrote, and another has taken it over")
+            self._append(row, world, epoch, writer, *rest)
+        session.connection.answer("committed", session)
 
     def _append(
         self, row: Row, world: str, epoch: int, writer: str, number: int, upon: tuple[int, str], ops: Any, wake: Any

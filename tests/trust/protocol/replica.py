@@ -107,6 +107,7 @@ class Replica:
         if connection is self.connection:
             self._session += 1
             self._confirmed_at, self._is_committing = self.loop.now, False
+            self._session_of_commits = connection.session
             self._do(self.machine.connected(self._session))
 
     def _beat(self) -> None:
@@ -159,7 +160,10 @@ class Replica:
             for world in given[0]:
                 self._do(machine.woken(world))
         elif kind == "committed":
-            self._committed()
+            if given[0] is self._session_of_commits or not self.run.guards.session_is_compared:
+                self._committed()
+            else:
+                self._lose()
 
     # Steps
 
@@ -293,9 +297,6 @@ class Replica:
         if self._is_committing or not self.machine.is_connected or self.connection is None:
             return
         batch: dict[str, tuple[Any, ...]] = {}
-        for _, request, _, _ in self._answers:
-            if request.world in self.memory:
-                batch[request.world] = (self.memory[request.world].epoch,)
         sent: list[tuple[str, Memory, list[str]]] = []
         for world, memory in self.memory.items():
             if memory.fresh:
@@ -305,7 +306,7 @@ class Replica:
                 memory.number += 1
                 batch[world] = memory.epoch, memory.number, upon, tuple(fresh), memory.wake_at(self.loop.now)
                 sent.append((world, memory, fresh))
-        if not batch:
+        if not batch and not self._answers:
             self._settle()
             return
         self._is_committing = True
