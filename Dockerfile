@@ -6,7 +6,9 @@ COPY requirements.lock pyproject.toml README.md LICENSE ./
 COPY simulator simulator
 COPY scenarios scenarios
 COPY contracts contracts
-RUN PIP_CONSTRAINT=requirements.lock PIP_BUILD_CONSTRAINT=requirements.lock pip install . \
+# What it needs besides, for example `--build-arg EXTRAS=postgres`.
+ARG EXTRAS=
+RUN PIP_CONSTRAINT=requirements.lock PIP_BUILD_CONSTRAINT=requirements.lock pip install ".${EXTRAS:+[$EXTRAS]}" \
     && rm -rf /app/* \
     && useradd --system --no-create-home --shell /usr/sbin/nologin rampsim
 USER rampsim

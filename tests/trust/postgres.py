@@ -97,9 +97,10 @@ class PostgresCampaign:
             for _ in range(min(KILLS_A_ROUND, self._kills - self.outcome.kills)):
                 await self._one_kill(caller, parts, f"r{number}-shared")
                 await self._judge(caller, parts)
+                seconds = ", ".join(f"{took:.1f}" for took in self.outcome.takeovers[-1:])
                 self._tell(
-                    f"kill {self.outcome.kills}: {caller.acknowledged} writes, takeover in "
-                    f"{self.outcome.takeovers[-1]:.1f} s, {findings.total} findings"
+                    f"kill {self.outcome.kills}: {caller.acknowledged} writes, last takeover in {seconds or '?'} s, "
+                    f"{findings.total} findings"
                 )
             self._receiver.may_fail = False
             for part in parts:
