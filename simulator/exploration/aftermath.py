@@ -150,10 +150,13 @@ def follow(
     if any("assumptions" in one.plan for one in armed):
         return {}
     worlds = [one.world for one in armed]
+    for world in worlds:
+        world.settle()  # what is under way is still the test's own, and nothing that follows races with it
     marks = [evidence.Mark.of(world) for world in worlds] if story else []
     faultless = not any(one.plan for one in armed)
     for one in armed:
         one.lift()
+        one.world.settle()
     _settle(hooks, environments, must_work=faultless)
     for world in worlds:
         world.advance(_DAYS, wait=True)

@@ -16,27 +16,32 @@ from tests.integrators.shop.careless import MISTAKES
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("explored-shop")]
 
 LONG = bool(os.environ.get("LONG"))
-SHORT = (
-    ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook-unknown-type"),
-    (
-        "answer-lost-after-commit",
-        "answer-unknown-enum",
-        "key-forgotten",
-        "webhook-untrue",
-        "completed-then-refunded",
-        "refund-late",
-    ),
+DELIVERIES = ("webhook-after-final", "webhook-forged", "webhook-stale", "webhook-unknown-type")
+OTHERS = (
+    "answer-lost-after-commit",
+    "answer-unknown-enum",
+    "key-forgotten",
+    "webhook-untrue",
+    "completed-then-refunded",
+    "refund-late",
 )
-"""A class for each mistake, those of deliveries apart; with LONG set all classes are tried on all mistakes."""
+"""With these, a class for each mistake."""
+QUICK = tuple(name for name, one in CLASSES.items() if not one.seconds)
+SLOW = tuple(name for name in CLASSES if name not in QUICK)
 
+
+def found_by(classes: tuple[str, ...]) -> list[str]:
+    return [mistake for mistake, case in CASES.items() if {*classes} & {*case.found}]
+
+
+RUNS = (
+    [(QUICK, [*CASES]), (SLOW, found_by(SLOW))]
+    if LONG
+    else [(DELIVERIES, found_by(DELIVERIES)), (OTHERS, [name for name in CASES if name not in found_by(DELIVERIES)])]
+)
+"""Classes, and the mistakes that are explored under them."""
 ONE = ("--workers", "1")
 FEW = "answer-lost-after-commit,key-forgotten,webhook-after-final,webhook-untrue,refund-late"
-
-
-def tried(mistake: str) -> tuple[str, ...]:
-    """The classes under which a mistake is explored."""
-    deliveries, others = SHORT
-    return tuple(CLASSES) if LONG else deliveries if {*deliveries} & {*CASES[mistake].found} else others
 
 
 @pytest.mark.long
@@ -49,10 +54,9 @@ def test_the_careful_shop_has_no_findings(tmp_path: Path) -> None:
 def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[tuple[str, str]]]:
     """Classes and verdicts by mistake, of each by itself in its own visit."""
     pairs: dict[str, set[tuple[str, str]]] = {mistake: set() for mistake in CASES}
-    for classes in dict.fromkeys(map(tried, CASES)):
-        mistakes = EACH + ",".join(mistake for mistake in CASES if tried(mistake) == classes)
+    for classes, mistakes in RUNS:
         words = ("--plan", "pair", "--faults", ",".join(classes), *(() if LONG else ONE))
-        careless = explored(tmp_path_factory.mktemp("careless"), *words, mistakes=mistakes)
+        careless = explored(tmp_path_factory.mktemp("careless"), *words, mistakes=EACH + ",".join(mistakes))
         assert careless.code == 1, careless.said
         for row in careless.report["runs"]:
             if row["id"] in careless.report["findings"]:
@@ -63,7 +67,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, set[tuple[st
 @pytest.mark.parametrize("mistake", CASES)
 def test_exactly_what_comes_of_a_mistake_is_found(mistake: str, found: Mapping[str, set[tuple[str, str]]]) -> None:
     case = CASES[mistake]
-    wanted = {(fault, verdict) for fault, verdict in case.found.items() if fault in (NONE, *tried(mistake))}
+    tried = {name for classes, mistakes in RUNS if mistake in mistakes for name in classes}
+    wanted = {(fault, verdict) for fault, verdict in case.found.items() if fault in (NONE, *tried)}
     assert found[mistake] == wanted, case.why
     assert wanted
 
