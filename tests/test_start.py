@@ -63,11 +63,12 @@ LATER = {
         for what in ("bodies", "shapes")
         if f"{room}.{what}" not in OF_THE_FIRST_CALLS
     ),
+    *("simulator.durable", "sqlite3", "asyncpg"),
     *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
     *("phonenumbers", "coincurve", "re2", "prometheus_client"),
 }
 """What only later calls need, with all that is in it."""
-EMPTY = {"simulator.control", "simulator.contract"}
+EMPTY = {"simulator.control", "simulator.contract", "simulator.durable"}
 """Packages that have nothing but a sentence themselves."""
 
 
