@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -210,6 +212,19 @@ def test_an_attempt_that_was_on_its_way_is_made_again_with_its_id_and_bytes(path
         made = deliveries(world)
         assert [(one["event_id"], one["status"]) for one in made] == [(event, "succeeded")]
         assert [one["id"] for one in made] == [one["id"] for one in whole]
+
+
+def test_a_copy_that_is_made_while_the_server_runs_is_whole(path: Path, tmp_path: Path) -> None:
+    copy = tmp_path / "copy.db"
+    with kept(path) as (world, _):
+        quote = world.api("POST", "/quotes", QUOTE).body["id"]
+        before = document(world)
+        with closing(sqlite3.connect(path)) as reader:
+            reader.execute("VACUUM INTO ?", (str(copy),))
+        world.api("POST", "/quotes", QUOTE)
+    with kept(copy) as (world, _):
+        assert document(world) == before
+        assert world.api("GET", f"/quotes/{quote}").status == 200
 
 
 class Walls:
