@@ -27,7 +27,6 @@ OTHERS = (
 )
 """With these, a class for each mistake."""
 QUICK = tuple(name for name, one in CLASSES.items() if not one.seconds)
-SLOW = tuple(name for name in CLASSES if name not in QUICK)
 
 
 def found_by(classes: tuple[str, ...]) -> list[str]:
@@ -35,7 +34,7 @@ def found_by(classes: tuple[str, ...]) -> list[str]:
 
 
 RUNS = (
-    [(QUICK, [*CASES]), (SLOW, found_by(SLOW))]
+    [(QUICK, [*CASES])]
     if LONG
     else [(DELIVERIES, found_by(DELIVERIES)), (OTHERS, [name for name in CASES if name not in found_by(DELIVERIES)])]
 )
