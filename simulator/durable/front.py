@@ -31,13 +31,17 @@ from simulator.server.messages import (
     write_raw,
 )
 from simulator.wire.errors import ApiError, ControlError
-from simulator.wire.json import dumps, loads
+from simulator.wire.json import MAX_BYTES, dumps, loads
 
-_MOST_BYTES = 256 * 1024 * 1024
-"""No call takes a larger body."""
+_MOST_BYTES = 64 * 1024 * 1024
+"""No control call takes a larger body."""
 _KNOWN_CREDENTIALS = 10_000
 _BASES = tuple(f"{base}/" for base in BASES)
 _CONTROL = f"{CONTROL_BASE}/"
+_OF_ONE_SERVER = (
+    "Servers that share worlds do not know of each other when a world was last used; GET /_simulator/worlds lists all "
+    "worlds, DELETE /_simulator/worlds/ID ends one."
+)
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
     "busy": "no replica has taken the world in time; nothing was done, send it again.",
@@ -75,18 +79,21 @@ class Front:
         if is_of_the_server(scope["path"]) or scope["path"] == "/":
             await self._app(scope, receive, send)
             return
-        body, is_whole = await read_body(receive, _MOST_BYTES)
+        # One byte more than is taken: what is larger is refused by who would take it.
+        body, _ = await read_body(receive, (_MOST_BYTES if CONTROL_BASE in scope["path"] else MAX_BYTES) + 1)
         again = _Again(body, receive)
         seen: Scope = {**scope}
         enter_world(seen)
         try:
             wanted = await self._wanted(seen, body)
-            if wanted is None or not is_whole:
+            if wanted is None:
                 await self._app(scope, again, send)
             elif isinstance(wanted, str):
                 await self._list(scope, again, send)
             else:
                 await self._routed(wanted, scope, again, send)
+        except ControlError as error:
+            await _say(scope, send, error, None)
         except StoreError as error:
             await _say(scope, send, _unavailable(scope["path"], f"{error}."), None)
 
@@ -114,15 +121,30 @@ class Front:
     async def _wanted_of_control(self, path: str, incoming: Incoming) -> _Wanted | str | None:
         named = incoming.headers.get("x-simulator-world")
         parts = path.strip("/").split("/")
+        if parts[0] in ("usage", "prune"):
+            raise ControlError(501, "not_implemented", _OF_ONE_SERVER)
         if parts[0] == "worlds" and len(parts) > 1:
             return _Wanted(parts[1], creates=parts[1] == DEFAULT_WORLD)
         if parts[0] == "worlds":
             return "worlds" if incoming.method in ("GET", "HEAD") else await self._made(incoming)
         if parts[0] == "snapshots" and len(parts) > 1 and named is None:
             named = await self._sharing.store.snapshot_world(parts[1])
+        if parts == ["state"] and incoming.method == "PUT":
+            await self._require_own_keys(incoming.body or b"", named or DEFAULT_WORLD)
         if parts[0] == "stream":
             named = dict(parse_qsl(incoming.query.decode("latin-1"))).get("world") or named
         return _Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
+
+    async def _require_own_keys(self, document: bytes, world: str) -> None:
+        """409 for a document with keys of another world, of whichever replica; in memory the simulator sees to that."""
+        try:
+            tables: Any = loads(document)["tables"]
+            keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]
+        except (ValueError, KeyError, TypeError, AttributeError):
+            return  # who reads it says what is wrong
+        holder = await self._sharing.store.holder([key for key in keys if isinstance(key, str)], world)
+        if holder is not None:
+            raise ControlError(409, "already_exists", f"The world {holder} holds one of these keys; delete it first.")
 
     async def _made(self, incoming: Incoming) -> _Wanted | None:
         """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""

@@ -195,6 +195,17 @@ class PostgresStore:
             )
         return found
 
+    async def holder(self, credentials: Sequence[str], world: str) -> str | None:
+        """Another world that has one of these keys."""
+        async with self._read() as connection:
+            found: str | None = await connection.fetchval(
+                "SELECT world FROM credentials JOIN worlds ON worlds.id = world "
+                "WHERE credential = ANY($1) AND world <> $2 AND base IS NOT NULL LIMIT 1",
+                credentials,
+                world,
+            )
+        return found
+
     async def snapshot_world(self, snapshot: str) -> str | None:
         """The world of a snapshot."""
         async with self._read() as connection:
@@ -363,6 +374,8 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     ELSE excluded.value END
 """
 """A count of tokens never goes back, whichever replica tells it."""
-_PUT_CREDENTIAL = (
-    "INSERT INTO credentials VALUES ($1, $2) ON CONFLICT (credential) DO UPDATE SET world = excluded.world"
-)
+_PUT_CREDENTIAL = """
+INSERT INTO credentials VALUES ($1, $2) ON CONFLICT (credential) DO UPDATE SET world = excluded.world
+    WHERE NOT EXISTS (SELECT FROM worlds WHERE id = credentials.world AND base IS NOT NULL)
+"""
+"""A key leads to the world that had it first, for as long as that is there: no document that is read takes it away."""

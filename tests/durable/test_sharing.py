@@ -168,3 +168,36 @@ def test_a_world_that_cannot_be_read_is_told_of_and_harms_no_other(database: str
         assert (await one.http.get("/_simulator/worlds/other")).status_code == 200
 
     run(database, 1, play)
+
+
+def test_what_a_server_knows_of_its_own_worlds_alone_is_not_told_as_if_it_were_of_all(database: str) -> None:
+    async def play(one: Here) -> None:
+        for answer in (await one.http.get("/_simulator/usage"), await one.http.post("/_simulator/prune", json={})):
+            assert (answer.status_code, answer.json()["error"]["code"]) == (501, "not_implemented")
+
+    run(database, 1, play)
+
+
+def test_a_body_that_is_too_large_is_refused_as_ever(database: str) -> None:
+    async def play(one: Here) -> None:
+        await one.sign_in()
+        answer = await one.http.post("/v1/quotes", content=b" " * (1024 * 1024 + 1))
+        assert (answer.status_code, "larger than" in answer.text) == (400, True)
+
+    run(database, 1, play)
+
+
+def test_a_document_takes_no_key_away_from_a_world_of_another_replica(database: str) -> None:
+    async def play(one: Here, two: Here) -> None:
+        await one.sign_in()
+        made = await one.post("/v1/quotes", QUOTE)
+        await two.post("/_simulator/worlds", {"id": "copy"})
+        document = (await one.http.get("/_simulator/state")).content
+        put = await two.http.put("/_worlds/copy/_simulator/state", content=document)
+        assert (put.status_code, put.json()["error"]["code"]) == (409, "already_exists")
+        two.http.headers["Authorization"] = one.http.headers["Authorization"]
+        assert await two.get(f"/v1/quotes/{made['id']}") == made
+        back = await two.http.put("/_worlds/default/_simulator/state", content=document)
+        assert back.status_code == 200, back.text
+
+    run(database, 2, play)
