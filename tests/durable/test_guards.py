@@ -27,6 +27,7 @@ async def beginning(kept: Kept) -> None:
 
 CALLS: dict[str, Any] = {
     "a call that is answered at once": lambda kept: kept.api("POST", "/quotes", QUOTE),
+    "a call too long to be answered at once": lambda kept: kept.api("POST", "/quotes", {"reference": "x" * 100_000}),
     "a refusal": lambda kept: kept.api("POST", "/quotes", {}),
     "a control call that is answered at once": lambda kept: kept.control("PATCH", "/settings", {"strict": True}),
     "a control call that has to wait": lambda kept: kept.control("POST", "/clock/advance", {"by": "1s"}),
@@ -183,14 +184,15 @@ def test_a_call_that_waits_while_its_world_is_thrown_away_is_refused(path: Path)
 
     async def act(kept: Kept) -> None:
         await beginning(kept)
-        asked = asyncio.create_task(kept.control("GET", "/events/wait?type=quote.expired&timeout=20"))
+        asked = asyncio.create_task(kept.control("GET", "/inbox/shop/wait?timeout=20"))
         await turns(50)
         kept.store.fails_with = StoreFull("no room")
         assert (await kept.api("POST", "/quotes", QUOTE)).status_code == 503
         kept.store.fails_with = None
         await works_again(kept)
         assert (await kept.api("POST", "/quotes", QUOTE)).status_code == 201
-        await kept.control("POST", "/clock/advance", {"by": "1h"})
+        assert not asked.done()
+        assert (await kept.control("POST", "/inbox/shop", {})).status_code == 200
         assert refused(await asked) == (503, "storage_unavailable")
 
     play(path, act)
