@@ -11,7 +11,8 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from simulator.exploration.aftermath import ArmedWorld, HookFailed, Hooks, assumed, beginning, follow, variables
+from simulator.exploration.aftermath import HookFailed, Hooks, follow
+from simulator.exploration.armed import ArmedWorld, assumed, beginning, variables
 from simulator.exploration.running import NOT_IN_TIME, Result, StopExploring, Task, interrupt, kill
 from simulator.exploration.stage import RUN, Played
 from simulator.testing.errors import SimulatorError

@@ -14,7 +14,7 @@ from simulator.courier.courier import wall_clock_ms
 from simulator.exploration.sites import Document
 
 if TYPE_CHECKING:
-    from simulator.exploration.aftermath import ArmedWorld
+    from simulator.exploration.armed import ArmedWorld
     from simulator.testing.worlds import World
 
 Found = dict[str, Any]

@@ -19,7 +19,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Protocol
 
-from simulator.exploration.aftermath import Hooks, variables
+from simulator.exploration.aftermath import Hooks
+from simulator.exploration.armed import variables
 from simulator.exploration.plans import waiting
 from simulator.exploration.sameness import same_result
 from simulator.exploration.sites import Document

@@ -21,7 +21,7 @@ from simulator.control.app import ControlInterface
 from simulator.control.inspection import find_any
 from simulator.control.operation import ControlCall, ControlOperation
 from simulator.control.rows import control_rows
-from simulator.exploration.aftermath import SCENARIO, beginning
+from simulator.exploration.armed import SCENARIO, beginning
 from simulator.exploration.sites import Document
 from simulator.host import create_app
 from simulator.kernel.clock import format_timestamp

@@ -22,16 +22,8 @@ from typing import IO, Any, SupportsIndex
 
 import pytest
 
-from simulator.exploration.aftermath import (
-    SCENARIO,
-    ArmedWorld,
-    HookFailed,
-    Hooks,
-    assumed,
-    beginning,
-    follow,
-    variables,
-)
+from simulator.exploration.aftermath import HookFailed, Hooks, follow
+from simulator.exploration.armed import SCENARIO, ArmedWorld, assumed, beginning, variables
 from simulator.exploration.importing import Reading
 from simulator.exploration.running import NOT_IN_TIME
 from simulator.exploration.sites import Document

@@ -38,7 +38,7 @@ def without_rules(kind, document):
 
 Script.of = classmethod(without_rules)
 
-from simulator.exploration.aftermath import ArmedWorld
+from simulator.exploration.armed import ArmedWorld
 
 ArmedWorld.instead_of = lambda *given: None
 """
