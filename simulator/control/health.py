@@ -36,13 +36,15 @@ async def health(call: ControlCall) -> Health:
 
 
 async def ready(call: ControlCall) -> Readiness:
-    """That calls are answered; 503 not_ready while the store cannot keep what they would do. Needs no token.
+    """That calls are answered; 503 not_ready while the store cannot keep what they do, or others take over. No token.
 
     Without a store a server that is up is ready.
     """
     keeper = call.runtime.keeper
     if keeper is not None and keeper.refusal is not None:
         raise ControlError(503, "not_ready", f"The store cannot keep what calls do: {keeper.refusal}")
+    if keeper is not None and keeper.is_leaving:
+        raise ControlError(503, "not_ready", "This server is being ended; others have its worlds.")
     return {"status": "ready"}
 
 

@@ -119,6 +119,11 @@ class Keeper(Observer):
             await self.close()
             raise
 
+    @property
+    def is_leaving(self) -> bool:
+        """Nobody else would answer."""
+        return False
+
     async def drain(self) -> None:
         """Nobody else has these worlds."""
 

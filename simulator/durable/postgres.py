@@ -164,7 +164,12 @@ class PostgresStore:
             with translated():
                 if self._reading is None or self._reading.is_closed():
                     self._reading = await connect(self._url, self._lease_seconds)
-                yield self._reading
+                connection = self._reading
+                try:
+                    yield connection
+                except BaseException:  # it may be in the midst of something
+                    connection.terminate()
+                    raise
 
     async def heads(self) -> Sequence[str]:
         """None: a world is loaded when somebody asks for it."""

@@ -45,6 +45,10 @@ class SharedKeeper(Keeper):
         if not self.sharing.machine.address:
             self.sharing.reached_at(origin)
 
+    @property
+    def is_leaving(self) -> bool:
+        return self.sharing.machine.is_draining
+
     async def drain(self) -> None:
         await self.sharing.drain()
 

@@ -31,6 +31,10 @@ class Keeper(Keeping, Protocol):
     @property
     def generation(self) -> int: ...
 
+    @property
+    def is_leaving(self) -> bool:
+        """Whether this server hands over what it has: it answers, and new calls had better go to others."""
+
     def changed(self, world: World) -> None:
         """Something may have happened in a world that no change tells: its clock was set or moved."""
 

@@ -92,6 +92,22 @@ def test_a_world_that_nobody_uses_is_let_go_of_with_all_it_has(database: str) ->
     run(database, 1, play)
 
 
+def test_a_server_that_hands_its_worlds_over_is_not_ready(database: str) -> None:
+    async def play(one: Here, two: Here) -> None:
+        await one.sign_in()
+        two.http.headers["Authorization"] = one.http.headers["Authorization"]
+        made = await one.post("/v1/quotes", QUOTE)
+        assert (await one.http.get("/_simulator/ready")).status_code == 200
+        await one.sharing.drain()
+        ready = await one.http.get("/_simulator/ready")
+        assert (ready.status_code, ready.json()["error"]["code"]) == (503, "not_ready")
+        assert await two.get(f"/v1/quotes/{made['id']}") == made
+        refused = await one.http.get("/_simulator/worlds/nobody")
+        assert (refused.status_code, "this replica stops" in refused.text) == (503, True)
+
+    run(database, 2, play)
+
+
 def test_a_world_that_was_ended_is_no_more_for_anybody(database: str) -> None:
     async def play(one: Here, two: Here) -> None:
         await one.post("/_simulator/worlds", {"id": "team"})
