@@ -44,6 +44,7 @@ print(*(name for name, module in sys.modules.items() if type(module).__name__ !=
 
 OF_THE_FIRST_CALLS = {"auth.bodies", "auth.shapes", "fees.shapes", "ramps.bodies", "ramps.shapes"}
 LATER = {
+    *("simulator.durable", "simulator.server.tracing", "simulator.server.otlp"),
     *("simulator.control", "simulator.contract", "simulator.dashboard", "simulator.client", "simulator.cli"),
     *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.courier.transport"),
     *("simulator.insight.advice", "simulator.insight.coverage", "simulator.insight.page"),
@@ -65,7 +66,7 @@ LATER = {
     ),
     *("simulator.durable", "sqlite3", "asyncpg"),
     *("yaml", "difflib", "tomllib", "jinja2", "aiohttp", "yarl", "sse_starlette", "urllib.request"),
-    *("phonenumbers", "coincurve", "re2", "prometheus_client"),
+    *("phonenumbers", "coincurve", "re2", "prometheus_client", "opentelemetry", "asyncpg", "sqlite3"),
 }
 """What only later calls need, with all that is in it."""
 EMPTY = {"simulator.control", "simulator.contract", "simulator.durable"}

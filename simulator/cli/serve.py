@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any
 
 import click
@@ -177,12 +177,24 @@ def _run(application: Any, server: Any, host: str, port: int) -> None:
         await task
 
     with (
+        _spans_of(application.runtime),
         listener,
         _signals(server),
         passing_over_the_old(),
         asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
     ):
         runner.run(run())
+
+
+def _spans_of(runtime: Any) -> AbstractContextManager[None]:
+    """Send spans to a collector, where the variables of OpenTelemetry name one."""
+    import os
+
+    if not any(name.startswith("OTEL_EXPORTER_OTLP_") for name in os.environ):
+        return nullcontext()
+    from simulator.server import tracing
+
+    return tracing.exporting(runtime, os.environ)
 
 
 async def _open_store(runtime: Any, origin: str) -> None:

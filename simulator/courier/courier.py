@@ -17,7 +17,7 @@ from functools import partial
 from weakref import ReferenceType, ref
 
 from simulator.courier import transport as transports
-from simulator.courier.port import Keeping, Port
+from simulator.courier.port import Keeping, Port, Tracing
 from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -95,6 +95,7 @@ class Courier:
     """
 
     keeping: Keeping | None = None
+    tracing: Tracing | None = None
 
     def __init__(
         self,
@@ -238,6 +239,8 @@ class Courier:
         """Send an attempt and report it, and go on with the next of its endpoint as long as there is one."""
         while (attempt := carrier.attempt) is not None:
             outcome = await self._send(world, flight, attempt)
+            if self.tracing is not None:
+                self.tracing.delivered(world, attempt, outcome)
             try:
                 await self._port.catch_up(world)
             except Exception:

@@ -6,6 +6,7 @@ import asyncio
 from typing import Protocol
 
 from simulator.kernel.world import World
+from simulator.resources.webhooks import Attempt, Outcome
 
 
 class Port(Protocol):
@@ -29,3 +30,10 @@ class Keeping(Protocol):
 
         It raises `Unavailable` where that cannot be. Many wait for the same one: shield it.
         """
+
+
+class Tracing(Protocol):
+    """Who is told of every attempt to deliver a webhook; never raises."""
+
+    def delivered(self, world: World, attempt: Attempt, outcome: Outcome) -> None:
+        """An attempt was answered, or will not be."""

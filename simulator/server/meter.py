@@ -9,7 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from time import perf_counter
+from typing import Protocol
 
+from simulator.courier import port
 from simulator.kernel.dataclass import dataclass
 from simulator.server.messages import Outgoing
 from simulator.server.request import Request
@@ -27,24 +29,34 @@ class Observed:
     seconds: float = 0.0
 
 
+class Tracing(port.Tracing, Protocol):
+    """Who is told of every call and every attempt to deliver; never raises."""
+
+    def called(self, request: Request, outgoing: Outgoing) -> None:
+        """A call of the interface is about to be answered."""
+
+
 class Meter:
     """What is counted of the calls of a process. `over_quota`: calls that were refused for the quota of calls.
 
-    `uses` knows when each world was called last.
+    `uses` knows when each world was called last; `tracing` is told of every call.
     """
 
-    __slots__ = ("_observed", "over_quota", "uses")
+    __slots__ = ("_observed", "over_quota", "tracing", "uses")
 
     def __init__(self) -> None:
         self._observed: dict[tuple[str, int], Observed] = {}
         self.over_quota = 0
         self.uses = LastUses()
+        self.tracing: Tracing | None = None
 
     def measure(self, request: Request, outgoing: Outgoing) -> None:
         """Count a call that is about to be answered."""
         self.uses.touch(request.world, request.started)
         operation, status = request.operation, 0 if outgoing.cut else outgoing.status
         self.observe("" if operation is None else operation.name, status, perf_counter() - request.started)
+        if self.tracing is not None:
+            self.tracing.called(request, outgoing)
 
     def observe(self, operation: str, status: int, seconds: float) -> None:
         """Count a call: `operation` is "" where there is none, `status` 0 where the connection was cut."""

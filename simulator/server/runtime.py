@@ -18,7 +18,7 @@ from simulator.insight.ended import EndedWorlds
 from simulator.kernel.world import World
 from simulator.server.driver import Driver
 from simulator.server.keeping import Keeper
-from simulator.server.meter import Meter
+from simulator.server.meter import Meter, Tracing
 from simulator.server.router import Router
 from simulator.wire.masking import Masker
 
@@ -168,6 +168,10 @@ class Runtime(Observer):
     def keep_with(self, keeper: Keeper) -> None:
         """Let the worlds be kept by this one from now on."""
         self.keeper = self.courier.keeping = keeper
+
+    def trace_with(self, tracing: Tracing) -> None:
+        """Tell somebody of every call and every attempt to deliver from now on."""
+        self.meter.tracing = self.courier.tracing = tracing
 
     async def begin(self) -> None:
         """Begin to serve: the worlds that are kept are read; `start` where none are kept."""
