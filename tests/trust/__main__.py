@@ -94,7 +94,7 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=CAMPAIGNS, help="only this one; repeatable")
     parser.add_argument("--kills", type=int, default=500, help="of the server with SQLite (default: 500)")
     parser.add_argument("--replica-kills", type=int, default=100, help="of replicas on PostgreSQL (default: 100)")
-    parser.add_argument("--jobs", type=int, default=2, help="servers with SQLite at a time (default: 2)")
+    parser.add_argument("--jobs", type=int, default=2, help="how many campaigns run at a time (default: 2)")
     parser.add_argument("--seeds", type=int, default=10_000, help="of the simulated protocol (default: 10000)")
     parser.add_argument("--seed", type=int, default=int(time.time()) % 100_000, help="of the harness")
     parser.add_argument("--self-check", action="store_true", help="only see that stores that lie are found out")
@@ -114,7 +114,7 @@ def main() -> int:
         figures["SQLite"], found = judged(outcome)
         broken += found
     if "postgres" in only:
-        outcome = side_by_side(PostgresCampaign, "PostgreSQL", given.seed, given.replica_kills, 1)
+        outcome = side_by_side(PostgresCampaign, "PostgreSQL", given.seed, given.replica_kills, given.jobs)
         figures["PostgreSQL"], found = judged(outcome)
         broken += found
     tell(f"\n{results.table(figures)}\n\npromises broken: {broken}")

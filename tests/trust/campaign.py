@@ -35,7 +35,11 @@ class Part(Protocol):
 
 @dataclass
 class Outcome:
-    """What a campaign came to. `+` is of two that ran side by side."""
+    """What a campaign came to. `+` is of two that ran side by side.
+
+    `takeovers`: seconds until another replica answered, and the same less what it was ready to run and did not, because
+    other programs of the machine did.
+    """
 
     seed: int
     kills: int = 0
@@ -44,7 +48,7 @@ class Outcome:
     webhooks: int = 0
     seconds: float = 0.0
     findings: Findings = field(default_factory=Findings)
-    takeovers: list[float] = field(default_factory=list)
+    takeovers: list[tuple[float, float]] = field(default_factory=list)
     wrongs: Counter[str] = field(default_factory=Counter)
 
     def __add__(self, other: Outcome) -> Outcome:

@@ -6,7 +6,7 @@ import asyncio
 import random
 import signal
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 
 from tests.trust.caller import Broken, Caller, Wrong
 from tests.trust.campaign import PATIENCE_SECONDS, Actor, Outcome, Part, after_some_writes, parts_of, play
@@ -16,7 +16,8 @@ from tests.trust.receiver import Receiver
 from tests.trust.servers import Server
 
 REPLICAS = 3
-KILLS_A_ROUND = 10
+TIMES_A_ROUND = 4
+KILLS_AT_A_TIME = 3
 SLOW_SECONDS = 2.0
 LEASE_SECONDS = 3.0
 """After so much silence PostgreSQL ends a session."""
@@ -94,10 +95,12 @@ class PostgresCampaign:
         try:
             for part in parts:
                 await part.begin(caller)
-            for _ in range(min(KILLS_A_ROUND, self._kills - self.outcome.kills)):
-                await self._one_kill(caller, parts, f"r{number}-shared")
+            for _ in range(TIMES_A_ROUND):
+                if self.outcome.kills >= self._kills:
+                    break
+                await self._kills_under_load(caller, parts, f"r{number}-shared")
                 await self._judge(caller, parts)
-                seconds = ", ".join(f"{took:.1f}" for took in self.outcome.takeovers[-1:])
+                seconds = ", ".join(f"{took:.1f} ({net:.1f})" for took, net in self.outcome.takeovers[-1:])
                 self._tell(
                     f"kill {self.outcome.kills}: {caller.acknowledged} writes, last takeover in {seconds or '?'} s, "
                     f"{findings.total} findings"
@@ -125,36 +128,50 @@ class PostgresCampaign:
             self.outcome.findings.add("owned twice", told)
         self._twice = len(twice)
 
-    async def _one_kill(self, caller: Caller, parts: Sequence[Part], world: str) -> None:
-        """Load, something that goes wrong with one replica, a kill of another, and all is well again."""
+    async def _kills_under_load(self, caller: Caller, parts: Sequence[Part], world: str) -> None:
+        """Load, something that goes wrong with one replica, kills of others, one after the other; and all is well."""
         self._receiver.may_fail = True
         ends = asyncio.Event()
         actors: list[Actor] = [actor for part in parts for actor in part.actors]
         load = asyncio.ensure_future(play(actors, caller, self.outcome.findings, ends, goes_on=True))
         await after_some_writes(caller, self._chance, load, most=60)
-        owner = (await self._database.owners()).get(world)
-        victim = next((one for one in self._replicas if one.origin == owner), None)
-        if victim is None or self._chance.random() < 0.2:
-            victim = self._chance.choice(self._replicas)
-        others = [replica for replica in self._replicas if replica is not victim]
-        beside: Awaitable[None] | None = None
-        if self._chance.random() < 0.5:
-            beside = asyncio.ensure_future(self._something(self._chance.choice(others)))
-        if self._chance.random() < 0.5:  # and the kill may come at any moment of it
-            await asyncio.sleep(self._chance.uniform(0, 3))
-        # Only one that has the world is taken over from.
-        owns = (await self._database.owners()).get(world) == victim.origin
-        victim.server.kill()
-        self.outcome.kills += 1
-        if owns and beside is None:
-            self.outcome.takeovers.append(await self._takeover(caller, world, [one.origin for one in others]))
-        await after_some_writes(caller, self._chance, load, most=60)
+        beside: asyncio.Future[None] | None = None
+        starting: asyncio.Future[None] | None = None
+        spared = self._chance.choice(self._replicas)
+        if self._chance.random() < 0.6:
+            beside = asyncio.ensure_future(self._something(spared))
+            await asyncio.sleep(self._chance.uniform(0, 3))  # a kill may come at any moment of it
+        for _ in range(min(KILLS_AT_A_TIME, self._kills - self.outcome.kills)):
+            if starting is not None:
+                await starting
+            starting = await self._one_kill(caller, world, spared if beside is not None else None, load)
         if beside is not None:
             await beside
-        await asyncio.to_thread(victim.server.start)
+        if starting is not None:
+            await starting
         await after_some_writes(caller, self._chance, load, most=30)
         ends.set()
         await asyncio.wait_for(load, PATIENCE_SECONDS)
+
+    async def _one_kill(
+        self, caller: Caller, world: str, spared: Replica | None, load: asyncio.Future[None]
+    ) -> asyncio.Future[None]:
+        """Kill a replica, the owner of a world if that may be; it is being started again when this returns."""
+        may_die = [one for one in self._replicas if one is not spared]
+        owner = (await self._database.owners()).get(world)
+        victim = next((one for one in may_die if one.origin == owner), None)
+        owns = victim is not None
+        victim = victim or self._chance.choice(may_die)
+        victim.server.kill()
+        self.outcome.kills += 1
+        if owns and spared is None:  # what a pause or a cut adds is no takeover after a kill
+            others = [one for one in self._replicas if one is not victim and one.server.is_running]
+            waited = [one.server.waited for one in others]
+            took = await self._takeover(caller, world, [one.origin for one in others])
+            waits = [one.server.waited - before for one, before in zip(others, waited, strict=True)]
+            self.outcome.takeovers.append((took, max(took - max(waits), 0.0)))
+        await after_some_writes(caller, self._chance, load, most=40)
+        return asyncio.ensure_future(asyncio.to_thread(victim.server.start))
 
     async def _takeover(self, caller: Caller, world: str, origins: list[str]) -> float:
         """Seconds until another replica answers for a world."""

@@ -33,9 +33,10 @@ def shown(outcome: Outcome) -> dict[str, Any]:
         "seconds": round(outcome.seconds),
     }
     if outcome.takeovers:
-        found["takeovers"] = len(outcome.takeovers)
-        found["takeover, median (s)"] = round(statistics.median(outcome.takeovers), 2)
-        found["takeover, worst (s)"] = round(max(outcome.takeovers), 2)
+        found["takeovers timed"] = len(outcome.takeovers)
+        for place, what in enumerate(("", ", less its wait for a processor")):
+            seconds = [took[place] for took in outcome.takeovers]
+            found[f"takeover{what}: median, worst (s)"] = f"{statistics.median(seconds):.1f}, {max(seconds):.1f}"
     return found
 
 

@@ -11,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.benchmarks.machine import waited_seconds
+
 ROOT = Path(__file__).resolve().parents[2]
 START_SECONDS = 60
 
@@ -64,6 +66,11 @@ class Server:
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
+
+    @property
+    def waited(self) -> float:
+        """Seconds for which it could have run, had there been a processor."""
+        return waited_seconds(self.pid)
 
     def signal(self, number: signal.Signals) -> None:
         if self._process is not None and self._process.poll() is None:
