@@ -16,7 +16,8 @@ from tests.trust.findings import PROMISES
 
 HERE = Path(__file__).parent
 PAGE, RESULTS = HERE / "README.md", HERE / "results.json"
-_TABLE = re.compile(r"(<!-- results -->\n).*?(<!-- /results -->)", re.DOTALL)
+_RATIOS = {"SQLite": "SQLite / memory (goal 0.6)", "PostgreSQL": "PostgreSQL / memory (goal 0.4)"}
+_RATIOS |= {"three replicas": "three replicas / one (goal 2.5)", "forwarded": "forwarded / direct"}
 
 
 def shown(outcome: Outcome) -> dict[str, Any]:
@@ -63,4 +64,22 @@ def write(results: dict[str, dict[str, Any]]) -> None:
     kept.update({name: {**figures, **stamp} for name, figures in results.items()})
     RESULTS.write_text(json.dumps(kept, indent=1) + "\n")
     told = {name: {row: value for row, value in figures.items() if row not in stamp} for name, figures in kept.items()}
-    PAGE.write_text(_TABLE.sub(lambda found: found[1] + table(told) + "\n" + found[2], PAGE.read_text()))
+    page = _put(PAGE.read_text(), "results", table(told))
+    if "throughput" in told:
+        page = _put(page, "throughput", throughput(told["throughput"]))
+    PAGE.write_text(page)
+
+
+def throughput(figures: dict[str, Any]) -> str:
+    """Rows of a table in Markdown: a side, what it takes, and how that compares."""
+    rows = []
+    for side in ("memory", *_RATIOS):
+        ratio = figures.get(_RATIOS.get(side, ""), {"": "", " ": ""})
+        name = f"{side}: {_RATIOS[side]}" if side in _RATIOS else side
+        rows.append("| " + " | ".join(map(str, (name, *figures[side].values(), *ratio.values()))) + " |")
+    return "\n".join(rows)
+
+
+def _put(page: str, name: str, text: str) -> str:
+    found = re.compile(rf"(<!-- {name} -->\n).*?(<!-- /{name} -->)", re.DOTALL)
+    return found.sub(lambda match: match[1] + text + "\n" + match[2], page)
