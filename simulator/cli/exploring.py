@@ -111,7 +111,9 @@ def explore(
             flipped = flipping.flip_all(settings, flipping.Hears(heard.planned_flips, heard.progress.ran))
             click.echo(questions.readable(flipped, questions.write(flipped, out)), nl=False)
             return
-        explored = run(settings, Hears(planned=heard.planned, noted=heard.noted, judged=heard.judged))
+        explored = run(
+            settings, Hears(begun=heard.begun, planned=heard.planned, noted=heard.noted, judged=heard.judged)
+        )
     except KeyboardInterrupt as stop:
         heard.progress.end()
         number = stop.args[0] if stop.args else signal.SIGINT
@@ -139,6 +141,10 @@ class _Heard:
 
     def __init__(self) -> None:
         self.progress = Progress()
+
+    def begun(self, tests: int) -> None:
+        many = f"{tests} tests" if tests > 1 else "1 test"
+        click.echo(f"{many}, twice without faults first.", err=True)
 
     def planned(self, runs: int, seconds: float, left_out: int) -> None:
         left = f" {left_out} more do not fit into the budget." if left_out else ""

@@ -107,9 +107,11 @@ class Explored(NamedTuple):
 class Hears(NamedTuple):
     """Who is told how far it is: before the runs (how many, expected seconds, left out), and of each run.
 
-    `noted` hears sentences on the suite that its author may not expect.
+    `begun` hears how many tests there are, before they run without faults. `noted` hears sentences on the suite that its
+    author may not expect.
     """
 
+    begun: Callable[[int], None] = lambda tests: None
     planned: Callable[[int, float, int], None] = lambda runs, seconds, left_out: None
     noted: Callable[[str], None] = lambda note: None
     judged: Callable[[Judged], None] = lambda one: None
@@ -123,6 +125,7 @@ def explore(settings: Settings, hears: Hears) -> Explored:
         wanted = [test for test in tests if settings.replay is None or test == settings.replay.test]
         if not wanted:
             raise SuiteBroken(f"there is no test {settings.replay.test}" if settings.replay else NO_TESTS)
+        hears.begun(len(wanted))
         baselines = baselines_of(wanted, crew, name, settings.limit)
         for note in (*crew.notes, *notes_on(wanted, baselines)):
             hears.noted(note)

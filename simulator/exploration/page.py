@@ -12,6 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+from simulator.exploration.aftermath import SCENARIO
 from simulator.exploration.exploring import Explored, Judged
 from simulator.exploration.judging import VERDICTS
 from simulator.exploration.mending import ADVICE
@@ -100,7 +101,7 @@ def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | Non
 
     That faults are put in force and lifted is no part of the story.
     """
-    left, right = ([_cell(row) for row in rows if not _ARMING.match(row[2])] for rows in (before, after))
+    left, right = ([_cell(row) for row in _unarmed(rows)] for rows in (before, after))
     matcher = SequenceMatcher(None, [row["text"] for row in left], [row["text"] for row in right], autojunk=False)
     rows: list[tuple[Cell | None, Cell | None]] = []
     for _, i, j, k, m in matcher.get_opcodes():
@@ -108,7 +109,22 @@ def beside(before: Sequence[Row], after: Sequence[Row]) -> list[tuple[Cell | Non
     return rows
 
 
-_ARMING = re.compile(r"(create|delete) faults?\b|(create|activate|set active) scenarios?\b")
+_FAULTS = re.compile(r"(create|delete) faults?\b")
+_UPLOAD = "upload scenario"
+_ACTIVE = re.compile(rf"(activate names )(?:(.*), )?{SCENARIO}$")
+
+
+def _unarmed(rows: Sequence[Row]) -> Iterator[Row]:
+    """A story without what explore itself does in a world, so that what is left is the test's."""
+    own = False
+    for row, following in zip_longest(rows, rows[1:]):
+        at, what, text = row
+        if own or _FAULTS.match(text):
+            own = False
+            continue
+        own = text == _UPLOAD and following is not None and _ACTIVE.match(following[2]) is not None
+        if not own:
+            yield at, what, _ACTIVE.sub(lambda found: f"{found[1]}{found[2] or 'none'}", text)
 
 
 def _cell(row: Row) -> Cell:

@@ -219,6 +219,7 @@ def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) 
             "",
             f"{verdict.verdict.upper()}  {one.run.test}  (the test {one.outcome}{new})",
             f"  under   {one.run.fault} at {one.run.site}" if one.run.site else "  under   no fault at all",
+            f"  means   {ADVICE[one.run.fault].means}",
             *(
                 [f"  money   expected {verdict.expected:f} {verdict.currency}, actual {verdict.actual:f}"]
                 if verdict.currency

@@ -13,6 +13,7 @@ import pytest
 
 from simulator.certification.sources import read_books
 from simulator.exploration.judging import judge, judge_baseline
+from tests.exploration.evidence import transaction
 from tests.exploration.suite import explore
 
 pytestmark = pytest.mark.slow
@@ -171,3 +172,20 @@ def test_books_that_cannot_be_read_after_a_fault_disagree() -> None:
     found = judge(evidence(line("4.99")), evidence(books=None, unread="no such table: orders"), passed=True,
                   hung=False, strikes=True)  # fmt: skip
     assert (found.verdict, "no such table: orders" in found.note) == ("disagrees", True)
+
+
+@pytest.mark.parametrize(
+    ("ends", "strikes", "verdict"),
+    [
+        (["completed"], False, "failed-loudly"),  # paid after all: one order, one delivery
+        (["completed", "completed"], False, "doubled"),
+        (["failed", "completed"], False, "failed-loudly"),
+        (["completed"], True, "doubled"),  # nobody paid otherwise
+    ],
+)
+def test_an_order_that_came_to_nothing_may_come_to_its_one_delivery(
+    ends: list[str], strikes: bool, verdict: str
+) -> None:
+    baseline = {**evidence(books=None), "transactions": [transaction("onramp", status="failed")]}
+    run = {**evidence(books=None), "transactions": [transaction("onramp", status=status) for status in ends]}
+    assert judge(baseline, run, passed=False, hung=False, strikes=strikes).verdict == verdict

@@ -137,6 +137,18 @@ def test_the_columns_have_what_is_the_same_beside_each_other() -> None:
     assert first_difference(later) == 1
 
 
+def test_what_explore_does_itself_is_no_part_of_the_story() -> None:
+    own = [["", "control", "upload scenario"], ["", "control", "activate names autopilot, what-goes-wrong"]]
+    before = [FIRST, ["", "control", "activate names payout-fails"], ["", "control", "activate names none"], LAST]
+    after = [
+        *own, FIRST, ["", "control", "activate names payout-fails, what-goes-wrong"],
+        ["", "control", "activate names what-goes-wrong"], LAST,
+    ]  # fmt: skip
+    assert first_difference(beside(before, after)) is None
+    uploaded = [["", "control", "upload scenario"], ["", "control", "activate names mine"]]
+    assert len(beside(uploaded, uploaded)) == 2
+
+
 LINES = st.lists(st.sampled_from([FIRST, CUT, LAST]), max_size=8)
 
 
