@@ -107,8 +107,8 @@ class Explored(NamedTuple):
 class Hears(NamedTuple):
     """Who is told how far it is: before the runs (how many, expected seconds, left out), and of each run.
 
-    `begun` hears how many tests there are, before they run without faults. `noted` hears sentences on the suite that its
-    author may not expect.
+    `begun` hears how many tests there are, before they run without faults. `noted` hears sentences on the suite that
+    its author may not expect.
     """
 
     begun: Callable[[int], None] = lambda tests: None
