@@ -12,7 +12,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from simulator.exploration.aftermath import SCENARIO
+from simulator.exploration.armed import SCENARIO
 from simulator.exploration.exploring import Explored, Judged
 from simulator.exploration.judging import VERDICTS
 from simulator.exploration.mending import ADVICE
