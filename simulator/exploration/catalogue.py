@@ -324,7 +324,10 @@ ALL = (
     FaultClass("answer-lost-after-commit", "call", _on_call(reads=False, signs_in=False, after_commit=True, drop=True)),
     FaultClass("answer-lost-before-work", "call", _on_call(drop=True)),
     FaultClass(
-        "answer-late", "call", _on_call(reads=False, signs_in=False, delay=f"{LATE_SECONDS:g}s"), seconds=LATE_SECONDS
+        "answer-late",
+        "call",
+        _on_call(reads=False, signs_in=False, answer_delay=f"{LATE_SECONDS:g}s"),
+        seconds=LATE_SECONDS,
     ),
     FaultClass("answer-garbled", "call", _on_call(malformed="truncate")),
     FaultClass("answer-unknown-enum", "call", _surprising(unknown_enum=True)),

@@ -229,6 +229,8 @@ class Endpoint:
         if interference.works:
             performing = self._changed(request.world, lambda: self._performed(request, operation, call))
             outgoing = await self._or_refused(request, performing)
+        if interference.answer_delay_seconds:
+            await asyncio.sleep(interference.answer_delay_seconds)
         if not interference.replaces:
             with request.world.change(_BOOKKEEPING):
                 return interference.in_place_of(request.world, outgoing)

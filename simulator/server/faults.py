@@ -45,6 +45,10 @@ def _can_surprise(operation: Operation, fault: faults.InterfaceFault) -> bool:
     return surprise is None or not any(surprises.impossible((places_of(operation),), surprise))
 
 
+def _seconds(given: str | float | None) -> float:
+    return min(parse_duration(given or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
+
+
 class Interference:
     """What one fault does to one call."""
 
@@ -53,7 +57,8 @@ class Interference:
         self._fault = fault
         self._operation = operation
         self._surprise = surprises.Surprise.of(fault)
-        self.delay_seconds = min(parse_duration(fault.delay or 0), faults.LONGEST_DELAY_MS) / SECOND_MS
+        self.delay_seconds = _seconds(fault.delay)
+        self.answer_delay_seconds = _seconds(fault.answer_delay)
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
@@ -90,7 +95,9 @@ class Interference:
 
     @property
     def _acts_otherwise(self) -> bool:
-        return bool(self.delay_seconds) or self._fault.malformed is not None or self._fault.key_forgotten
+        fault = self._fault
+        delays = self.delay_seconds or self.answer_delay_seconds
+        return bool(delays) or fault.malformed is not None or fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
         """The answer with a body that was cut short or is no JSON; one without a body stays as it is."""

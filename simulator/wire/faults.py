@@ -95,6 +95,8 @@ class InterfaceFault(Surprising):
     """The error to answer instead of the true answer."""
     delay: Text | float | None = None
     """How long to hold the call back: wall time such as `2s`, at most 10 minutes; a number means seconds."""
+    answer_delay: Text | float | None = None
+    """How long to hold the answer back once the work is done: wall time, as in `delay`."""
     act: Happening | None = None
     """What happens in the outside world just before the call is dealt with; refused, it is no hit."""
     drop: bool = False
@@ -118,7 +120,7 @@ class InterfaceFault(Surprising):
     """How likely it acts on a call that fits, from 0 to 1; drawn from the world's seed."""
 
 
-EFFECTS = ("respond", "delay", "act", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
+EFFECTS = ("respond", "delay", "answer_delay", "act", "drop", "malformed", "key_forgotten", *Surprising.model_fields)
 """The members of which a fault of calls has at least one."""
 
 
@@ -242,10 +244,11 @@ def wrongs_of_fault(fault: Fault, service: Service | None) -> Iterator[Wrong]:
             if not last:
                 yield wrong("deliver.hold", f"no event tells of a later end of what {event} is about")
         return
-    wrong_delay = list(_wrong_delay(fault.delay, "delay", LONGEST_DELAY_MS))
+    given = {name: value for name in ("delay", "answer_delay") if (value := getattr(fault, name)) is not None}
+    wrong_delay = [one for name, value in given.items() for one in _wrong_delay(value, name, LONGEST_DELAY_MS)]
     yield from wrong_delay
-    delays = fault.delay is not None and not wrong_delay and parse_duration(fault.delay) > 0
-    others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name != "delay")
+    delays = not wrong_delay and any(parse_duration(value) > 0 for value in given.values())
+    others = (getattr(fault, name) not in (None, False) for name in EFFECTS if name not in ("delay", "answer_delay"))
     if not delays and not wrong_delay and not any(others):
         yield wrong(EFFECTS[0], f"a fault has at least one of {', '.join(EFFECTS)}")
     elif fault.after_commit and fault.respond is None and not fault.drop:

@@ -36,6 +36,8 @@ class _Given(TypedDict, total=False):
     """The error that is answered instead, as given."""
     delay: str | float | None
     """How long the call is held back: wall time, as given."""
+    answer_delay: str | float | None
+    """How long the answer is held back once the work is done: wall time, as given."""
     act: JsonObject | None
     """What happens in the outside world before the call, as given."""
     drop: bool

@@ -98,6 +98,18 @@ def test_the_answer_of_the_first_calls_under_a_key_can_be_lost_after_the_work(wo
     assert sends(world) == 1
 
 
+def test_an_answer_can_come_late_when_the_work_is_done(world: Remote) -> None:
+    put(world, match={"path": "/wallet/send"}, answer_delay="10m", times=1)
+    key = {"Idempotency-Key": "a"}
+    with pytest.raises(httpx.ReadTimeout):
+        world.api("POST", "/wallet/send", SEND, key, timeout=0.2)
+    assert sends(world) == 1
+    assert world.api("POST", "/wallet/send", SEND, key).headers["Idempotent-Replayed"] == "true"
+    put(world, match={"path": "/wallet/send"}, answer_delay="1ms")
+    assert world.api("POST", "/wallet/send", SEND).status == 201
+    assert (hits(world), sends(world)) == ([1, 1], 2)
+
+
 def test_a_snapshot_keeps_how_often_each_key_has_failed(world: Remote) -> None:
     put(world, match={"path": "/wallet/send"}, first_per_key=1, respond=DOWN)
     assert world.api("POST", "/wallet/send", SEND, {"Idempotency-Key": "a"}).status == 503

@@ -442,7 +442,7 @@ RULE_ON = "name: x\nrules:\n  - {on: transaction.completed, "
         ),
         (
             "name: x\nfaults: [{match: {}, delay: 0s}]",
-            "faults[0]: a fault has at least one of respond, delay, act, drop, malformed, key_forgotten, "
+            "faults[0]: a fault has at least one of respond, delay, answer_delay, act, drop, malformed, key_forgotten, "
             "unknown_enum, extra_field, missing_field",
         ),
         (

@@ -68,6 +68,8 @@ def test_a_method_that_is_not_possible_there_is_refused(world: Remote) -> None:
     [
         ({"match": {}, "delay": "11m"}, "delay"),
         ({"match": {}, "delay": "soon"}, "delay"),
+        ({"match": {}, "answer_delay": "11m"}, "answer_delay"),
+        ({"match": {}, "answer_delay": "0s"}, "respond"),
         ({"match": {}, "respond": {"status": 503}}, "respond.code"),
         ({"match": {}, "respond": {"status": "503", "code": "x"}}, "respond.status"),
         ({"match": {}, "respond": {**DOWN, "retry_after": -1}}, "respond.retry_after"),

@@ -32,7 +32,7 @@ EVENTS = [
 EFFECTS: list[dict[str, Any]] = [
     {"respond": DOWN}, {"drop": True}, {"respond": DOWN, "after_commit": True}, {"drop": True, "after_commit": True},
     {"malformed": "truncate"}, {"key_forgotten": True}, {"unknown_enum": True}, {"extra_field": True},
-    {"missing_field": True, "unknown_enum": True},
+    {"missing_field": True, "unknown_enum": True}, {"answer_delay": "1ms"},
 ]  # fmt: skip
 DELIVERIES: dict[str, list[Any]] = {
     "hold": [1, 3, "terminal"], "copies": [2, 3], "delay": ["10s", "1h"],

@@ -45,12 +45,12 @@ CASES: Mapping[str, Case] = {
     ),
     "timeout-is-failure": Case(
         "test_onramp",
-        {"answer-lost-after-commit": "lost", "answer-garbled": "lost"},
+        {"answer-lost-after-commit": "lost", "answer-late": "lost", "answer-garbled": "lost"},
         "The order was placed, and no answer that can be read came: the books call it failed.",
     ),
     "early-event-is-gone": Case(
         "test_onramp",
-        {"answer-lost-after-commit": "lost", "answer-garbled": "lost"},
+        {"answer-lost-after-commit": "lost", "answer-late": "lost", "answer-garbled": "lost"},
         "The order is in the books only with its answer; without one, what is told of it is nobody's.",
     ),
     "late-event-downgrades": Case(
@@ -118,7 +118,7 @@ CASES: Mapping[str, Case] = {
     ),
     "retries-with-new-key": Case(
         "test_onramp",
-        {"answer-lost-after-commit": "doubled", "answer-garbled": "doubled"},
+        {"answer-lost-after-commit": "doubled", "answer-late": "doubled", "answer-garbled": "doubled"},
         "The order was placed, and no answer that can be read came: it is placed again under another key.",
     ),
     "stops-polling-early": Case(
