@@ -229,12 +229,11 @@ class Endpoint:
         if interference.works:
             performing = self._changed(request.world, lambda: self._performed(request, operation, call))
             outgoing = await self._or_refused(request, performing)
-        if interference.answer_delay_seconds:
-            await asyncio.sleep(interference.answer_delay_seconds)
-        if not interference.replaces:
-            with request.world.change(_BOOKKEEPING):
-                return interference.in_place_of(request.world, outgoing)
-        return interference.answer(request.world, request.request_id)
+        await interference.hold_answer()
+        if interference.replaces:
+            return interference.answer(request.world, request.request_id)
+        with request.world.change(_BOOKKEEPING):
+            return interference.in_place_of(request.world, outgoing)
 
     def _let_happen(self, request: Request, interference: faults.Interference, act: written.Happening) -> None:
         """What happens in the outside world just before a call is dealt with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from fnmatch import fnmatchcase
 
 from simulator.kernel.clock import SECOND_MS, parse_duration
@@ -58,7 +59,7 @@ class Interference:
         self._operation = operation
         self._surprise = surprises.Surprise.of(fault)
         self.delay_seconds = _seconds(fault.delay)
-        self.answer_delay_seconds = _seconds(fault.answer_delay)
+        self._answer_delay_seconds = _seconds(fault.answer_delay)
         self.replaces = fault.respond is not None or fault.drop
         self.works = fault.after_commit or not self.replaces
         """Whether the work of the call is done."""
@@ -69,6 +70,11 @@ class Interference:
         """What was to happen first is refused: unless the fault does more, the hit does not count. Inside a change."""
         if self._surprise is None and not self.replaces and not self._acts_otherwise:
             give_back(world, self._id)
+
+    async def hold_answer(self) -> None:
+        """Let the answer wait, now that the work is done."""
+        if self._answer_delay_seconds:
+            await asyncio.sleep(self._answer_delay_seconds)
 
     def answer(self, world: World, request_id: str) -> Outgoing:
         """The answer in place of the true one."""
@@ -96,7 +102,7 @@ class Interference:
     @property
     def _acts_otherwise(self) -> bool:
         fault = self._fault
-        delays = self.delay_seconds or self.answer_delay_seconds
+        delays = self.delay_seconds or self._answer_delay_seconds
         return bool(delays) or fault.malformed is not None or fault.key_forgotten
 
     def disturb(self, outgoing: Outgoing) -> Outgoing:
