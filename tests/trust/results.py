@@ -23,7 +23,7 @@ _RATIOS |= {"three replicas": "three replicas / one (goal 2.5)", "forwarded": "f
 def shown(outcome: Outcome) -> dict[str, Any]:
     """An outcome as it stands in the JSON."""
     found = {
-        "seed": outcome.seed,
+        "seed": str(outcome.seed),
         "kills survived": outcome.kills,
         **({"went wrong besides": dict(sorted(outcome.wrongs.items()))} if outcome.wrongs else {}),
         "writes acknowledged": outcome.acknowledged,
@@ -72,10 +72,11 @@ def write(results: dict[str, dict[str, Any]]) -> None:
 
 def throughput(figures: dict[str, Any]) -> str:
     """Rows of a table in Markdown: a side, what it takes, and how that compares."""
-    rows = []
+    head = ("", "calls a second", "servers, ms of processor time a call", "PostgreSQL, ms a call")
+    rows = ["| " + " | ".join((*head, "ratio by calls a second", "ratio by processor time")) + " |", "| - " * 6 + "|"]
     for side in ("memory", *_RATIOS):
         ratio = figures.get(_RATIOS.get(side, ""), {"": "", " ": ""})
-        name = f"{side}: {_RATIOS[side]}" if side in _RATIOS else side
+        name = _RATIOS.get(side, side)
         rows.append("| " + " | ".join(map(str, (name, *figures[side].values(), *ratio.values()))) + " |")
     return "\n".join(rows)
 
