@@ -7,7 +7,6 @@ deliveries by their outcome. Nothing here names a world, a key or anything that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from time import perf_counter
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -33,7 +32,6 @@ class Metrics(Collector):
 
     def __init__(self, runtime: Runtime) -> None:
         self._runtime = runtime
-        self._lag = _Lag(runtime)
         self._registry = CollectorRegistry(auto_describe=False)
         self._registry.register(self)
         ProcessCollector(registry=self._registry)
@@ -50,7 +48,7 @@ class Metrics(Collector):
         yield GaugeMetricFamily(
             "rampsim_journal_lag_seconds",
             "How long what has happened has been waiting to be kept in the store; 0 without a store.",
-            self._lag.seconds(),
+            0.0 if self._runtime.keeper is None else self._runtime.keeper.lag_seconds(),
         )
         yield GaugeMetricFamily(
             "rampsim_ready", "1 while calls are answered, 0 while the store lets none be.", float(self._is_ready)
@@ -108,23 +106,6 @@ class Metrics(Collector):
         for outcome, count in self._runtime.courier.outcomes.items():
             counts.add_metric((outcome,), count)
         return counts
-
-
-class _Lag:
-    """How long the store lags: what it has not kept is looked at whenever somebody asks, and known again then."""
-
-    def __init__(self, runtime: Runtime) -> None:
-        self._runtime = runtime
-        self._waiting: object = None
-        self._since = 0.0
-
-    def seconds(self) -> float:
-        """0 where all is kept, or some other change is waited for than when somebody asked last."""
-        keeper = self._runtime.keeper
-        waiting = keeper.unsettled() if keeper is not None and keeper.refusal is None else None
-        if waiting is None or waiting is not self._waiting:
-            self._waiting, self._since = waiting, perf_counter()
-        return perf_counter() - self._since if waiting is not None else 0.0
 
 
 def _cumulative(buckets: Iterable[int]) -> Iterator[tuple[str, float]]:

@@ -8,7 +8,8 @@ from simulator.control.operation import LIMIT, ControlCall, ControlOperation, ab
 from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.journal import newest
-from simulator.kernel.world import DEFAULT_WORLD, World
+from simulator.kernel.world import DEFAULT_WORLD
+from simulator.server.uses import Use
 from simulator.wire.fields import Body
 from simulator.wire.quotas import objects_of
 from simulator.wire.shapes import Count, Timestamp
@@ -44,29 +45,39 @@ class PruneBody(Body):
 
     idle: str | float | None = None
     """A duration of real time, such as 7d."""
+    world: str | None = None
+    """The id of the one world to look at; all without it."""
     dry_run: bool = False
     """Whether to tell only which worlds it would be."""
 
 
-def _reached(call: ControlCall) -> list[World]:
-    return [world for world in call.simulator.worlds.values() if call.access.reaches(world.id)]
+async def _uses(call: ControlCall) -> dict[str, Use]:
+    """When the worlds that the token reaches were last used, oldest world first; of those that live here, up to now."""
+    uses, now_ms, keeper = call.runtime.meter.uses, wall_clock_ms(), call.runtime.keeper
+    found = {} if keeper is None else dict(await keeper.uses())
+    for world in call.simulator.worlds.values():
+        used_ms = now_ms - int(uses.idle_seconds(world) * 1000)
+        found[world.id] = Use(used_ms, objects_of(world), world.journal.requests_size)
+    return {world_id: use for world_id, use in found.items() if call.access.reaches(world_id)}
 
 
 async def usage(call: ControlCall) -> UsageList:
-    """What the worlds that the token reaches hold, and when each was last used; asking for this is no use."""
-    uses, now_ms = call.runtime.meter.uses, wall_clock_ms()
+    """What the worlds that the token reaches hold, and when each was last used; asking for this is no use.
 
-    def shown(world: World) -> WorldUse:
-        idle = uses.idle_seconds(world)
-        return {
-            "id": world.id,
-            "last_used_at": format_timestamp(now_ms - int(idle * 1000)),
-            "idle_seconds": int(idle),
-            "objects": objects_of(world),
-            "journal_bytes": world.journal.requests_size,
+    With a store that is known to the minute after a restart, and of worlds that are in memory elsewhere or nowhere.
+    """
+    now_ms = wall_clock_ms()
+    rows: list[WorldUse] = [
+        {
+            "id": world_id,
+            "last_used_at": format_timestamp(use.used_ms),
+            "idle_seconds": max(now_ms - use.used_ms, 0) // 1000,
+            "objects": use.objects,
+            "journal_bytes": use.journal_bytes,
         }
-
-    return {"data": [shown(world) for world in newest(_reached(call), call.limit())]}
+        for world_id, use in (await _uses(call)).items()
+    ]
+    return {"data": newest(rows, call.limit())}
 
 
 async def prune(call: ControlCall) -> PruneAnswer:
@@ -75,16 +86,20 @@ async def prune(call: ControlCall) -> PruneAnswer:
     A call about a world is a use of it, what it does by itself is none. Of worlds that the token does not reach none
     ends.
     """
-    idle = call.body.idle
+    idle, only = call.body.idle, call.body.world
     if idle is None:
         raise absent("idle")
     try:
-        seconds = parse_duration(idle) / 1000
+        unused_since_ms = wall_clock_ms() - parse_duration(idle)
     except ValueError as error:
         raise wrong("idle", str(error)) from None
-    uses = call.runtime.meter.uses
-    ended = [world.id for world in _reached(call) if world.id != DEFAULT_WORLD and uses.idle_seconds(world) >= seconds]
+    ended = [
+        world_id
+        for world_id, use in (await _uses(call)).items()
+        if world_id != DEFAULT_WORLD and only in (None, world_id) and use.used_ms <= unused_since_ms
+    ]
     if not call.body.dry_run:
+        ended = [world_id for world_id in ended if world_id in call.simulator.worlds]
         for world_id in ended:
             call.simulator.delete_world(world_id)
     return {"ended": ended, "dry_run": call.body.dry_run}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import field
 from typing import Protocol, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
+from simulator.server.uses import Use
 
 
 class StoreError(Exception):
@@ -80,11 +82,12 @@ Change: TypeAlias = "WorldBegan | WorldChanged | WorldEnded | SnapshotKept | Sna
 class Batch:
     """All that happened in one turn of the event loop, in an order in which it can be written; all of it or nothing.
 
-    `server`: what belongs to no world, by name.
+    `server`: what belongs to no world, by name. `uses`: when worlds that are kept by then were last used.
     """
 
     changes: Sequence[Change]
     server: Mapping[str, bytes]
+    uses: Mapping[str, Use] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -97,13 +100,17 @@ class Sizes:
 
 @dataclass(frozen=True)
 class StoredWorld:
-    """A world as it is kept: the parts of its base, the entries after it, the number of the last, its snapshots."""
+    """A world as it is kept: the parts of its base, the entries after it, the number of the last, its snapshots.
+
+    `used_ms`: when it was last used, to the minute.
+    """
 
     world: str
     number: int
     parts: Sequence[bytes]
     entries: Sequence[bytes]
     snapshots: Sequence[Sequence[bytes]]
+    used_ms: int
 
 
 class Backend(Protocol):
@@ -123,6 +130,9 @@ class Backend(Protocol):
 
     async def heads(self) -> Sequence[str]:
         """The ids of the worlds that are kept, oldest first."""
+
+    async def uses(self) -> Mapping[str, Use]:
+        """When the worlds that are kept were last used, oldest world first."""
 
     async def load(self, world: str) -> StoredWorld:
         """What is kept of a world; KeyError."""

@@ -38,10 +38,6 @@ _MOST_BYTES = 64 * 1024 * 1024
 _KNOWN_CREDENTIALS = 10_000
 _BASES = tuple(f"{base}/" for base in BASES)
 _CONTROL = f"{CONTROL_BASE}/"
-_OF_ONE_SERVER = (
-    "Servers that share worlds do not know of each other when a world was last used; GET /_simulator/worlds lists all "
-    "worlds, DELETE /_simulator/worlds/ID ends one."
-)
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
     "busy": "no replica has taken the world in time; nothing was done, send it again.",
@@ -88,8 +84,10 @@ class Front:
             wanted = await self._wanted(seen, body)
             if wanted is None:
                 await self._app(scope, again, send)
-            elif isinstance(wanted, str):
+            elif wanted == "worlds":
                 await self._list(scope, again, send)
+            elif isinstance(wanted, str):
+                await self._prune(scope, again, send)
             else:
                 await self._routed(wanted, scope, again, send)
         except ControlError as error:
@@ -100,7 +98,7 @@ class Front:
     # Which world a call wants
 
     async def _wanted(self, scope: Scope, body: bytes) -> _Wanted | str | None:
-        """What it wants; "worlds" for the list of all, None for what any replica answers."""
+        """What it wants; "worlds" for the list of all, "prune" for the end of many, None for what any answers."""
         path = route_path(scope)
         incoming = head_of(scope)
         incoming.body = body
@@ -121,8 +119,11 @@ class Front:
     async def _wanted_of_control(self, path: str, incoming: Incoming) -> _Wanted | str | None:
         named = incoming.headers.get("x-simulator-world")
         parts = path.strip("/").split("/")
-        if parts[0] in ("usage", "prune"):
-            raise ControlError(501, "not_implemented", _OF_ONE_SERVER)
+        if parts[0] == "usage":
+            return None
+        if parts == ["prune"]:
+            named = _said(incoming.body).get("world")
+            return _Wanted(named) if isinstance(named, str) else "prune"
         if parts[0] == "worlds" and len(parts) > 1:
             return _Wanted(parts[1], creates=parts[1] == DEFAULT_WORLD)
         if parts[0] == "worlds":
@@ -148,11 +149,7 @@ class Front:
 
     async def _made(self, incoming: Incoming) -> _Wanted | None:
         """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""
-        try:
-            said: Any = loads(incoming.body or b"{}")
-        except ValueError:
-            return None
-        said = said if isinstance(said, dict) else {}
+        said = _said(incoming.body)
         world, snapshot = said.get("id"), said.get("from_snapshot")
         world = world if isinstance(world, str) else None
         of = await self._sharing.store.snapshot_world(snapshot) if isinstance(snapshot, str) else None
@@ -256,6 +253,26 @@ class Front:
                 return
         await write_raw(scope, send, 200, dumps({"data": shown}), "application/json", [])
 
+    async def _prune(self, scope: Scope, receive: _Again, send: Send) -> None:
+        """`POST /prune`: any replica tells which worlds it would be, and who has one ends it, if it still is to be."""
+        looking = _Answer()
+        said = {"dry_run": False, **_said(receive.body)}
+        body = dumps({**said, "dry_run": True}) if said.get("dry_run") is False else receive.body
+        await self._app(scope, _Again(body, receive.gone), looking)
+        if looking.status != 200 or said.get("dry_run"):
+            await write_raw(scope, send, looking.status, bytes(looking.body), "application/json", [])
+            return
+        ended: list[str] = []
+        for world in loads(bytes(looking.body))["ended"]:
+            answer = _Answer()
+            await self(scope, _Again(dumps({**said, "world": world}), receive.gone), answer)
+            if answer.status == 200:
+                ended += loads(bytes(answer.body))["ended"]
+            else:
+                await write_raw(scope, send, answer.status, bytes(answer.body), "application/json", [])
+                return
+        await write_raw(scope, send, 200, dumps({"ended": ended, "dry_run": False}), "application/json", [])
+
 
 class _Again:
     """The body of a request that was read already; then what its connection has to tell."""
@@ -280,6 +297,15 @@ class _Answer:
     async def __call__(self, message: MutableMapping[str, Any]) -> None:
         self.status = message.get("status", self.status)
         self.body += message.get("body", b"")
+
+
+def _said(body: bytes | None) -> dict[str, Any]:
+    """The object that a call sends; an empty one where it sends something else, which is refused by who takes it."""
+    try:
+        said: Any = loads(body or b"{}")
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:

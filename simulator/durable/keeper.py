@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import replace
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 from simulator.assembly import Blueprint, Observer, Snapshot
@@ -30,11 +31,13 @@ from simulator.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.durable.kept import Folding, Kept, OfServer
+from simulator.durable.kept import Folding, Kept, OfServer, base_of
+from simulator.durable.telling import KeptUses
 from simulator.durable.writes import Base, ClockState, base_parts, entry_bytes, read_snapshot, read_world
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.server.keeping import RETRY_SECONDS, Unavailable
 from simulator.server.runtime import Runtime
+from simulator.server.uses import Use
 from simulator.wire.row_text import RowTexts
 
 _log = logging.getLogger(__name__)
@@ -82,6 +85,8 @@ class Keeper(Observer):
         self._committing: asyncio.Future[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._is_open = False
+        self._uses = KeptUses(self._kept, runtime.meter.uses, wall_clock_ms, self._gather_soon)
+        self._gathers_since = self._commits_since = 0.0
         self._simulator.observe(self)
 
     # What the server asks
@@ -89,7 +94,7 @@ class Keeper(Observer):
     def unsettled(self) -> asyncio.Future[None] | None:
         """See `Keeping`."""
         if self.refusal is None:
-            if self._backend.is_shared and self._next is None:  # what only reads has to be confirmed, too
+            if self._backend.is_shared:  # what only reads has to be confirmed, too
                 self._gather_soon()
             return self._next or self._committing
         refused: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -103,6 +108,16 @@ class Keeper(Observer):
             present_ms = self._runtime.driver.present_ms(world)
             if kept.clock_was_set(present_ms, self._wall_clock_ms()):
                 self._note(world.id)
+
+    def lag_seconds(self) -> float:
+        """See `Keeping`."""
+        if self._committing is not None:
+            return perf_counter() - self._commits_since
+        return perf_counter() - self._gathers_since if self._next is not None else 0.0
+
+    async def uses(self) -> Mapping[str, Use]:
+        """See `Keeper` of `server.keeping`."""
+        return await self._backend.uses()
 
     def reached_at(self, origin: str) -> None:
         """Nobody else has to know."""
@@ -131,10 +146,12 @@ class Keeper(Observer):
         """Write what is left, and let go of the store."""
         if not self._is_open:
             return
+        self._uses.tell()
         while self.refusal is None and (left := self._next or self._committing) is not None:
             await asyncio.wait({left})
         self.refusal = self.refusal or "the server is stopping."
         self._is_open = False
+        self._uses.end()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -178,13 +195,14 @@ class Keeper(Observer):
     def _note(self, world_id: str) -> None:
         """Something of this world is to be written."""
         self._dirty[world_id] = None
-        if self._next is None and self.refusal is None:
-            self._gather_soon()
+        self._gather_soon()
 
     def _gather_soon(self) -> None:
-        """Begin with a batch; everything of this turn of the loop is to come into it."""
+        """Begin with a batch, unless one has begun; everything of this turn of the loop is to come into it."""
+        if self._next is not None or self.refusal is not None:
+            return
         loop = asyncio.get_running_loop()
-        self._next = loop.create_future()
+        self._next, self._gathers_since = loop.create_future(), perf_counter()
         if self._committing is None:
             loop.call_soon(self._begin)
 
@@ -195,6 +213,7 @@ class Keeper(Observer):
         if self._next is None or self._committing is not None:
             return
         self._committing, self._next = self._next, None
+        self._commits_since = self._gathers_since
         try:
             batch, folding = self._gather()
         except Exception as error:
@@ -225,6 +244,7 @@ class Keeper(Observer):
         """All that is to be written now, and the states of worlds whose entries have become many."""
         dirty, ended = self._dirty, self._ended
         self._dirty, self._ended = {}, {}
+        uses = self._uses.take(dirty)
         changes: list[Change] = []
         folding: list[Folding] = []
         snapshots = self._snapshot_changes(changes)
@@ -247,7 +267,7 @@ class Keeper(Observer):
                 kept.is_large, kept.entry_bytes = False, 0
                 folding.append(Folding(kept, kept.number, self._base_of(kept.world, clock)))
         server = self._of_server.changes()
-        return Batch((*changes, *snapshots), server), folding
+        return Batch((*changes, *snapshots), server, uses), folding
 
     def _snapshot_changes(self, changes: list[Change]) -> list[Change]:
         """What became of snapshots: those forgotten go into `changes`; returns those that were kept."""
@@ -258,7 +278,7 @@ class Keeper(Observer):
             changes += [SnapshotForgotten(key) for key, row in before.items() if present.get(key) is not row]
             for key, snapshot in present.items():
                 if before.get(key) is not snapshot:
-                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, _base_of(snapshot))))
+                    new.append(SnapshotKept(key, world_id, partial(base_parts, self._texts, base_of(snapshot))))
             self._snapshots[world_id] = present
         self._changed_snapshots = {}
         return new
@@ -359,7 +379,8 @@ class Keeper(Observer):
         elif not self._backend.is_shared:
             self._make_default()
         self.opened()
-        if self._dirty and self._next is None:
+        self._uses.begin()
+        if self._dirty:
             self._gather_soon()
 
     def _decoded(self, stored: StoredWorld) -> tuple[Base, list[Snapshot]]:
@@ -378,6 +399,7 @@ class Keeper(Observer):
         kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
         kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
         self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
+        self._uses.bring(kept, stored.used_ms)
         self._snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
             self._runtime.driver.anchor(world, base.clock.passed_seconds(self._wall_clock_ms()))
@@ -386,12 +408,6 @@ class Keeper(Observer):
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-
-
-def _base_of(snapshot: Snapshot) -> Base:
-    state = snapshot.state
-    clock = ClockState(state.mode, state.now_ms, state.rate, 0)
-    return Base(state, clock, snapshot=(snapshot.id, snapshot.name))
 
 
 def _refuse(waiting: asyncio.Future[None], why: str) -> None:

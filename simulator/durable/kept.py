@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from simulator.assembly import Simulator
+from simulator.assembly import Simulator, Snapshot
 from simulator.durable.writes import Base, ClockState, Gathering
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.table import Write
@@ -27,7 +27,8 @@ DRIFT_MS = 1_000
 class Kept:
     """What the keeper knows of a world that lives: the number of its last entry, and what it wrote since.
 
-    `begins`: all of it is to be written. `is_large`: its entries are to be folded into a new base.
+    `used_ms`: when it was last used, as that is kept. `begins`: all of it is to be written. `is_large`: its entries are
+    to be folded into a new base.
     """
 
     def __init__(self, world: World, number: int, note: Callable[[str], None], clock: ClockState | None = None) -> None:
@@ -35,7 +36,7 @@ class Kept:
         self.number = number
         self.begins = clock is None
         self.clock = clock
-        self.base_bytes = self.entry_bytes = 0
+        self.base_bytes = self.entry_bytes = self.used_ms = 0
         self.is_large = False
         self.gathering = Gathering(world)
         self._note = note
@@ -73,6 +74,13 @@ class Folding:
     kept: Kept
     number: int
     base: Base
+
+
+def base_of(snapshot: Snapshot) -> Base:
+    """A snapshot as the base that it is kept as."""
+    state = snapshot.state
+    clock = ClockState(state.mode, state.now_ms, state.rate, 0)
+    return Base(state, clock, snapshot=(snapshot.id, snapshot.name))
 
 
 class OfServer:

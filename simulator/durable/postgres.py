@@ -33,11 +33,20 @@ from simulator.durable.backend import (
 )
 from simulator.durable.session import LEASE_SECONDS, OwnershipLost, OwningSession, connect, translated
 from simulator.kernel.dataclass import dataclass
+from simulator.server.uses import Use
 from simulator.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Rises when a version of the simulator could not read what an older one has written, or the other way round."""
 
+_UPGRADES = {
+    1: """
+ALTER TABLE worlds ADD COLUMN used_ms bigint NOT NULL DEFAULT 0, ADD COLUMN objects integer NOT NULL DEFAULT 0,
+    ADD COLUMN journal_bytes bigint NOT NULL DEFAULT 0;
+UPDATE worlds SET used_ms = extract(epoch FROM now()) * 1000;
+"""
+}
+"""By format, what makes the next one of it."""
 _OLDEST_SERVER = 14
 _LOCKS = 1918987632
 """The class of advisory locks that are of worlds (`ramp` as a number); schema.sql has it too."""
@@ -124,15 +133,23 @@ class PostgresStore:
                 await connection.execute(f"CREATE SCHEMA rampsim;\n{schema}")
                 about = [("format", str(FORMAT)), ("simulator", __version__)]
                 await connection.executemany("INSERT INTO about VALUES ($1, $2)", about)
-        try:
-            told = dict(await connection.fetch("SELECT name, value FROM about"))
-        except asyncpg.UndefinedTableError:
-            raise StoreDamaged("the database has a schema `rampsim` of something else: name another database") from None
-        if int(told["format"]) > FORMAT:
+            await self._upgrade(connection)
+
+    async def _upgrade(self, connection: asyncpg.Connection[asyncpg.Record]) -> None:
+        """Bring a database that an older version has made to the format of this one; StoreDamaged, StoreNewer."""
+        if await connection.fetchval("SELECT to_regclass('rampsim.about')") is None:
+            raise StoreDamaged("the database has a schema `rampsim` of something else: name another database")
+        told = dict(await connection.fetch("SELECT name, value FROM about"))
+        written = int(told["format"])
+        if written > FORMAT:
             raise StoreNewer(
                 f"the database was written by a newer rampsim ({told['simulator']}, format {told['format']}; this is "
                 f"{__version__}, format {FORMAT}): use that version, or another database"
             )
+        for step in range(written, FORMAT):
+            await connection.execute(_UPGRADES[step])
+        if written < FORMAT:
+            await connection.execute("UPDATE about SET value = $1 WHERE name = 'format'", str(FORMAT))
 
     # Ownership
 
@@ -180,6 +197,12 @@ class PostgresStore:
         async with self._read() as connection:
             rows = await connection.fetch("SELECT id, owner FROM worlds WHERE base IS NOT NULL ORDER BY place")
         return [(row["id"], row["owner"]) for row in rows]
+
+    async def uses(self) -> Mapping[str, Use]:
+        """When the worlds that are kept were last used, oldest world first."""
+        query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
+        async with self._read() as connection:
+            return {world: Use(*told) for world, *told in await connection.fetch(query)}
 
     async def world_of(self, credential: str) -> str | None:
         """The world of a key or a token."""
@@ -229,7 +252,7 @@ class PostgresStore:
     async def load(self, world: str) -> StoredWorld:
         """What is kept of a world that is owned here; KeyError."""
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
-            row = await connection.fetchrow("SELECT number, base FROM worlds WHERE id = $1", world)
+            row = await connection.fetchrow("SELECT number, base, used_ms FROM worlds WHERE id = $1", world)
             if row is None or row["base"] is None:
                 raise KeyError(world)
             entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
@@ -240,7 +263,8 @@ class PostgresStore:
             bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in kept))]
         if not all(bases):
             raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
-        return StoredWorld(world, number, bases[0], [entry["content"] for entry in entries], bases[1:])
+        contents = [entry["content"] for entry in entries]
+        return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
 
     async def _parts(self, connection: asyncpg.Connection[asyncpg.Record], base: int) -> Sequence[bytes]:
         rows = await connection.fetch("SELECT content FROM parts WHERE base = $1 ORDER BY number", base)
@@ -268,12 +292,13 @@ class PostgresStore:
             else [change.entry() for change in entries]
         )
         async with self._session.use() as connection:
-            if others or batch.server or credentials:
+            if others or batch.server or batch.uses or credentials:
                 async with connection.transaction():
                     for change in others:
                         await self._write(connection, change, sizes.bases)
                     await connection.executemany(_PUT_SERVER, list(batch.server.items()))
                     await connection.executemany(_PUT_CREDENTIAL, list(credentials))
+                    await self._put_uses(connection, batch.uses)
                     session = await self._append(connection, entries, contents)
             else:
                 session = await self._append(connection, entries, contents)
@@ -281,6 +306,14 @@ class PostgresStore:
         return Sizes(
             sizes.bases, {change.world: len(content) for change, content in zip(entries, contents, strict=True)}
         )
+
+    async def _put_uses(self, connection: asyncpg.Connection[asyncpg.Record], uses: Mapping[str, Use]) -> None:
+        asked = "UPDATE worlds SET used_ms = $3, objects = $4, journal_bytes = $5 WHERE id = $1 AND epoch = $2"
+        told = [
+            (world, self._epochs.get(world, 0), use.used_ms, use.objects, use.journal_bytes)
+            for world, use in uses.items()
+        ]
+        await connection.executemany(asked, told)
 
     async def _append(
         self, connection: asyncpg.Connection[asyncpg.Record], entries: Sequence[WorldChanged], contents: Sequence[bytes]

@@ -9,7 +9,8 @@ CREATE TABLE parts (
 -- that is being made, or has ended.
 CREATE TABLE worlds (
     place integer GENERATED ALWAYS AS IDENTITY UNIQUE, id text PRIMARY KEY, number bigint NOT NULL DEFAULT 0,
-    epoch bigint NOT NULL DEFAULT 0, owner text, base bigint, wake_at timestamptz
+    epoch bigint NOT NULL DEFAULT 0, owner text, base bigint, wake_at timestamptz,
+    used_ms bigint NOT NULL DEFAULT 0, objects integer NOT NULL DEFAULT 0, journal_bytes bigint NOT NULL DEFAULT 0
 );
 CREATE INDEX ON worlds (wake_at) WHERE wake_at IS NOT NULL;
 CREATE TABLE entries (

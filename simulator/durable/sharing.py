@@ -50,6 +50,7 @@ class SharedKeeper(Keeper):
         return self.sharing.machine.is_draining
 
     async def drain(self) -> None:
+        self._uses.tell()
         await self.sharing.drain()
 
     async def close(self) -> None:

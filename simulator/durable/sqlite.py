@@ -36,9 +36,10 @@ from simulator.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
+from simulator.server.uses import Use
 from simulator.version import __version__
 
-FORMAT = 1
+FORMAT = 2
 """Rises when a version of the simulator could not read what an older one has written, or the other way round."""
 
 _SCHEMA = """
@@ -50,7 +51,8 @@ CREATE TABLE parts (
     PRIMARY KEY (base, number)
 );
 CREATE TABLE worlds (
-    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, base INTEGER NOT NULL
+    place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, number INTEGER NOT NULL, base INTEGER NOT NULL,
+    used_ms INTEGER NOT NULL DEFAULT 0, objects INTEGER NOT NULL DEFAULT 0, journal_bytes INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE entries (
     world TEXT NOT NULL, number INTEGER NOT NULL, crc INTEGER NOT NULL, content BLOB NOT NULL,
@@ -60,6 +62,15 @@ CREATE TABLE snapshots (
     place INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, world TEXT NOT NULL, base INTEGER NOT NULL
 );
 """
+_UPGRADES = {
+    1: (
+        "ALTER TABLE worlds ADD COLUMN used_ms INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE worlds ADD COLUMN objects INTEGER NOT NULL DEFAULT 0",
+        "ALTER TABLE worlds ADD COLUMN journal_bytes INTEGER NOT NULL DEFAULT 0",
+        "UPDATE worlds SET used_ms = 1000 * CAST(strftime('%s', 'now') AS INTEGER)",
+    )
+}
+"""By format, what makes the next one of it."""
 _PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -95,6 +106,10 @@ class SqliteStore:
 
     async def heads(self) -> Sequence[str]:
         return await self._do(lambda: [row[0] for row in self._rows("SELECT id FROM worlds ORDER BY place")])
+
+    async def uses(self) -> Mapping[str, Use]:
+        query = "SELECT id, used_ms, objects, journal_bytes FROM worlds ORDER BY place"
+        return await self._do(lambda: {world: Use(*told) for world, *told in self._rows(query)})
 
     async def load(self, world: str) -> StoredWorld:
         return await self._do(lambda: self._load(world))
@@ -153,13 +168,15 @@ class SqliteStore:
         tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if tables and "about" not in tables:
             raise StoreDamaged(f"{self.name!r} is a database of something else: name a file of your own")
-        if tables:
-            self._check(connection)
+        written = self._check(connection) if tables else FORMAT
         for pragma in _PRAGMAS:
             connection.execute(pragma)
         with self._transaction() as write:
             if not tables:
                 for statement in filter(str.strip, _SCHEMA.split(";")):
+                    write.execute(statement)
+            for step in range(written, FORMAT):
+                for statement in _UPGRADES[step]:
                     write.execute(statement)
             about = {"format": str(FORMAT), "simulator": __version__}
             write.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", about.items())
@@ -168,8 +185,8 @@ class SqliteStore:
             write.execute(f"DELETE FROM parts WHERE base NOT IN ({used})")
             write.execute(f"DELETE FROM bases WHERE id NOT IN ({used})")
 
-    def _check(self, connection: sqlite3.Connection) -> None:
-        """Look at a file that is there before anything in it is touched."""
+    def _check(self, connection: sqlite3.Connection) -> int:
+        """Look at a file that is there before anything in it is touched; its format."""
         about = dict(connection.execute("SELECT name, value FROM about"))
         written, by = about.get("format", ""), about.get("simulator", "an unknown version")
         if not written.isdecimal():
@@ -182,6 +199,7 @@ class SqliteStore:
         (found,) = connection.execute("PRAGMA quick_check(1)").fetchone()
         if found != "ok":
             raise StoreDamaged(f"{self.name!r} is damaged ({found}): bring back a copy, or name another file")
+        return int(written)
 
     def _let_go(self) -> None:
         self._close()
@@ -207,10 +225,11 @@ class SqliteStore:
         return self._connection.execute(query, values)
 
     def _load(self, world: str) -> StoredWorld:
-        found = self._connection.execute("SELECT number, base FROM worlds WHERE id = ?", (world,)).fetchone()
+        asked = "SELECT number, base, used_ms FROM worlds WHERE id = ?"
+        found = self._connection.execute(asked, (world,)).fetchone()
         if found is None:
             raise KeyError(world)
-        number, base = found
+        number, base, used_ms = found
         rows = list(self._rows("SELECT number, crc, content FROM entries WHERE world = ? ORDER BY number", world))
         last = number + len(rows)
         if [row[0] for row in rows] != list(range(number + 1, last + 1)):
@@ -222,6 +241,7 @@ class SqliteStore:
             self._parts(base, world),
             [self._whole(crc, content, world) for _, crc, content in rows],
             [self._parts(kept, world) for (kept,) in list(snapshots)],
+            used_ms,
         )
 
     def _parts(self, base: int, world: str) -> list[bytes]:
@@ -263,7 +283,7 @@ class SqliteStore:
         entries = [change for change in batch.changes if isinstance(change, WorldChanged)]
         rows = [(one.world, one.number, crc32(content), content) for one in entries for content in (one.entry(),)]
         sizes = Sizes({}, {world: len(content) for world, _, _, content in rows})
-        if len(rows) == len(batch.changes) and not batch.server and len(rows) <= _ROWS_AT_ONCE:
+        if len(rows) == len(batch.changes) <= _ROWS_AT_ONCE and not batch.server and not batch.uses:
             self._put_entries(rows)
             return sizes
         with self._transaction() as write:
@@ -273,6 +293,8 @@ class SqliteStore:
                 self._put_entries(rows[start : start + _ROWS_AT_ONCE])
             if batch.server:
                 write.executemany("INSERT OR REPLACE INTO server VALUES (?, ?)", batch.server.items())
+            told = [(use.used_ms, use.objects, use.journal_bytes, world) for world, use in batch.uses.items()]
+            write.executemany("UPDATE worlds SET used_ms = ?, objects = ?, journal_bytes = ? WHERE id = ?", told)
         return sizes
 
     def _put_entries(self, rows: Sequence[_Row]) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from simulator.address import CONTROL_BASE
 from simulator.courier.port import Keeping
 from simulator.kernel.world import World
+from simulator.server.uses import Use
 from simulator.wire.errors import ApiError, ControlError
 
 RETRY_SECONDS = 1
@@ -40,6 +42,12 @@ class Keeper(Keeping, Protocol):
 
     def reached_at(self, origin: str) -> None:
         """Where this server listens; before it starts."""
+
+    def lag_seconds(self) -> float:
+        """How long the oldest of what is not kept yet has been waiting; 0 where all is."""
+
+    async def uses(self) -> Mapping[str, Use]:
+        """When worlds were last used, to the minute; those too that live elsewhere or nowhere. Oldest world first."""
 
     async def start(self) -> None:
         """Read what is kept, and let it live; once, in the event loop of the server."""

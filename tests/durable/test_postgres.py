@@ -277,7 +277,7 @@ def test_a_database_of_something_else_or_of_a_newer_version_is_left_alone(databa
         store = PostgresStore(database, "one")
         await store.open()
         await store.close()
-        await ask(database, "UPDATE about SET value = '2' WHERE name = 'format'")
+        await ask(database, "UPDATE about SET value = '99' WHERE name = 'format'")
         with pytest.raises(StoreNewer, match="newer rampsim"):
             await store.open()
 

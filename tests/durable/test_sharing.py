@@ -13,6 +13,7 @@ import pytest
 from simulator.config import Config
 from simulator.durable.sharing import Sharing
 from simulator.host import create_app
+from simulator.server.app import Application
 from simulator.server.process import open_socket, origin_of, serving
 from tests.benchmarks.client import QUOTE
 from tests.durable.replicas import KEYS
@@ -21,8 +22,9 @@ from tests.durable.replicas import KEYS
 class Here:
     """A replica of this process."""
 
-    def __init__(self, sharing: Sharing, http: httpx.AsyncClient) -> None:
-        self.sharing, self.http = sharing, http
+    def __init__(self, application: Application, http: httpx.AsyncClient) -> None:
+        self.application, self.http = application, http
+        self.sharing: Sharing = application.runtime.keeper.sharing  # type: ignore[union-attr]
 
     async def sign_in(self) -> None:
         made = await self.http.post("/v1/auth/token", json=KEYS)
@@ -56,12 +58,11 @@ class Here:
 async def here(url: str) -> AsyncIterator[Here]:
     listener = open_socket("127.0.0.1", 0)
     application = create_app(Config(store=url, clock="manual", advertise=origin_of(listener)))
-    sharing: Sharing = application.runtime.keeper.sharing  # type: ignore[union-attr]
     async with (
         serving(application, listener) as origin,
         httpx.AsyncClient(base_url=origin, timeout=30, trust_env=False) as http,
     ):
-        yield Here(sharing, http)
+        yield Here(application, http)
 
 
 def run(url: str, count: int, play: Callable[..., Awaitable[None]]) -> None:
@@ -182,14 +183,6 @@ def test_a_world_that_cannot_be_read_is_told_of_and_harms_no_other(database: str
         answer = await one.http.get("/_simulator/worlds/team")
         assert (answer.status_code, "cannot read" in answer.text) == (503, True)
         assert (await one.http.get("/_simulator/worlds/other")).status_code == 200
-
-    run(database, 1, play)
-
-
-def test_what_a_server_knows_of_its_own_worlds_alone_is_not_told_as_if_it_were_of_all(database: str) -> None:
-    async def play(one: Here) -> None:
-        for answer in (await one.http.get("/_simulator/usage"), await one.http.post("/_simulator/prune", json={})):
-            assert (answer.status_code, answer.json()["error"]["code"]) == (501, "not_implemented")
 
     run(database, 1, play)
 

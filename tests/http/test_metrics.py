@@ -148,6 +148,9 @@ def test_it_is_not_ready_while_its_store_keeps_nothing(server: tuple[Remote, App
     class Full:
         refusal = "the disk is full."
 
+        def lag_seconds(self) -> float:
+            return 0.0
+
     application.runtime.keeper = Full()  # type: ignore[assignment]
     try:
         refused = world.control("GET", "/ready")
