@@ -213,6 +213,9 @@ def _seconds(option: str, given: str | None) -> float | None:
     if given is None:
         return None
     try:
-        return parse_duration(given) / 1000
+        seconds = parse_duration(given) / 1000
     except ValueError as error:
         fail([f"{option}: {error}"], EXIT_USAGE)
+    if seconds <= 0:
+        fail([f"{option}: {given!r} is no time at all"], EXIT_USAGE)
+    return seconds

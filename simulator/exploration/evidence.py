@@ -134,12 +134,7 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
     people = {
         row["id"]: json.dumps(row["details"], sort_keys=True) for row in resources if row["kind"] == "beneficiary"
     }
-    sends = any(row["kind"] == "send" for row in resources)
-    asked = {
-        row["response"]["id"]: row["body"].get("destination")
-        for row in (world.requests(path="*/wallet/send") if sends else ())
-        if isinstance(row["response"], dict) and isinstance(row["body"], dict) and "id" in row["response"]
-    }
+    asked = {row["id"]: _asked_for(world, row["id"]) for row in resources if row["kind"] == "send"}
     held: dict[str, Decimal] = {}
     for entry in world.ledger().entries:
         for posting in entry["postings"]:
@@ -165,6 +160,13 @@ def _transactions(world: World, resources: Sequence[Document]) -> Iterator[Found
             "memo": deposit.get("memo"),
             "shown": {name: value for name, value in row.items() if name not in ("kind", "user_id", "environment")},
         }
+
+
+def _asked_for(world: World, send: str) -> Any:
+    """The destination of a send, by the call that made it: also of one whose answer nobody has read."""
+    origin = world.resource(send)["origin"]
+    body = origin["body"] if origin else None
+    return body.get("destination") if isinstance(body, dict) else None
 
 
 def _delivered(row: Document) -> tuple[str, str]:

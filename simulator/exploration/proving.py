@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from simulator.exploration.exploring import Explored, Hears, Settings, explore
@@ -22,10 +23,15 @@ _LEFT_BEHIND = (".git", ".rampsim", "__pycache__", ".*_cache")
 
 @dataclass(frozen=True)
 class Proof:
-    """The run of a finding without a patch and with it; `after` None where it was not there without."""
+    """The run of a finding without a patch and with it; `after` None where it was not there without.
+
+    `avoided`: with the patch nothing comes to the last step of the fault, as where a retry looks before it sends, and
+    no key is left to be forgotten. `after` is judged by the steps before that one.
+    """
 
     before: Explored
     after: Explored | None
+    avoided: bool = False
 
     @property
     def mended(self) -> bool:
@@ -44,7 +50,8 @@ class Proof:
         if NOT_REACHED in self._verdicts:
             return "Not proved: with the patch the fault never happens, so the run says nothing of it."
         red = " The test fails under the fault, with the money right." if FAILED_LOUDLY in self._verdicts else ""
-        return f"Mended: the finding is there without the patch, and gone with it.{red}"
+        round_it = " While the fault is in force nothing is sent again that could meet its last step." * self.avoided
+        return f"Mended: the finding is there without the patch, and gone with it.{round_it}{red}"
 
 
 def prove(settings: Settings, patch: Path) -> Proof:
@@ -68,9 +75,18 @@ def prove(settings: Settings, patch: Path) -> Proof:
                 return Proof(before, None)
             _git(base, "apply", str(patch))
             try:
-                return Proof(before, explore(settings, Hears()))
+                return _judged(before, explore(settings, Hears()), settings)
             except SuiteBroken as error:
                 raise SuiteBroken(f"with the patch: {error}") from None
+
+
+def _judged(before: Explored, after: Explored, settings: Settings) -> Proof:
+    """The proof, where need be by one more run that counts all steps of the fault and not its last alone."""
+    run, proof = settings.replay, Proof(before, after)
+    if run is None or not run.plan.get("counted") or [one.verdict.verdict for one in after.judged] != [NOT_REACHED]:
+        return proof
+    counting_all = replace(run, plan={**run.plan, "counted": 0})
+    return Proof(before, explore(replace(settings, replay=counting_all), Hears()), avoided=True)
 
 
 def _top(here: Path) -> Path:

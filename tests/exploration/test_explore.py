@@ -40,6 +40,16 @@ def suite(directory: Path, key: str) -> Path:
     return directory
 
 
+def test_who_looks_before_sending_again_pays_once_also_without_a_reference(tmp_path: Path) -> None:
+    """The answer that would tell where the money went is the one that was lost."""
+    looks = 'if client.get("/transactions").json()["data"]:\n                return httpx.Response(201)'
+    suite(tmp_path, "key")
+    text = (tmp_path / "test_pay.py").read_text()
+    (tmp_path / "test_pay.py").write_text(text.replace("pass\n", f"{looks}\n"))
+    found = explore(tmp_path, "--faults", "answer-lost-after-commit,answer-lost-before-work")
+    assert (found.code, found.findings) == (0, set()), found.said
+
+
 def test_a_retry_under_a_new_key_pays_twice(tmp_path: Path) -> None:
     found = explore(
         suite(tmp_path, 'f"{key}-{attempt}"'), "--faults", "answer-lost-after-commit,answer-lost-before-work"

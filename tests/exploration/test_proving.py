@@ -108,3 +108,18 @@ def test_only_a_fault_that_happens_and_does_no_harm_is_a_proof() -> None:
     assert (proof("lost", "stuck").mended, proof("lost", "stuck").said[:11]) == (False, "Not mended:")
     assert (proof("lost", "not-reached").mended, proof("lost", "not-reached").said[:11]) == (False, "Not proved:")
     assert (proof("survived").mended, proof("survived").said[:11]) == (False, "Not proved:")
+
+
+def test_a_patch_that_looks_before_it_sends_again_leaves_no_key_to_forget(tmp_path: Path) -> None:
+    careless = PAYS.format(key="key")
+    careful = careless.replace(
+        "            pass",
+        '            if client.get("/transactions").json()["data"]:\n                return httpx.Response(201)',
+    )
+    (tmp_path / "test_pay.py").write_text(careless)
+    (tmp_path / "mend.patch").write_text(patch("test_pay.py", careless, careful))
+    found = explore(tmp_path, "--faults", "key-forgotten", "--workers", "1")
+    assert found.findings == {("key-forgotten", "doubled")}
+    (name,) = found.report["findings"]
+    told = explore(tmp_path, "--replay", name, "--prove", "mend.patch", "--workers", "1")
+    assert (told.code, "Mended: " in told.said, "nothing is sent again" in told.said) == (0, True, True), told.said
