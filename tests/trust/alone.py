@@ -181,7 +181,11 @@ class Running:
     async def _look(self, caller: Caller) -> None:
         """The clock never goes back, and is where the machine's clock says."""
         asked_at = time.time()
-        now_ms = parse_timestamp((await caller.control("GET", "/clock", world=self.world)).body["now"])
+        answer = await caller.control("GET", "/clock", world=self.world)
+        if answer.status == 404:
+            self.findings.add("lost", f"the world {self.world}")
+            raise Wrong(f"{self.world} is gone")
+        now_ms = parse_timestamp(answer.body["now"])
         if self._seen_ms:
             least = self._seen_ms + (asked_at - self._seen_at) * 1000 * self.RATE
             most = self._seen_ms + (time.time() - self._seen_at) * 1000 * self.RATE
