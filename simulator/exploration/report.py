@@ -230,7 +230,8 @@ def readable(explored: Explored, out: Path, known: Mapping[str, str] = NOTHING) 
             f"  mend    {ADVICE[one.run.fault].mend} ({ADVICE[one.run.fault].clause})",
             f"  replay  {replay_line(explored.settings, one.run.id, out)}",
         ]
-    told = f"{summed(explored)} More in {out / 'report.html'}"
+    is_replay = explored.settings.replay is not None  # which writes no report
+    told = summed(explored) if is_replay else f"{summed(explored)} More in {out / 'report.html'}"
     compared = Compared.of(explored, known).said if known else ()
     return plain("\n".join([*lines, "", *_table(explored), "", *compared, told, _receipt(explored), ""]))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import subprocess
 from decimal import Decimal
@@ -166,6 +167,11 @@ def test_every_class_and_every_verdict_has_its_words() -> None:
     for advice in ADVICE.values():
         assert advice.means.endswith(".")
         assert advice.mend.endswith(".")
+
+
+def test_the_page_for_readers_lists_every_class_with_what_it_means() -> None:
+    rows = re.findall(r"^\| `([a-z0-9-]+)` \| (.+) \|$", Path(__file__).with_name("README.md").read_text("utf-8"), re.M)
+    assert [row for row in rows if row[0] in CLASSES] == [(name, ADVICE[name].means) for name in CLASSES]
 
 
 def test_a_finding_of_each_class_is_a_scenario_file_and_is_read_again(tmp_path: Path) -> None:
