@@ -283,3 +283,20 @@ def test_metrics_take_a_token_for_all_worlds(teams: dict[str, Bearer]) -> None:
     assert refused.refusal == (403, "forbidden", None)
     assert refused.body["error"]["message"].startswith("Metrics tell of all worlds of the server. The token 'team-a'")
     assert teams["admin"].control("GET", "/metrics").status == 200
+
+
+def test_the_running_clock_of_another_team_stays_where_it_is(tmp_path: Path, http: httpx.Client) -> None:
+    """A call that may not know of a world does not fire the timers of that."""
+    with running(replace(EMPTY, control_tokens=file_of(tmp_path))) as (origin, application):
+        attacker, owner = (Bearer(origin, http, bearer=TOKENS[name]) for name in ("team-a", "team-b"))
+        running_world = owner.another(id="team-b-clock")
+        running_world.control("PUT", "/clock", {"mode": "real"})
+        world, driver = application.runtime.simulator.worlds["team-b-clock"], application.runtime.driver
+        began_ms, real = world.now_ms, driver._seconds
+        driver._seconds = lambda: real() + 60
+        foreign = Bearer(origin, http, running_world.world, bearer=attacker.bearer)
+        for method, path in (("GET", "/clock"), ("GET", "/requests"), ("POST", "/advance"), ("GET", "/usage")):
+            assert foreign.control(method, path, {"by": "1d"} if method == "POST" else None).status in (200, 404)
+            assert world.now_ms == began_ms
+        assert running_world.control("GET", "/clock").status == 200
+        assert world.now_ms >= began_ms + 60_000
