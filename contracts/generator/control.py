@@ -29,8 +29,8 @@ _ERRORS = {
     "409": "Not now: invalid_transition (with the allowed actions), clock_busy, not_reached and advance_cancelled "
     "(with the receipt), already_exists, invalid_state.",
     "503": "The store cannot keep what calls do, and nothing was done: storage_unavailable; not_ready from GET /ready.",
-    "507": "The world has as many objects as its quota_objects lets it have, a quota of the simulator: "
-    "simulator_quota_exceeded.",
+    "507": "The world has as many objects as its quota_objects lets it have, or the control token as many worlds as "
+    "it may, quotas of the simulator: simulator_quota_exceeded.",
 }
 
 

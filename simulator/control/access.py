@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from simulator.kernel.dataclass import dataclass
 from simulator.wire.errors import ControlError
+from simulator.wire.quotas import CODE
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What the bearer of a token reaches: the worlds whose ids begin with `prefix`; all of them with none."""
+    """What the bearer of a token reaches: the worlds whose ids begin with `prefix`; all of them with none.
+
+    `most_worlds`: so many of them there may be for a further one to be made; None for any number.
+    """
 
     name: str
     prefix: str = ""
+    most_worlds: int | None = None
 
     @property
     def is_of_all(self) -> bool:
@@ -40,6 +45,18 @@ class Access:
         if not self.reaches(world_id):
             why = f"A world {world_id!r} is not for this token to make. {self._reach}"
             raise ControlError(403, "forbidden", why, "id")
+
+    def require_room(self, world_id: str, living: Collection[str]) -> None:
+        """507 for making a world beyond those that the token may have; one in place of another is none more."""
+        if self.most_worlds is None or world_id in living:
+            return
+        if sum(map(self.reaches, living)) >= self.most_worlds:
+            why = (
+                f"The token {self.name!r} may have {self.most_worlds} worlds at a time (`most_worlds` in the server's "
+                "file of control tokens), and it has as many, so none was made. End one that nobody needs: "
+                "`rampsim worlds list` shows when each was last used."
+            )
+            raise ControlError(507, CODE, why)
 
     def no_world(self, world_id: str) -> ControlError:
         """404 for the id of a world that there is not, or not for this token: nobody can tell which."""

@@ -4,6 +4,7 @@ tokens:
   - name: team-a
     sha256: 5e88…            # or `token`, in plain text
     worlds: team-a-          # how the ids of its worlds begin, or "*"
+    most_worlds: 20          # so many it may have at a time; any number without it
 """
 
 from pathlib import Path
@@ -32,6 +33,7 @@ class _Token(Body, extra="forbid"):
     token: Annotated[str, Field(min_length=LEAST_TOKEN, pattern=r"^[!-~]+$")] | None = None
     sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = None
     worlds: Annotated[str, Field(pattern=r"^(\*|[A-Za-z0-9._-]{0,47}[._-])$")]
+    most_worlds: Annotated[int, Field(ge=1)] | None = None
 
 
 class _TokenFile(Body, extra="forbid"):
@@ -46,7 +48,7 @@ def tokens_of(token: str | None, file: Path | None) -> tuple[Tokens | None, list
     rows = [] if token is None else [(hash_of(token), Access("control token"))]
     known = [] if token is None else [token]
     for row in [] if file is None else _read(file):
-        access = Access(row.name, "" if row.worlds == "*" else row.worlds)
+        access = Access(row.name, "" if row.worlds == "*" else row.worlds, row.most_worlds)
         rows.append((hash_of(row.token) if row.token is not None else bytes.fromhex(row.sha256 or ""), access))
         known += [row.token] if row.token is not None else []
     if len({digest for digest, _ in rows}) < len(rows):

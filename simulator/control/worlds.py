@@ -160,8 +160,8 @@ async def create_world(call: ControlCall) -> WorldObject:
     """Make a world, or fork one `from_snapshot`; with `replace` the world of that id ends first.
 
     Made by a token for some worlds it has keys that nobody can work out from its id and seed. 403 for an id that is not
-    the token's,
-    400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409 already_exists.
+    the token's, 400 for a parameter or invalid_scenario, 404 for a scenario or snapshot that is not there, 409
+    already_exists, 507 simulator_quota_exceeded for one more than the token may have.
     """
     simulator, body = call.simulator, call.body
     quotas.check_wanted(named(body.settings), simulator.inherited.settings, "settings.")
@@ -182,6 +182,7 @@ async def create_world(call: ControlCall) -> WorldObject:
         keys_of=_keys_of(call, world_id),
         at_wall_time=mode == "real" and clock.now is None and inherited.now_ms is None,
     )
+    await _require_room(call, world_id)
     try:
         world = simulator.create_world(blueprint, chosen.files if chosen else (), replace=body.replace)
     except WorldExists as error:
@@ -198,6 +199,13 @@ def _new_id(call: ControlCall) -> str:
     call.access.require_new(call.body.id)
     wanted: str = call.body.id
     return wanted
+
+
+async def _require_room(call: ControlCall, world_id: str) -> None:
+    """507 where the token has as many worlds as it may, in memory or in the store."""
+    if call.access.most_worlds is not None:
+        kept = () if call.runtime.keeper is None else await call.runtime.keeper.uses()
+        call.access.require_room(world_id, {*call.simulator.worlds, *kept})
 
 
 def _keys_of(call: ControlCall, world_id: str) -> str:
@@ -291,6 +299,7 @@ async def _fork(call: ControlCall, world_id: str) -> WorldObject:
         world.clock.mode = clock.mode or world.clock.mode
         world.clock.rate = world.clock.rate if clock.rate is None else rate_of(clock.rate)
 
+    await _require_room(call, world_id)
     try:
         world = simulator.fork(
             snapshot.state, world_id, body.seed, prepare=prepare, replace=body.replace, keys_of=_keys_of(call, world_id)

@@ -54,6 +54,7 @@ def test_without_a_token_none_is_asked_for() -> None:
         (GOOD.replace("ci-}", "ci}"), ["tokens[0].worlds: it is '*' for all worlds, or how their ids begin, with a"]),
         (GOOD.replace(LONG, "short"), ["tokens[0].token: it has at least 16 printable characters and no blank"]),
         (GOOD.replace(f"token: {LONG}", "sha256: abc"), ["tokens[0].sha256: it is a SHA-256 as 64 small hexadecimal"]),
+        (GOOD.replace("ci-}", "ci-, most_worlds: 0}"), ["tokens[0].most_worlds: "]),
         (GOOD.replace(f"token: {LONG}, ", ""), ["tokens[0]: it has either a `token` or the `sha256` of one"]),
         (GOOD.replace("worlds", "world"), ["tokens[0].worlds: ", "tokens[0].world: "]),
         (GOOD + GOOD.removeprefix("tokens:\n").replace(LONG, LONG * 2), ["two tokens have the name 'ci'"]),

@@ -55,9 +55,9 @@ class Here:
 
 
 @asynccontextmanager
-async def here(url: str) -> AsyncIterator[Here]:
+async def here(url: str, **more: Any) -> AsyncIterator[Here]:
     listener = open_socket("127.0.0.1", 0)
-    application = create_app(Config(store=url, clock="manual", advertise=origin_of(listener)))
+    application = create_app(Config(store=url, clock="manual", advertise=origin_of(listener), **more))
     async with (
         serving(application, listener) as origin,
         httpx.AsyncClient(base_url=origin, timeout=30, trust_env=False) as http,
@@ -65,10 +65,10 @@ async def here(url: str) -> AsyncIterator[Here]:
         yield Here(application, http)
 
 
-def run(url: str, count: int, play: Callable[..., Awaitable[None]]) -> None:
+def run(url: str, count: int, play: Callable[..., Awaitable[None]], **more: Any) -> None:
     async def playing() -> None:
         async with AsyncExitStack() as stack:
-            await play(*[await stack.enter_async_context(here(url)) for _ in range(count)])
+            await play(*[await stack.enter_async_context(here(url, **more)) for _ in range(count)])
 
     asyncio.run(playing())
 

@@ -246,3 +246,18 @@ def test_a_database_of_the_format_before_is_upgraded(database: str) -> None:
         await one.get("/_simulator/worlds/team")
 
     run(database, 1, look)
+
+
+def test_a_quota_of_worlds_counts_those_of_other_replicas(database: str, tmp_path: Path) -> None:
+    tokens = tmp_path / "tokens.yaml"
+    tokens.write_text("tokens: [{name: a, token: a-secret-0123456789, worlds: a-, most_worlds: 1}]")
+
+    async def act(one: Here, two: Here) -> None:
+        for here in (one, two):
+            here.http.headers["Authorization"] = "Bearer a-secret-0123456789"
+        await one.post("/_simulator/worlds", {"id": "a-1"})
+        refused = await two.http.post("/_simulator/worlds", json={"id": "a-2"})
+        assert (refused.status_code, refused.json()["error"]["code"]) == (507, "simulator_quota_exceeded")
+        assert [row["id"] for row in (await two.get("/_simulator/worlds"))["data"]] == ["a-1"]
+
+    run(database, 2, act, control_tokens=tokens)

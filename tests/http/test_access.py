@@ -300,3 +300,23 @@ def test_the_running_clock_of_another_team_stays_where_it_is(tmp_path: Path, htt
             assert world.now_ms == began_ms
         assert running_world.control("GET", "/clock").status == 200
         assert world.now_ms >= began_ms + 60_000
+
+
+def test_a_token_has_no_more_worlds_than_it_may(tmp_path: Path, http: httpx.Client) -> None:
+    path = tmp_path / "tokens.yaml"
+    row = {"name": "team-a", "token": TOKENS["team-a"], "worlds": "team-a-", "most_worlds": 2}
+    path.write_text(json.dumps({"tokens": [row, {"name": "admin", "token": TOKENS["admin"], "worlds": "*"}]}))
+    with running(replace(EMPTY, control_tokens=path)) as (origin, _):
+        admin, team = (Bearer(origin, http, bearer=TOKENS[name]) for name in ("admin", "team-a"))
+        admin.another(id="other-1")
+        team.another(id="team-a-1")
+        snapshot = team.another(id="team-a-2").control("POST", "/snapshots", {}).body["id"]
+        for body in ({"id": "team-a-3"}, {}, {"from_snapshot": snapshot}):
+            refused = team.control("POST", "/worlds", body)
+            assert refused.refusal == (507, "simulator_quota_exceeded", None)
+        assert "The token 'team-a' may have 2 worlds at a time" in refused.body["error"]["message"]
+        assert team.control("POST", "/worlds", {"id": "team-a-2", "replace": True}).status == 201
+        assert team.control("DELETE", "/worlds/team-a-1").status == 204
+        team.another(id="team-a-3")
+        assert len(team.control("GET", "/worlds").body["data"]) == 2
+        admin.another(id="team-a-4")
