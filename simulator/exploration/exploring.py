@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import NamedTuple
@@ -133,6 +133,8 @@ def explore(settings: Settings, hears: Hears) -> Explored:
             chosen, left_out = [settings.replay], 0
         else:
             planned = plans.runs_of(_evidence(baselines), settings.plan, settings.faults)
+            for note in _without_place(settings.faults, {run.fault for run in planned}):
+                hears.noted(note)
             seconds = {test: one.seconds for test, one in baselines.items()}
             spent = time.monotonic() - begun
             budget = None if settings.budget is None else settings.budget - spent
@@ -215,6 +217,14 @@ def notes_on(tests: Sequence[str], baselines: Mapping[str, Baseline]) -> Iterato
             f"{_named(silent, tests)} without any call to this simulator, so nothing can go wrong there. "
             "It is found by SIMULATOR_URL; one that a test starts itself is another"
         )
+
+
+def _without_place(classes: Sequence[str], planned: Collection[str]) -> Iterator[str]:
+    """Which classes are not tried, because no test comes to where they could happen."""
+    left = [name for name in classes if name not in planned]
+    if left:
+        find = "class of faults finds" if len(left) == 1 else "classes of faults find"
+        yield f"{len(left)} {find} no place in these tests, so nothing is known of: {', '.join(left)}"
 
 
 def _named(some: Sequence[str], tests: Sequence[str]) -> str:
