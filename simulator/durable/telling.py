@@ -12,6 +12,8 @@ from simulator.wire.quotas import objects_of
 
 USES_SECONDS = 30.0
 """How often it is kept when worlds were last used."""
+SLACK_MS = 1_000
+"""By less than this two moments do not differ: that of a use is worked out anew each time, from clocks that drift."""
 
 
 class KeptUses:
@@ -40,7 +42,9 @@ class KeptUses:
 
     def tell(self) -> None:
         """Have it kept of all worlds that were used since."""
-        self._asked = {key: None for key, kept in self._kept.items() if self._used_ms(kept.world) > kept.used_ms}
+        self._asked = {
+            key: None for key, kept in self._kept.items() if self._used_ms(kept.world) > kept.used_ms + SLACK_MS
+        }
         if self._asked:
             self._gather()
 
