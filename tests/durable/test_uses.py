@@ -88,7 +88,7 @@ def test_the_first_write_after_a_while_tells_of_the_use(tmp_path: Path) -> None:
         before = len([batch for batch in kept.store.batches if batch.uses])
         await kept.api("POST", "/quotes", QUOTE)
         assert len([batch for batch in kept.store.batches if batch.uses]) == before
-        known(kept, "default").used_ms -= int(telling.USES_SECONDS * 1000)
+        known(kept, "default").used_ms -= int(2 * telling.USES_SECONDS * 1000)
         await kept.api("POST", "/quotes", QUOTE)
         (use,) = kept.store.batches[-1].uses.values()
         assert use.objects == 5
