@@ -44,7 +44,13 @@ print(*(name for name, module in sys.modules.items() if type(module).__name__ !=
 
 OF_THE_FIRST_CALLS = {"auth.bodies", "auth.shapes", "fees.shapes", "ramps.bodies", "ramps.shapes"}
 LATER = {
-    *("simulator.durable", "simulator.server.tracing", "simulator.server.otlp"),
+    *(
+        "simulator.durable",
+        "simulator.server.tracing",
+        "simulator.server.otlp",
+        "simulator.server.keeping",
+        "simulator.server.spans",
+    ),
     *("simulator.control", "simulator.contract", "simulator.dashboard", "simulator.client", "simulator.cli"),
     *("simulator.conformance", "simulator.compare", "simulator.testing", "simulator.courier.transport"),
     *("simulator.insight.advice", "simulator.insight.coverage", "simulator.insight.page"),

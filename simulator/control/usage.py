@@ -9,7 +9,7 @@ from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp, parse_duration
 from simulator.kernel.journal import newest
 from simulator.kernel.world import DEFAULT_WORLD
-from simulator.server.uses import Use
+from simulator.server.keeping import Use
 from simulator.wire.fields import Body
 from simulator.wire.quotas import objects_of
 from simulator.wire.shapes import Count, Timestamp

@@ -16,8 +16,8 @@ from dataclasses import field
 from functools import partial
 from weakref import ReferenceType, ref
 
+from simulator.courier import port as ports
 from simulator.courier import transport as transports
-from simulator.courier.port import Keeping, Port, Tracing
 from simulator.kernel.beside import Beside
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import Cause
@@ -94,12 +94,12 @@ class Courier:
     With a `keeping` nothing leaves before what has led to it is kept. `outcomes` counts the attempts that it has made.
     """
 
-    keeping: Keeping | None = None
-    tracing: Tracing | None = None
+    keeping: ports.Keeping | None = None
+    tracing: ports.Tracing | None = None
 
     def __init__(
         self,
-        port: Port,
+        port: ports.Port,
         transport: transports.Transport | None = None,
         *,
         wall_clock_ms: Callable[[], int] = wall_clock_ms,

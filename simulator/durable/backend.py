@@ -7,7 +7,7 @@ from dataclasses import field
 from typing import Protocol, TypeAlias
 
 from simulator.kernel.dataclass import dataclass
-from simulator.server.uses import Use
+from simulator.server.keeping import Use
 
 
 class StoreError(Exception):

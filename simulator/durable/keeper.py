@@ -35,9 +35,8 @@ from simulator.durable.kept import Folding, Kept, OfServer, base_of
 from simulator.durable.telling import KeptUses
 from simulator.durable.writes import Base, ClockState, base_parts, entry_bytes, read_snapshot, read_world
 from simulator.kernel.world import DEFAULT_WORLD, World
-from simulator.server.keeping import RETRY_SECONDS, Unavailable
+from simulator.server.keeping import RETRY_SECONDS, Unavailable, Use
 from simulator.server.runtime import Runtime
-from simulator.server.uses import Use
 from simulator.wire.row_text import RowTexts
 
 _log = logging.getLogger(__name__)

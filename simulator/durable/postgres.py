@@ -33,7 +33,7 @@ from simulator.durable.backend import (
 )
 from simulator.durable.session import LEASE_SECONDS, OwnershipLost, OwningSession, connect, translated
 from simulator.kernel.dataclass import dataclass
-from simulator.server.uses import Use
+from simulator.server.keeping import Use
 from simulator.version import __version__
 
 FORMAT = 2

@@ -36,7 +36,7 @@ from simulator.durable.backend import (
     WorldChanged,
     WorldEnded,
 )
-from simulator.server.uses import Use
+from simulator.server.keeping import Use
 from simulator.version import __version__
 
 FORMAT = 2

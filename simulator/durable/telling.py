@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 
 from simulator.durable.kept import Kept
 from simulator.kernel.world import World
-from simulator.server.uses import LastUses, Use
+from simulator.server.keeping import Use
+from simulator.server.uses import LastUses
 from simulator.wire.quotas import objects_of
 
 USES_SECONDS = 30.0

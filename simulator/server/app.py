@@ -20,11 +20,11 @@ from starlette.websockets import WebSocketClose
 
 from simulator.address import CONTROL_BASE
 from simulator.kernel.dataclass import dataclass
+from simulator.server import keeping
 from simulator.server.bases import BASES
 from simulator.server.eager import Begun
 from simulator.server.endpoint import DEFECT, Endpoint
 from simulator.server.hosts import Hosts
-from simulator.server.keeping import Keeper, Unavailable, headers_of, is_of_the_server, unavailable
 from simulator.server.messages import (
     CUT,
     NoCut,
@@ -182,7 +182,7 @@ class AtOnce:
         self._calls = calls
 
     @property
-    def keeper(self) -> Keeper | None:
+    def keeper(self) -> keeping.Keeper | None:
         """What an answer has to wait for before it leaves."""
         return self._calls.runtime.keeper
 
@@ -249,7 +249,9 @@ class ErrorBoundary:
             await self._app(scope, receive, send)
             return
         begun, calls = False, self._calls
-        keeper = None if is_of_the_server(scope["path"]) else calls.runtime.keeper
+        keeper = calls.runtime.keeper
+        if keeper is not None and keeping.is_of_the_server(scope["path"]):
+            keeper = None
         generation = 0 if keeper is None else keeper.generation
 
         async def sending(message: MutableMapping[str, Any]) -> None:
@@ -266,7 +268,7 @@ class ErrorBoundary:
             if calls.are_ending:
                 raise asyncio.CancelledError
             if keeper is not None and keeper.refusal is not None:
-                raise Unavailable(keeper.refusal)
+                raise keeping.Unavailable(keeper.refusal)
             await self._app(scope, receive, sending)
         except ClientDisconnect:
             pass
@@ -276,8 +278,8 @@ class ErrorBoundary:
             await (_abandon(scope) if begun else _say(scope, send, _STOPPING))
         except NoCut:
             raise
-        except Unavailable as error:
-            await (_abandon(scope) if begun else _say(scope, send, unavailable(scope["path"], str(error))))
+        except keeping.Unavailable as error:
+            await (_abandon(scope) if begun else _say(scope, send, keeping.unavailable(scope["path"], str(error))))
         except Exception:
             calls.runtime.log_defect()
             await (_abandon(scope) if begun else _say(scope, send, ApiError("internal_error", DEFECT)))
@@ -286,12 +288,12 @@ class ErrorBoundary:
                 calls.tasks.discard(task)
 
 
-async def _settled(keeper: Keeper, generation: int) -> None:
+async def _settled(keeper: keeping.Keeper, generation: int) -> None:
     """Wait until what has happened is kept; Unavailable where it is not, or is thrown away meanwhile."""
     if (unsettled := keeper.unsettled()) is not None:
         await asyncio.shield(unsettled)
     if keeper.generation != generation:
-        raise Unavailable("what this call did was thrown away, because it could not be kept; nothing was done")
+        raise keeping.Unavailable("what this call did was thrown away, because it could not be kept; nothing was done")
 
 
 def _is_stream(message: MutableMapping[str, Any]) -> bool:
@@ -301,7 +303,7 @@ def _is_stream(message: MutableMapping[str, Any]) -> bool:
 
 async def _say(scope: Scope, send: Send, error: ApiError | ControlError) -> None:
     headers = [(b"connection", b"close")]
-    headers += [(name.lower().encode(), value.encode()) for name, value in headers_of(error).items()]
+    headers += [(name.lower().encode(), value.encode()) for name, value in keeping.headers_of(error).items()]
     await write_raw(scope, send, error.status, dumps(error.envelope()), "application/json", headers)
 
 

@@ -16,8 +16,8 @@ from decimal import Decimal
 from itertools import islice
 from typing import TypeAlias
 
+from simulator.courier import port as ports
 from simulator.courier.courier import Courier, Patience
-from simulator.courier.port import Port
 from simulator.kernel.beside import Beside
 from simulator.kernel.clock import LAST_MS
 from simulator.kernel.dataclass import dataclass
@@ -145,7 +145,7 @@ class Driver:
     most_timers_awaiting = 1_000_000
     """The same for one that waits for something that may never come: some 600 MB, or two minutes."""
 
-    def __init__(self, courier: Courier, port: Port, seconds: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, courier: Courier, port: ports.Port, seconds: Callable[[], float] = time.monotonic) -> None:
         self._courier = courier
         self._port = port
         self._seconds = seconds

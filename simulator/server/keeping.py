@@ -7,8 +7,8 @@ from typing import Protocol
 
 from simulator.address import CONTROL_BASE
 from simulator.courier.port import Keeping
+from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
-from simulator.server.uses import Use
 from simulator.wire.errors import ApiError, ControlError
 
 RETRY_SECONDS = 1
@@ -18,6 +18,15 @@ _OF_THE_SERVER = tuple(f"{CONTROL_BASE}/{name}" for name in ("health", "ready", 
 
 class Unavailable(Exception):
     """What has happened cannot be kept, or nothing that is kept can be read; the message says why."""
+
+
+@dataclass(frozen=True)
+class Use:
+    """When a world was last used, in milliseconds since the epoch by the clock of a machine, and what it held then."""
+
+    used_ms: int
+    objects: int
+    journal_bytes: int
 
 
 class Keeper(Keeping, Protocol):

@@ -9,10 +9,9 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping
 from time import perf_counter
-from typing import Protocol
 
-from simulator.courier import port
 from simulator.kernel.dataclass import dataclass
+from simulator.server import spans
 from simulator.server.messages import Outgoing
 from simulator.server.request import Request
 from simulator.server.uses import LastUses
@@ -29,13 +28,6 @@ class Observed:
     seconds: float = 0.0
 
 
-class Tracing(port.Tracing, Protocol):
-    """Who is told of every call and every attempt to deliver; never raises."""
-
-    def called(self, request: Request, outgoing: Outgoing) -> None:
-        """A call of the interface is about to be answered."""
-
-
 class Meter:
     """What is counted of the calls of a process. `over_quota`: calls that were refused for the quota of calls.
 
@@ -48,7 +40,7 @@ class Meter:
         self._observed: dict[tuple[str, int], Observed] = {}
         self.over_quota = 0
         self.uses = LastUses()
-        self.tracing: Tracing | None = None
+        self.tracing: spans.Tracing | None = None
 
     def measure(self, request: Request, outgoing: Outgoing) -> None:
         """Count a call that is about to be answered."""

@@ -20,7 +20,7 @@ from uvicorn.protocols.http.httptools_impl import (
     RequestResponseCycle,
 )
 
-from simulator.server.keeping import headers_of, is_of_the_server, unavailable
+from simulator.server import keeping
 from simulator.server.messages import CUT, OPENED_AT, WITHOUT_BODY, Outgoing, header_lines
 from simulator.server.slices import PIECE, Content
 from simulator.wire.errors import ApiError
@@ -155,7 +155,7 @@ class BoundedProtocol(HttpToolsProtocol):
             self._by_asgi(cycle, at_once.rest_of(way))
             return
         keeper = at_once.keeper
-        unsettled = None if keeper is None or is_of_the_server(cycle.scope["path"]) else keeper.unsettled()
+        unsettled = None if keeper is None or keeping.is_of_the_server(cycle.scope["path"]) else keeper.unsettled()
         if unsettled is None:
             self._send(cycle, raw)
         else:
@@ -171,8 +171,8 @@ class BoundedProtocol(HttpToolsProtocol):
             return
         error = kept.exception()
         if error is not None:
-            refusal = unavailable(cycle.scope["path"], str(error))
-            outgoing = Outgoing(refusal.status, dumps(refusal.envelope()), headers_of(refusal))
+            refusal = keeping.unavailable(cycle.scope["path"], str(error))
+            outgoing = Outgoing(refusal.status, dumps(refusal.envelope()), keeping.headers_of(refusal))
         if error is not None or not cycle.keep_alive:  # the server has begun to stop meanwhile, and says so
             raw = _written(cycle, outgoing) or raw
         self._send(cycle, raw)

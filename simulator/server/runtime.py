@@ -16,9 +16,9 @@ from simulator.courier import transport as transports
 from simulator.courier.courier import Courier, wall_clock_ms
 from simulator.insight.ended import EndedWorlds
 from simulator.kernel.world import World
+from simulator.server import keeping, spans
 from simulator.server.driver import Driver
-from simulator.server.keeping import Keeper
-from simulator.server.meter import Meter, Tracing
+from simulator.server.meter import Meter
 from simulator.server.router import Router
 from simulator.wire.masking import Masker
 
@@ -45,7 +45,7 @@ class Runtime(Observer):
     process, if anybody does.
     """
 
-    keeper: Keeper | None = None
+    keeper: keeping.Keeper | None = None
 
     def __init__(
         self,
@@ -165,11 +165,11 @@ class Runtime(Observer):
 
     # The life of the server
 
-    def keep_with(self, keeper: Keeper) -> None:
+    def keep_with(self, keeper: keeping.Keeper) -> None:
         """Let the worlds be kept by this one from now on."""
         self.keeper = self.courier.keeping = keeper
 
-    def trace_with(self, tracing: Tracing) -> None:
+    def trace_with(self, tracing: spans.Tracing) -> None:
         """Tell somebody of every call and every attempt to deliver from now on."""
         self.meter.tracing = self.courier.tracing = tracing
 

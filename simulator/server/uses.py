@@ -10,15 +10,6 @@ from simulator.kernel.dataclass import dataclass
 from simulator.kernel.world import World
 
 
-@dataclass(frozen=True)
-class Use:
-    """When a world was last used, in milliseconds since the epoch by the clock of a machine, and what it held then."""
-
-    used_ms: int
-    objects: int
-    journal_bytes: int
-
-
 @dataclass(slots=True)
 class _Use:
     at: float = 0.0
