@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import parse_qsl
@@ -38,6 +38,7 @@ _MOST_BYTES = 64 * 1024 * 1024
 _KNOWN_CREDENTIALS = 10_000
 _BASES = tuple(f"{base}/" for base in BASES)
 _CONTROL = f"{CONTROL_BASE}/"
+_FORK_ELSEWHERE = "another server has it, so `replace` does not end it; delete it first, or choose another id."
 _WHY: dict[Reason, str] = {
     "elsewhere": "the world moves between replicas right now; nothing was done, send it again.",
     "busy": "no replica has taken the world in time; nothing was done, send it again.",
@@ -50,11 +51,13 @@ _WHY: dict[Reason, str] = {
 
 @dataclass(frozen=True)
 class _Wanted:
-    """What a call wants: a world, and perhaps to make it. `also`: another world that it makes out of a snapshot."""
+    """What a call wants: a world, and perhaps to make it. `also`: another world that it makes out of a snapshot.
+    `keys`: those that the world is to have."""
 
     world: str
     creates: bool = False
     also: str | None = None
+    keys: Sequence[str] = ()
 
 
 class Front:
@@ -88,6 +91,8 @@ class Front:
                 await self._list(scope, again, send)
             elif isinstance(wanted, str):
                 await self._prune(scope, again, send)
+            elif wanted.keys and FORWARDED not in dict(scope["headers"]):
+                await self._with_keys(wanted, scope, again, send)
             else:
                 await self._routed(wanted, scope, again, send)
         except ControlError as error:
@@ -131,21 +136,11 @@ class Front:
         if parts[0] == "snapshots" and len(parts) > 1 and named is None:
             named = await self._sharing.store.snapshot_world(parts[1])
         if parts == ["state"] and incoming.method == "PUT":
-            await self._require_own_keys(incoming.body or b"", named or DEFAULT_WORLD)
+            keys = _keys_in(incoming.body or b"")
+            return _Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD), keys=keys)
         if parts[0] == "stream":
             named = dict(parse_qsl(incoming.query.decode("latin-1"))).get("world") or named
         return _Wanted(named or DEFAULT_WORLD, creates=named in (None, DEFAULT_WORLD))
-
-    async def _require_own_keys(self, document: bytes, world: str) -> None:
-        """409 for a document with keys of another world, of whichever replica; in memory the simulator sees to that."""
-        try:
-            tables: Any = loads(document)["tables"]
-            keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return  # who reads it says what is wrong
-        holder = await self._sharing.store.holder([key for key in keys if isinstance(key, str)], world)
-        if holder is not None:
-            raise ControlError(409, "already_exists", f"The world {holder} holds one of these keys; delete it first.")
 
     async def _made(self, incoming: Incoming) -> _Wanted | None:
         """What `POST /worlds` wants; None for one that is refused or whose id is made up: any replica makes it."""
@@ -172,6 +167,24 @@ class Front:
 
     # Where it is answered
 
+    async def _with_keys(self, wanted: _Wanted, scope: Scope, receive: _Again, send: Send) -> None:
+        """Answer a call that gives keys to a world, of whichever replica; 409 where another world has one of them."""
+        store, world = self._sharing.store, wanted.world
+        reserved = await store.reserve(wanted.keys, world)
+        if reserved.holder is not None:
+            why = f"The world {reserved.holder} holds one of these keys; delete it first."
+            raise ControlError(409, "already_exists", why)
+        status = 0
+
+        async def sending(message: MutableMapping[str, Any]) -> None:
+            nonlocal status
+            status = message.get("status", status)
+            await send(message)
+
+        await self._routed(wanted, scope, receive, sending)
+        if 400 <= status < 500:
+            await store.give_back(reserved.new, world)
+
     async def _routed(self, wanted: _Wanted, scope: Scope, receive: _Again, send: Send) -> None:
         sharing, world = self._sharing, wanted.world
         headers = dict(scope["headers"])
@@ -191,7 +204,8 @@ class Front:
                 return
             decision = following
         if isinstance(decision, Refuse):
-            await self._refuse(scope, send, decision.reason, is_forwarded)
+            if decision.reason != "stopping" or is_forwarded or not await self._passed(world, scope, receive, send):
+                await self._refuse(scope, send, decision.reason, is_forwarded)
             return
         try:
             if wanted.also is not None and wanted.also != world:
@@ -201,6 +215,19 @@ class Front:
         finally:
             sharing.finished(ticket, world)
 
+    async def _passed(self, world: str, scope: Scope, receive: _Again, send: Send) -> bool:
+        """Have a call answered by another replica because this one stops; False where nothing was done."""
+        store = self._sharing.store
+        address = await store.other_owner(world)
+        if address is None:
+            return False
+        outcome = await self._hops.send(
+            address, world, scope, receive.gone, send, receive.body, partial(store.owns_any, address)
+        )
+        if outcome == "broken":
+            await self._refuse(scope, send, "unknown", False)
+        return outcome != "refused"
+
     async def _routed_also(self, world: str, scope: Scope, receive: _Again, send: Send, is_forwarded: bool) -> None:
         """Answer a call that makes a second world, here, where the one that it is made of is."""
         ticket, decision = await self._sharing.ask(world, is_forwarded=True, may_repeat=False, creates=True)
@@ -209,6 +236,8 @@ class Front:
                 await self._serve(decision, scope, receive, send)
             finally:
                 self._sharing.finished(ticket, world)
+        elif isinstance(decision, Refuse) and decision.reason == "elsewhere":
+            raise ControlError(409, "already_exists", f"There is a world {world} already: {_FORK_ELSEWHERE}", "id")
         elif isinstance(decision, Refuse):
             await self._refuse(scope, send, decision.reason, is_forwarded)
 
@@ -306,6 +335,16 @@ def _said(body: bytes | None) -> dict[str, Any]:
     except ValueError:
         return {}
     return said if isinstance(said, dict) else {}
+
+
+def _keys_in(document: bytes) -> Sequence[str]:
+    """The keys in the document of a world; none in what is not one: who reads it says what is wrong."""
+    try:
+        tables: Any = loads(document)["tables"]
+        keys = [key for name, rows in tables.items() if "api_keys" in name for key, _ in rows]
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return []
+    return [key for key in keys if isinstance(key, str)]
 
 
 def _unavailable(path: str, why: str) -> ApiError | ControlError:

@@ -54,12 +54,22 @@ _LOCKS = 1918987632
 
 @dataclass(frozen=True)
 class Claim:
-    """What came of asking for a world. `owner`: the address of who has it. `is_there`: it has a state to be loaded."""
+    """What came of asking for a world. `owner`: the address of who has it. `is_there`: it has a state to be loaded.
+    `is_here`: this replica had it already."""
 
     outcome: Literal["granted", "denied", "absent"]
     epoch: int = 0
     owner: str | None = None
     is_there: bool = False
+    is_here: bool = False
+
+
+@dataclass(frozen=True)
+class Reserved:
+    """Which keys nobody had before, and another world that has one of those that were asked for."""
+
+    new: Sequence[str]
+    holder: str | None
 
 
 def _nothing_new() -> Sequence[tuple[str, str]]:
@@ -156,6 +166,8 @@ class PostgresStore:
     async def claim(self, world: str, *, creates: bool) -> Claim:
         """Try to become the owner of a world."""
         async with self._session.use() as connection:
+            if world in self._epochs:  # its id was drawn here; to lock it twice would be to unlock it twice
+                return Claim("granted", self._epochs[world], is_there=True, is_here=True)
             row = await connection.fetchrow("SELECT * FROM claim($1, $2, $3)", world, creates, self.address)
         assert row is not None
         claim = Claim(row["outcome"], row["epoch"] or 0, row["owner"], bool(row["is_there"]))
@@ -223,16 +235,41 @@ class PostgresStore:
             )
         return found
 
-    async def holder(self, credentials: Sequence[str], world: str) -> str | None:
-        """Another world that has one of these keys."""
+    async def other_owner(self, world: str) -> str | None:
+        """The address of another replica: of the one that owns a world, else of any that owns something."""
         async with self._read() as connection:
             found: str | None = await connection.fetchval(
-                "SELECT world FROM credentials JOIN worlds ON worlds.id = world "
-                "WHERE credential = ANY($1) AND world <> $2 AND base IS NOT NULL LIMIT 1",
-                credentials,
+                f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1",
+                _LOCKS,
+                self.address,
                 world,
             )
         return found
+
+    async def owns_any(self, address: str) -> bool:
+        """Whether a replica owns anything."""
+        async with self._read() as connection:
+            found: bool = await connection.fetchval(
+                f"SELECT EXISTS (SELECT FROM worlds WHERE owner = $2 AND {_IS_LOCKED})", _LOCKS, address
+            )
+        return found
+
+    async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
+        """Let keys be of a world, before it has them, or tell which other one has one of them."""
+        async with self._read() as connection, connection.transaction():
+            new = await connection.fetch(_RESERVE, sorted(keys), world)
+            holder: str | None = await connection.fetchval(
+                "SELECT world FROM credentials WHERE credential = ANY($1) AND world <> $2 LIMIT 1", keys, world
+            )
+            reserved = Reserved([row["credential"] for row in new], holder)
+            if holder is not None:
+                await connection.execute(_GIVE_BACK, reserved.new, world)
+        return reserved
+
+    async def give_back(self, keys: Sequence[str], world: str) -> None:
+        """The world does not get these keys after all."""
+        async with self._read() as connection:
+            await connection.execute(_GIVE_BACK, keys, world)
 
     async def snapshot_world(self, snapshot: str) -> str | None:
         """The world of a snapshot."""
@@ -412,8 +449,11 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     ELSE excluded.value END
 """
 """A count of tokens never goes back, whichever replica tells it."""
-_PUT_CREDENTIAL = """
-INSERT INTO credentials VALUES ($1, $2) ON CONFLICT (credential) DO UPDATE SET world = excluded.world
+_UNLESS_HELD = """
+ON CONFLICT (credential) DO UPDATE SET world = excluded.world
     WHERE NOT EXISTS (SELECT FROM worlds WHERE id = credentials.world AND base IS NOT NULL)
 """
+_PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {_UNLESS_HELD}"
+_RESERVE = f"INSERT INTO credentials SELECT unnest($1::text[]), $2 {_UNLESS_HELD} RETURNING credential"
+_GIVE_BACK = "DELETE FROM credentials WHERE credential = ANY($1) AND world = $2"
 """A key leads to the world that had it first, for as long as that is there: no document that is read takes it away."""

@@ -180,9 +180,9 @@ class Sharing:
             self._do(self.machine.denied(session, world, claim.owner))
         else:
             try:
-                if claim.is_there:
+                if claim.is_there and not claim.is_here:
                     await self.keeper.bring(world, unless=lambda: self._is_former(session))
-                elif world == DEFAULT_WORLD and not self._is_former(session):
+                elif not claim.is_there and world == DEFAULT_WORLD and not self._is_former(session):
                     self._make_default()
             except StoreDamaged as error:
                 _log.error("the world %s cannot be read: %s", world, error)
@@ -255,7 +255,8 @@ class Sharing:
                 due = await self.store.due()
             except StoreError:  # the owning connection tells what is to be done about it
                 continue
-            for world in due:
+            # Those of drawn ids, which nobody has called yet, live here before they are known of.
+            for world in [*due, *self._simulator.worlds]:
                 self._do(self.machine.woken(world))
             for world in self.machine.owned():
                 if self._used_at.get(world, 0) + self.idle_seconds < loop.time() and not self._has_to_do(world):

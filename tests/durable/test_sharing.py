@@ -103,6 +103,7 @@ def test_a_server_that_hands_its_worlds_over_is_not_ready(database: str) -> None
         ready = await one.http.get("/_simulator/ready")
         assert (ready.status_code, ready.json()["error"]["code"]) == (503, "not_ready")
         assert await two.get(f"/v1/quotes/{made['id']}") == made
+        await two.sharing.drain()
         refused = await one.http.get("/_simulator/worlds/nobody")
         assert (refused.status_code, "this replica stops" in refused.text) == (503, True)
 
