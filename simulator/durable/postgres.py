@@ -9,8 +9,7 @@ along: nothing of it is taken up again, and `open` begins anew.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from typing import Any, Literal
@@ -24,14 +23,14 @@ from simulator.durable.backend import (
     SnapshotForgotten,
     SnapshotKept,
     StoreDamaged,
-    StoredWorld,
     StoreFailed,
     StoreNewer,
     WorldBegan,
     WorldChanged,
     WorldEnded,
 )
-from simulator.durable.session import LEASE_SECONDS, OwnershipLost, OwningSession, connect, translated
+from simulator.durable.reader import LOCKS, UNLESS_HELD, Reader
+from simulator.durable.session import LEASE_SECONDS, OwnershipLost, OwningSession, translated
 from simulator.kernel.dataclass import dataclass
 from simulator.server.keeping import Use
 from simulator.version import __version__
@@ -48,8 +47,6 @@ UPDATE worlds SET used_ms = extract(epoch FROM now()) * 1000;
 }
 """By format, what makes the next one of it."""
 _OLDEST_SERVER = 14
-_LOCKS = 1918987632
-"""The class of advisory locks that are of worlds (`ramp` as a number); schema.sql has it too."""
 
 
 @dataclass(frozen=True)
@@ -64,14 +61,6 @@ class Claim:
     is_here: bool = False
 
 
-@dataclass(frozen=True)
-class Reserved:
-    """Which keys nobody had before, and another world that has one of those that were asked for."""
-
-    new: Sequence[str]
-    holder: str | None
-
-
 def _nothing_new() -> Sequence[tuple[str, str]]:
     return ()
 
@@ -80,7 +69,7 @@ def _never(world: str) -> int | None:
     return None
 
 
-class PostgresStore:
+class PostgresStore(Reader):
     """The part of one replica in a database. `address`: where other replicas reach it.
 
     `lost` is called when the owning connection has ended by itself. `credentials` gives the keys and tokens that were
@@ -95,12 +84,9 @@ class PostgresStore:
         self.lost: Callable[[], None] = lambda: None
         self.credentials: Callable[[], Sequence[tuple[str, str]]] = _nothing_new
         self.wake_at_ms: Callable[[str], int | None] = _never
-        self.address = address
-        self._url, self._lease_seconds = url, lease_seconds
+        super().__init__(url, address, lease_seconds)
         self._epochs: dict[str, int] = {}
         self._session = OwningSession(url, lease_seconds, self._ended)
-        self._reading: asyncpg.Connection[asyncpg.Record] | None = None
-        self._reading_turn = asyncio.Lock()
 
     # Opening and closing
 
@@ -120,10 +106,7 @@ class PostgresStore:
         """Let go of everything. The locks go with the session."""
         self._epochs.clear()
         await self._session.close()
-        reading, self._reading = self._reading, None
-        if reading is not None:
-            with suppress(Exception):
-                await reading.close(timeout=1)
+        await self.close_reading()
 
     def _ended(self) -> None:
         self._epochs.clear()
@@ -137,7 +120,7 @@ class PostgresStore:
         if await connection.fetchval("SELECT current_setting('synchronous_commit')") in ("off", "local"):
             await connection.execute("SET synchronous_commit = on")  # an answer tells of what outlives the machine
         async with connection.transaction():
-            await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", _LOCKS)
+            await connection.execute("SELECT pg_advisory_xact_lock($1, 0)", LOCKS)
             if not await connection.fetchval("SELECT 1 FROM pg_namespace WHERE nspname = 'rampsim'"):
                 schema = resources.files("simulator.durable").joinpath("schema.sql").read_text("utf-8")
                 await connection.execute(f"CREATE SCHEMA rampsim;\n{schema}")
@@ -185,132 +168,9 @@ class PostgresStore:
         """Return when it is certain that this replica has owned up to now what it owns; OwnershipLost."""
         await self._session.confirm()
 
-    # Reading
-
-    @asynccontextmanager
-    async def _read(self) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
-        async with self._reading_turn:
-            with translated():
-                if self._reading is None or self._reading.is_closed():
-                    self._reading = await connect(self._url, self._lease_seconds)
-                connection = self._reading
-                try:
-                    yield connection
-                except BaseException:  # it may be in the midst of something
-                    connection.terminate()
-                    raise
-
     async def heads(self) -> Sequence[str]:
         """None: a world is loaded when somebody asks for it."""
         return ()
-
-    async def all_worlds(self) -> Sequence[tuple[str, str | None]]:
-        """The ids of all worlds, oldest first, and the address of who had each last."""
-        async with self._read() as connection:
-            rows = await connection.fetch("SELECT id, owner FROM worlds WHERE base IS NOT NULL ORDER BY place")
-        return [(row["id"], row["owner"]) for row in rows]
-
-    async def uses(self) -> Mapping[str, Use]:
-        """When the worlds that are kept were last used, oldest world first."""
-        query = "SELECT id, used_ms, objects, journal_bytes FROM worlds WHERE base IS NOT NULL ORDER BY place"
-        async with self._read() as connection:
-            return {world: Use(*told) for world, *told in await connection.fetch(query)}
-
-    async def world_of(self, credential: str) -> str | None:
-        """The world of a key or a token."""
-        async with self._read() as connection:
-            found: str | None = await connection.fetchval(
-                "SELECT world FROM credentials WHERE credential = $1", credential
-            )
-        return found
-
-    async def owns(self, address: str, world: str) -> bool:
-        """Whether a replica owns a world."""
-        async with self._read() as connection:
-            found: bool = await connection.fetchval(
-                f"SELECT EXISTS (SELECT FROM worlds WHERE id = $2 AND owner = $3 AND {_IS_LOCKED})",
-                _LOCKS,
-                world,
-                address,
-            )
-        return found
-
-    async def other_owner(self, world: str) -> str | None:
-        """The address of another replica: of the one that owns a world, else of any that owns something."""
-        async with self._read() as connection:
-            found: str | None = await connection.fetchval(
-                f"SELECT owner FROM worlds WHERE owner <> $2 AND {_IS_LOCKED} ORDER BY id = $3 DESC, place LIMIT 1",
-                _LOCKS,
-                self.address,
-                world,
-            )
-        return found
-
-    async def owns_any(self, address: str) -> bool:
-        """Whether a replica owns anything."""
-        async with self._read() as connection:
-            found: bool = await connection.fetchval(
-                f"SELECT EXISTS (SELECT FROM worlds WHERE owner = $2 AND {_IS_LOCKED})", _LOCKS, address
-            )
-        return found
-
-    async def reserve(self, keys: Sequence[str], world: str) -> Reserved:
-        """Let keys be of a world, before it has them, or tell which other one has one of them."""
-        async with self._read() as connection, connection.transaction():
-            new = await connection.fetch(_RESERVE, sorted(keys), world)
-            holder: str | None = await connection.fetchval(
-                "SELECT world FROM credentials WHERE credential = ANY($1) AND world <> $2 LIMIT 1", keys, world
-            )
-            reserved = Reserved([row["credential"] for row in new], holder)
-            if holder is not None:
-                await connection.execute(_GIVE_BACK, reserved.new, world)
-        return reserved
-
-    async def give_back(self, keys: Sequence[str], world: str) -> None:
-        """The world does not get these keys after all."""
-        async with self._read() as connection:
-            await connection.execute(_GIVE_BACK, keys, world)
-
-    async def snapshot_world(self, snapshot: str) -> str | None:
-        """The world of a snapshot."""
-        async with self._read() as connection:
-            found: str | None = await connection.fetchval("SELECT world FROM snapshots WHERE id = $1", snapshot)
-        return found
-
-    async def due(self) -> Sequence[str]:
-        """Worlds that have something to do and that nobody owns."""
-        async with self._read() as connection:
-            rows = await connection.fetch(
-                f"SELECT id FROM worlds WHERE wake_at <= now() AND NOT {_IS_LOCKED} ORDER BY wake_at LIMIT 20",
-                _LOCKS,
-            )
-        return [row["id"] for row in rows]
-
-    async def load(self, world: str) -> StoredWorld:
-        """What is kept of a world that is owned here; KeyError."""
-        async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
-            row = await connection.fetchrow("SELECT number, base, used_ms FROM worlds WHERE id = $1", world)
-            if row is None or row["base"] is None:
-                raise KeyError(world)
-            entries = await connection.fetch("SELECT number, content FROM entries WHERE world = $1 ORDER BY 1", world)
-            number, first = row["number"], row["number"] - len(entries) + 1
-            if [entry["number"] for entry in entries] != list(range(first, number + 1)):
-                raise StoreDamaged(f"the database is damaged: entries of the world {world!r} are missing")
-            kept = await connection.fetch("SELECT base FROM snapshots WHERE world = $1 ORDER BY place", world)
-            bases = [await self._parts(connection, base) for base in (row["base"], *(one["base"] for one in kept))]
-        if not all(bases):
-            raise StoreDamaged(f"the database is damaged: a base of the world {world!r} is missing")
-        contents = [entry["content"] for entry in entries]
-        return StoredWorld(world, number, bases[0], contents, bases[1:], row["used_ms"])
-
-    async def _parts(self, connection: asyncpg.Connection[asyncpg.Record], base: int) -> Sequence[bytes]:
-        rows = await connection.fetch("SELECT content FROM parts WHERE base = $1 ORDER BY number", base)
-        return [row["content"] for row in rows]
-
-    async def server(self) -> Mapping[str, bytes]:
-        """What belongs to no world, by name."""
-        async with self._read() as connection:
-            return {row["name"]: row["value"] for row in await connection.fetch("SELECT name, value FROM server")}
 
     # Writing
 
@@ -435,11 +295,6 @@ class PostgresStore:
         return size
 
 
-_IS_LOCKED = """EXISTS (
-    SELECT FROM pg_locks WHERE locktype = 'advisory' AND classid = $1 AND objid = place::oid AND granted
-        AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-)"""
-"""Whether some session holds the lock of a world."""
 _PUT_SERVER = """
 INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     WHEN server.name = 'tokens_issued'
@@ -449,11 +304,5 @@ INSERT INTO server VALUES ($1, $2) ON CONFLICT (name) DO UPDATE SET value = CASE
     ELSE excluded.value END
 """
 """A count of tokens never goes back, whichever replica tells it."""
-_UNLESS_HELD = """
-ON CONFLICT (credential) DO UPDATE SET world = excluded.world
-    WHERE NOT EXISTS (SELECT FROM worlds WHERE id = credentials.world AND base IS NOT NULL)
-"""
-_PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {_UNLESS_HELD}"
-_RESERVE = f"INSERT INTO credentials SELECT unnest($1::text[]), $2 {_UNLESS_HELD} RETURNING credential"
-_GIVE_BACK = "DELETE FROM credentials WHERE credential = ANY($1) AND world = $2"
+_PUT_CREDENTIAL = f"INSERT INTO credentials VALUES ($1, $2) {UNLESS_HELD}"
 """A key leads to the world that had it first, for as long as that is there: no document that is read takes it away."""
