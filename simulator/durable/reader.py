@@ -11,7 +11,7 @@ import asyncpg
 from simulator.durable.backend import StoreDamaged, StoredWorld
 from simulator.durable.session import connect, translated
 from simulator.kernel.dataclass import dataclass
-from simulator.server.uses import Use
+from simulator.server.keeping import Use
 
 LOCKS = 1918987632
 """The class of advisory locks that are of worlds (`ramp` as a number); schema.sql has it too."""
