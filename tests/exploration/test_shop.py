@@ -28,12 +28,16 @@ OTHERS = (
 """With these, a class for each mistake."""
 
 
+SLOW = tuple(name for name, one in CLASSES.items() if one.seconds)
+"""Named alone, because beside the others they are planned in one visit only."""
+
+
 def found_by(classes: tuple[str, ...]) -> list[str]:
     return [mistake for mistake, case in CASES.items() if {*classes} & {*case.found}]
 
 
 RUNS = (
-    [(tuple(CLASSES), [*CASES])]
+    [(tuple(name for name in CLASSES if name not in SLOW), [*CASES]), (SLOW, [*CASES])]
     if LONG
     else [(DELIVERIES, found_by(DELIVERIES)), (OTHERS, [name for name in CASES if name not in found_by(DELIVERIES)])]
 )

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import weakref
 from pathlib import Path
 
 from tests.benchmarks.machine import waited_seconds
@@ -34,14 +35,17 @@ class Server:
         self._command = [sys.executable, "-m", *program, "serve", "--port", str(self.port)]
         self._command += ["--clock", "manual", *(["--store", store] if store else []), *flags]
         self._process: subprocess.Popen[bytes] | None = None
-        self._told = tempfile.NamedTemporaryFile(prefix="rampsim-trust-", suffix=".log")  # noqa: SIM115
+        told, name = tempfile.mkstemp(prefix="rampsim-trust-", suffix=".log")
+        os.close(told)
+        self._told = Path(name)
+        weakref.finalize(self, self._told.unlink, missing_ok=True)
 
     def start(self, *, wait: bool = True) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
         environment["PYTHONPATH"] = str(ROOT)
         environment["PYTHONUNBUFFERED"] = "1"
-        self._told.truncate(0)
-        self._process = subprocess.Popen(self._command, cwd=ROOT, env=environment, stdout=self._told, stderr=self._told)
+        with self._told.open("wb") as told:
+            self._process = subprocess.Popen(self._command, cwd=ROOT, env=environment, stdout=told, stderr=told)
         if wait:
             self.wait()
 
@@ -56,7 +60,7 @@ class Server:
     @property
     def told(self) -> str:
         """What it has printed since it was started."""
-        return Path(self._told.name).read_text()
+        return self._told.read_text()
 
     @property
     def is_running(self) -> bool:
