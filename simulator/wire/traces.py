@@ -15,7 +15,7 @@ from simulator.wire.records import origin_of
 
 HEADER = "traceparent"
 
-_FORM = re.compile(r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?")
+_FORM = r"([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-[!-~]*)?"  # compiled at first use: few bring one
 _KNOWN_VERSION = "00"
 _NO_VERSION = "ff"
 _SAMPLED = 1
@@ -32,7 +32,7 @@ def read(given: str) -> str:
 
     A later version may have more after a further dash. Of the flags `sampled` alone is known.
     """
-    found = _FORM.fullmatch(given)
+    found = re.fullmatch(_FORM, given)
     if found is None:
         return ""
     version, trace, parent, flags, more = found.groups()
