@@ -224,6 +224,9 @@ class Simulator:
         """
         quotas.hold_to(world, self.inherited.settings)
         quotas.require_room(world)
+        self._let_in(world, blueprint)
+
+    def _let_in(self, world: World, blueprint: Blueprint) -> None:
         for key in auth.known_keys(world):
             holder = self.worlds.get(self.directory.get(key, ""))
             if holder is not None and holder.id != world.id and key in auth.known_keys(holder):
@@ -275,9 +278,11 @@ class Simulator:
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
         """Let a world live here that was kept elsewhere, with its snapshots; `taken`: how many there ever were.
 
-        WorldExists as `register`.
+        One that has more objects than a world of this server may have keeps them, and gets no more. WorldExists as
+        `register`.
         """
-        self.register(world, blueprint)
+        quotas.hold_to(world, self.inherited.settings)
+        self._let_in(world, blueprint)
         self.snapshots.update((snapshot.id, snapshot) for snapshot in snapshots)
         self._snapshots_taken[world.id] = taken
 

@@ -19,6 +19,7 @@ from simulator.wire.fields import dotted, in_words
 from simulator.wire.settings import DEFAULTS, shown
 
 _STORES = re.compile(r"sqlite:///(?!/*$).+|postgres(ql)?://.+", re.DOTALL)
+_PASSWORD = re.compile(r"(?<=:)[^:]*(?=@)")
 _ORIGIN = re.compile(r"https?://[^/?#@\s]+")
 _COUNTS = (
     *("journal_limit", "journal_bytes", "timers_per_instant"),
@@ -41,7 +42,7 @@ class Config:
 
     `state`: the document of a world that stands in place of the default one. `store`: the URL of the database that
     worlds are kept in; None: in memory alone. `advertise`: where other servers of the same database reach this one;
-    None: where it listens.
+    None: where it listens. `idle_worlds_seconds`: so long after its last call a world of such a database leaves memory.
     """
 
     host: str = DEFAULT_HOST
@@ -60,6 +61,7 @@ class Config:
     settings: Mapping[str, Any] = field(default_factory=lambda: {**DEFAULTS})
     store: str | None = None
     advertise: str | None = None
+    idle_worlds_seconds: float = 60.0
 
 
 def make_config(
@@ -82,6 +84,7 @@ def make_config(
     assume: tuple[str, ...] = (),
     store: str | None = None,
     advertise: str | None = None,
+    idle_worlds: str = "60",
 ) -> Config:
     """Validate everything at once; ConfigError with every problem. `scenarios` None means the usual ones.
 
@@ -107,9 +110,10 @@ def make_config(
     request_seconds = _seconds("--request-timeout", request_timeout, problems)
     if store and _STORES.fullmatch(store) is None:
         problems.append(
-            f"--store: {store!r} is no store; write sqlite:///FILE for a file in this directory, "
+            f"--store: {_without_password(store)!r} is no store; write sqlite:///FILE for a file in this directory, "
             "sqlite:////DIRECTORY/FILE for one anywhere, or postgresql://USER:PASSWORD@HOST/DATABASE"
         )
+    idle_worlds_seconds = _seconds("--idle-worlds", idle_worlds, problems)
     is_shared = (store or "").startswith("postgres")
     if advertise and _ORIGIN.fullmatch(advertise) is None:
         problems.append(f"--advertise: {advertise!r} is not where a server is reached; write http://HOST:PORT")
@@ -129,7 +133,13 @@ def make_config(
         host, port_number, clock, speed, now_ms, seed_number, scenarios, token or None,
         Path(control_tokens) if control_tokens else None, allowed_hosts, idle_seconds, request_seconds,
         Path(state) if state else None, validated, store or None, advertise or None,
+        idle_worlds_seconds,
     )  # fmt: skip
+
+
+def _without_password(url: str) -> str:
+    """A URL as a log may show it."""
+    return _PASSWORD.sub("***", url)
 
 
 def _whole(name: str, value: int | str, highest: int, problems: list[str]) -> int:

@@ -72,7 +72,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         make_default()
     runtime = Runtime(simulator, transport, masker=Masker(known))
     if config.store is not None and not opening.is_shared(config.store):
-        opening.keep(runtime, config.store, default, make_default)
+        opening.keep(runtime, config, default, make_default)
     application = application_of(
         runtime,
         hosts=Hosts(config.allowed_hosts, open_to_all=not on_loopback),
@@ -80,7 +80,7 @@ def create_app(config: Config | None = None, *, transport: transports.Transport 
         tokens=tokens,
     )
     if config.store is not None and opening.is_shared(config.store):
-        opening.share(application, config.store, config.advertise or "", default, make_default)
+        opening.share(application, config, default, make_default)
     return application
 
 

@@ -52,6 +52,11 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
     "Where other servers of the same PostgreSQL reach this one.  [default: http://HOST:PORT of this one]",
     metavar="URL",
 )
+@_option(
+    "--idle-worlds",
+    "Seconds after its last call at which a world of a PostgreSQL leaves memory, until it is called again.",
+    default="60",
+)
 @_option("--control-token", "Token that the control interface asks for.")
 @_option(
     "--control-tokens",
@@ -93,7 +98,8 @@ def _option(name: str, help_text: str, **more: Any) -> Callable[[Any], Any]:
 )
 def serve(
     host: str, port: str, clock: str, rate: str, now: str | None, seed: str, scenario: tuple[str, ...],
-    state: str | None, store: str | None, advertise: str | None, control_token: str | None, control_tokens: str | None,
+    state: str | None, store: str | None, advertise: str | None, idle_worlds: str, control_token: str | None,
+    control_tokens: str | None,
     allowed_host: tuple[str, ...], idle_timeout: str, request_timeout: str, assume: tuple[str, ...],
     end_with_stdin: bool, **settings: Any,
 ) -> None:  # fmt: skip
@@ -115,7 +121,7 @@ def serve(
                 control_tokens=control_tokens, settings=settings,
                 is_loopback=is_loopback(host), allowed_hosts=allowed_host,
                 idle_timeout=idle_timeout, request_timeout=request_timeout, state=state,
-                assume=assume, store=store, advertise=advertise,
+                assume=assume, store=store, advertise=advertise, idle_worlds=idle_worlds,
             )  # fmt: skip
         except ConfigError as error:
             fail([*error.problems, *scenario_problems(names)], EXIT_USAGE)

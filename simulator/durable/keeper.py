@@ -14,7 +14,7 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-from simulator.assembly import Blueprint, Observer, Snapshot
+from simulator.assembly import Blueprint, Observer, Snapshot, WorldExists
 from simulator.control.documents import Contents, contents_of
 from simulator.courier.courier import wall_clock_ms
 from simulator.durable.backend import (
@@ -397,7 +397,13 @@ class Keeper(Observer):
         world = self._simulator.from_state(base.state, stored.world)
         kept = self._kept[world.id] = Kept(world, stored.number, self._note, base.clock)
         kept.measure(sum(map(len, stored.parts)), sum(map(len, stored.entries)))
-        self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
+        try:
+            self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
+        except WorldExists as error:
+            self._kept.pop(world.id).let_go()
+            raise StoreDamaged(
+                f"{self._backend.name!r} holds a world {world.id!r} that has keys of the world {str(error)!r}"
+            ) from None
         self._uses.bring(kept, stored.used_ms)
         self._snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":

@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from simulator.assembly import Blueprint, Simulator
-from simulator.config import ConfigError
+from simulator.config import Config, ConfigError
 from simulator.durable import front, postgres, sharing
 from simulator.durable.keeper import Keeper
 from simulator.durable.sqlite import SqliteStore
@@ -16,14 +16,20 @@ from simulator.server.runtime import Runtime
 from simulator.wire.settings import DEFAULTS
 
 
-def keep(runtime: Runtime, url: str, asked: Blueprint, make_default: Callable[[], None]) -> Keeper:
-    """Let the worlds of a server be kept in the file of a URL, from `Keeper.start` on.
+def keep(runtime: Runtime, config: Config, asked: Blueprint, make_default: Callable[[], None]) -> Keeper:
+    """Let the worlds of a server be kept in the file of `--store`, from `Keeper.start` on.
 
     `make_default` makes the world `default` where the store has none; `asked` is how the flags of the server would
     have it.
     """
-    store = SqliteStore(Path(url.removeprefix("sqlite:///")))
-    keeper = Keeper(runtime, store, make_default, lambda kept: otherwise(asked, kept))
+
+    def differs(kept: Blueprint) -> str:
+        if config.state is not None:
+            return f"--state {str(config.state)!r} was not read"
+        return otherwise(asked, kept)
+
+    store = SqliteStore(Path((config.store or "").removeprefix("sqlite:///")))
+    keeper = Keeper(runtime, store, make_default, differs)
     runtime.keep_with(keeper)
     return keeper
 
@@ -33,16 +39,15 @@ def is_shared(url: str) -> bool:
     return not url.startswith("sqlite:")
 
 
-def share(
-    application: Application, url: str, address: str, default: Blueprint, make_default: Callable[[], None]
-) -> None:
-    """Let a server be a replica among others, which reach it at `address` ("": where it listens); ConfigError."""
+def share(application: Application, config: Config, default: Blueprint, make_default: Callable[[], None]) -> None:
+    """Let a server be a replica among others; ConfigError."""
     if find_spec("asyncpg") is None:
         raise ConfigError(["--store: PostgreSQL needs a driver that is not installed: pip install 'rampsim[postgres]'"])
     runtime = application.runtime
     simulator = runtime.simulator
     simulator.stand_in = Simulator(library=simulator.library).create_world(default)
-    replica = sharing.Sharing(runtime, postgres.PostgresStore(url, address), make_default)
+    store = postgres.PostgresStore(config.store or "", config.advertise or "")
+    replica = sharing.Sharing(runtime, store, make_default, idle_seconds=config.idle_worlds_seconds)
     runtime.keep_with(replica.keeper)
     application.add_middleware(front.Front, sharing=replica)
 

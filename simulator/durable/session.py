@@ -25,19 +25,27 @@ class OwnershipLost(StoreError):
 async def connect(url: str, lease_seconds: float, **settings: str) -> asyncpg.Connection[asyncpg.Record]:
     """A connection; `StoreError` is for `translated`."""
     milliseconds = str(round(lease_seconds * 1000))
-    return await asyncpg.connect(
-        url,
-        timeout=max(lease_seconds, 1),
-        command_timeout=lease_seconds * 2,
-        server_settings={
-            "application_name": "rampsim",
-            "search_path": "rampsim",
-            "idle_in_transaction_session_timeout": milliseconds,
-            "tcp_user_timeout": milliseconds,
-            "client_connection_check_interval": "1000",
-            **settings,
-        },
-    )
+    try:
+        return await asyncpg.connect(
+            url,
+            timeout=max(lease_seconds, 1),
+            command_timeout=lease_seconds * 2,
+            server_settings={
+                "application_name": "rampsim",
+                "search_path": "rampsim",
+                "idle_in_transaction_session_timeout": milliseconds,
+                "tcp_user_timeout": milliseconds,
+                "client_connection_check_interval": "1000",
+                **settings,
+            },
+        )
+    except asyncpg.ClientConfigurationError:
+        raise
+    except ValueError:  # its message may show part of the password
+        raise StoreFailed(
+            "the URL cannot be read: write postgresql://USER:PASSWORD@HOST:PORT/DATABASE, with / : @ ? # and % in the "
+            "password as %2F %3A %40 %3F %23 and %25"
+        ) from None
 
 
 class OwningSession:

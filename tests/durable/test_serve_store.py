@@ -15,8 +15,9 @@ import httpx
 import pytest
 
 from simulator.client import ControlClient
+from simulator.wire.settings import DEFAULTS
 from tests.cli.test_serve import ROOT, process, serve
-from tests.durable.crashing import kept, url_of
+from tests.durable.crashing import document, kept, url_of
 from tests.support import KEYS, QUOTE
 
 
@@ -78,6 +79,40 @@ def test_a_file_beside_is_made_where_relative_paths_begin(path: Path, monkeypatc
 )
 def test_what_is_no_store_is_refused(url: str) -> None:
     assert f"--store: {url!r} is no store; write sqlite:///FILE" in refusal_of("--store", url)
+
+
+@pytest.mark.parametrize(
+    "url", ["postgresql:/ada:secret@db/x", "mysql://ada:secret@db/x", "postgresql://ada:se/cret@db/x"]
+)
+def test_no_refusal_shows_a_password(url: str) -> None:
+    told = refusal_of("--store", url)
+    assert "--store: " in told
+    assert "cret" not in told
+
+
+def test_a_database_that_does_not_answer() -> None:
+    told = refusal_of("--store", "postgresql://ada:secret@127.0.0.1:1/x")
+    assert told.startswith("rampsim: --store: PostgreSQL cannot be reached")
+    assert "secret" not in told
+
+
+def test_a_world_with_more_objects_than_are_allowed_by_now_keeps_them(path: Path) -> None:
+    with kept(path) as (world, _):
+        quotes = [world.api("POST", "/quotes", QUOTE).body["id"] for _ in range(12)]
+    with kept(path, settings={**DEFAULTS, "quota_objects": 10}) as (world, _):
+        assert world.api("GET", f"/quotes/{quotes[-1]}").status == 200
+        assert world.api("POST", "/quotes", QUOTE).status == 507
+
+
+def test_a_world_that_is_kept_wins_over_a_document_and_the_server_says_so(path: Path) -> None:
+    state = path.with_name("world.json")
+    with kept(path) as (world, application):
+        state.write_text(json.dumps(document(world)), "utf-8")
+        assert application.runtime.keeper is not None
+    with kept(path, state=state) as (_, application):
+        assert application.runtime.keeper.note == f"--state '{state}' was not read"
+    with kept(path.with_name("other.db"), state=state) as (_, application):
+        assert application.runtime.keeper.note == ""
 
 
 def test_a_directory_that_is_not_there(tmp_path: Path) -> None:
