@@ -401,9 +401,7 @@ class Keeper(Observer):
             self._simulator.adopt(world, base.state.blueprint, snapshots, base.snapshots_taken)
         except WorldExists as error:
             self._kept.pop(world.id).let_go()
-            raise StoreDamaged(
-                f"{self._backend.name!r} holds a world {world.id!r} that has keys of the world {str(error)!r}"
-            ) from None
+            raise StoreDamaged(f"the world {world.id!r} has keys of the world {str(error)!r}") from None
         self._uses.bring(kept, stored.used_ms)
         self._snapshots[world.id] = {snapshot.id: snapshot for snapshot in snapshots}
         if world.clock.mode != "manual":
