@@ -276,11 +276,7 @@ class Simulator:
             observer.release(world)
 
     def adopt(self, world: World, blueprint: Blueprint, snapshots: Iterable[Snapshot], taken: int) -> None:
-        """Let a world live here that was kept elsewhere, with its snapshots; `taken`: how many there ever were.
-
-        One that has more objects than a world of this server may have keeps them, and gets no more. WorldExists as
-        `register`.
-        """
+        """As `register`, for a world that was kept, however many objects it has; `taken`: snapshots it ever had."""
         quotas.hold_to(world, self.inherited.settings)
         self._let_in(world, blueprint)
         self.snapshots.update((snapshot.id, snapshot) for snapshot in snapshots)
