@@ -322,8 +322,13 @@ async def list_worlds(call: ControlCall) -> WorldList:
 
 async def get_world(call: ControlCall) -> WorldObject:
     """One world with its clock and its keys; 404 for an id that there is not."""
-    await call.runtime.driver.bring_up_to_date(call.world_called(call.path["id"]))
-    return show_world(call, call.world_called(call.path["id"]))
+    world_id, look_at = call.path["id"], call.runtime.look_at
+    if look_at is not None and call.find_world(world_id) is None and call.access.reaches(world_id):
+        kept = await look_at(world_id)
+        if kept is not None:
+            return show_world(call, kept)
+    await call.runtime.driver.bring_up_to_date(call.world_called(world_id))
+    return show_world(call, call.world_called(world_id))
 
 
 async def delete_world(call: ControlCall) -> None:

@@ -260,7 +260,7 @@ class Front:
     # What is of all worlds
 
     async def _list(self, scope: Scope, receive: _Again, send: Send) -> None:
-        """`GET /worlds`: the worlds of all replicas, each as its own replica shows it."""
+        """`GET /worlds`: the worlds of all replicas, each as its own replica shows it, or as it is kept."""
         limit = dict(parse_qsl(scope["query_string"].decode("latin-1"))).get("limit", "")
         if set(dict(parse_qsl(scope["query_string"].decode("latin-1")))) - {"limit"} or (
             limit and not limit.isdecimal()
@@ -270,11 +270,15 @@ class Front:
         rows = await self._sharing.store.all_worlds()
         newest = rows[max(len(rows) - int(limit), 0) :] if limit else rows
         shown: list[Any] = []
-        for world, _ in newest:
+        for world, is_owned in newest:
             answer = _Answer()
             below = f"{CONTROL_BASE}/worlds/{world}"
             one = {**scope, "path": below, "raw_path": below.encode(), "root_path": "", "query_string": b""}
-            await self(one, _Again(b"", receive.gone), answer)
+            if not is_owned:
+                await self._app(one, _Again(b"", receive.gone), answer)
+            if is_owned or answer.status == 404:  # it may have been taken, or have ended, or it cannot be read
+                answer = _Answer()
+                await self(one, _Again(b"", receive.gone), answer)
             if answer.status == 200:
                 shown.append(loads(bytes(answer.body)))
             elif answer.status != 404:

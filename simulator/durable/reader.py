@@ -54,11 +54,11 @@ class Reader:
                     connection.terminate()
                     raise
 
-    async def all_worlds(self) -> Sequence[tuple[str, str | None]]:
-        """The ids of all worlds, oldest first, and the address of who had each last."""
+    async def all_worlds(self) -> Sequence[tuple[str, bool]]:
+        """The ids of all worlds, oldest first, and whether somebody owns each right now."""
+        query = f"SELECT id, {_IS_LOCKED} AS is_owned FROM worlds WHERE base IS NOT NULL ORDER BY place"
         async with self._read() as connection:
-            rows = await connection.fetch("SELECT id, owner FROM worlds WHERE base IS NOT NULL ORDER BY place")
-        return [(row["id"], row["owner"]) for row in rows]
+            return [(row["id"], row["is_owned"]) for row in await connection.fetch(query, LOCKS)]
 
     async def uses(self) -> Mapping[str, Use]:
         """When the worlds that are kept were last used, oldest world first."""
@@ -137,7 +137,7 @@ class Reader:
         return [row["id"] for row in rows]
 
     async def load(self, world: str) -> StoredWorld:
-        """What is kept of a world that is owned here; KeyError."""
+        """What is kept of a world; KeyError."""
         async with self._read() as connection, connection.transaction(isolation="repeatable_read", readonly=True):
             row = await connection.fetchrow("SELECT number, base, used_ms FROM worlds WHERE id = $1", world)
             if row is None or row["base"] is None:

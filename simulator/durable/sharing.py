@@ -16,6 +16,7 @@ from simulator.durable.keeper import Keeper
 from simulator.durable.ownership import Ask, Forward, Ownership, Refuse, Serve, Step
 from simulator.durable.postgres import PostgresStore
 from simulator.durable.session import OwnershipLost
+from simulator.kernel.clock import LAST_MS
 from simulator.kernel.world import DEFAULT_WORLD, World
 from simulator.resources import webhooks
 from simulator.server.keeping import Unavailable
@@ -53,6 +54,18 @@ class SharedKeeper(Keeper):
         self._uses.tell()
         await self.sharing.drain()
 
+    async def look_at(self, world_id: str) -> World | None:
+        """A world as it is kept, to be shown and thrown away; None where there is none that can be read."""
+        try:
+            base, _ = await asyncio.to_thread(self._decoded, await self._backend.load(world_id))
+        except (KeyError, StoreError):
+            return None
+        world = self._simulator.from_state(base.state, world_id)
+        clock, rate = world.clock, {"manual": Decimal(0), "real": Decimal(1), "scaled": world.clock.rate}
+        passed_ms = int(Decimal(base.clock.passed_seconds(wall_clock_ms())) * rate[clock.mode] * 1000)
+        clock.now_ms = min(clock.now_ms + passed_ms, LAST_MS)
+        return world
+
     async def close(self) -> None:
         await super().close()
         await self.sharing.close()
@@ -73,6 +86,7 @@ class Sharing:
         self.store = store
         self.keeper = SharedKeeper(runtime, store, make_default)
         self.keeper.sharing = self
+        runtime.look_at = self.keeper.look_at
         self.unreadable: dict[str, str] = {}
         self._runtime = runtime
         self._simulator = runtime.simulator

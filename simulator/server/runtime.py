@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import traceback
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 
 from simulator.assembly import Observer, Simulator
 from simulator.courier import transport as transports
@@ -42,10 +42,11 @@ class Runtime(Observer):
     """What keeps the worlds of a simulator going; the one object that control calls and the interface work with.
 
     `router` finds the operations of the interface, `meter` counts its calls. `keeper` keeps the worlds beyond the
-    process, if anybody does.
+    process, if anybody does; `look_at` gives one as it is kept, to be shown alone, where worlds are shared.
     """
 
     keeper: keeping.Keeper | None = None
+    look_at: Callable[[str], Awaitable[World | None]] | None = None
 
     def __init__(
         self,

@@ -107,3 +107,28 @@ def test_a_token_of_a_world_that_has_ended_is_refused_everywhere(database: str) 
         assert [call["path"] for call in calls].count("/v1/profile") == 2
 
     run(database, 2, play)
+
+
+def test_worlds_that_nobody_has_are_listed_as_they_are_kept_and_stay_where_they_are(database: str) -> None:
+    async def play(one: Here, two: Here) -> None:
+        for world in ("still", "running"):
+            clock = {"mode": "scaled", "rate": 1000} if world == "running" else {}
+            await one.post("/_simulator/worlds", {"id": world, "clock": clock})
+        await one.post("/_worlds/still/_simulator/clock/advance", {"by": "5m"})
+        before = (await one.get("/_simulator/worlds"))["data"]
+        assert sorted(one.sharing.machine.owned()) == ["running", "still"]
+        released = one.released("still", "running")
+        one.sharing.idle_seconds = 0
+        await released.wait()
+        after = (await two.get("/_simulator/worlds"))["data"]
+        assert two.sharing.machine.owned() == []
+        origins = [str(replica.http.base_url).rstrip("/") for replica in (one, two)]
+        for was, shown in zip(before, after, strict=True):
+            for keys in was["credentials"].values():
+                keys["base_url"] = keys["base_url"].replace(*origins)
+            assert {**was, "clock": None} == {**shown, "clock": None}
+        assert before[0]["clock"] == after[0]["clock"]
+        assert before[1]["clock"]["now"] < after[1]["clock"]["now"]
+        assert (await two.get("/_simulator/worlds?limit=1"))["data"][0]["id"] == "running"
+
+    run(database, 2, play)
