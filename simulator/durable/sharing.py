@@ -125,10 +125,11 @@ class Sharing:
         """What is to be done with a call: its ticket, and the decision."""
         self._count += 1
         ticket = self._count
+        steps = self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
+        if len(steps) == 1 and isinstance(steps[0], Serve):  # nearly always
+            return ticket, steps[0]
         asyncio.get_running_loop().call_later(WAIT_SECONDS, self._expire, ticket, world)
-        return ticket, await self._decided(
-            ticket, self.machine.asked(Ask(ticket, world, is_forwarded, may_repeat, creates))
-        )
+        return ticket, await self._decided(ticket, steps)
 
     async def forwarded(self, ticket: int, outcome: ownership.Outcome) -> Decision | None:
         """What is to be done after a hop; None where it was answered."""
