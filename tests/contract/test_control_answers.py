@@ -30,6 +30,7 @@ NOT_JSON = {
     "/openapi.specified.yaml",
     "/reference.html",
     "/coverage.html",
+    "/metrics",
 }
 ENDLESS = {"stream"}
 
@@ -117,6 +118,9 @@ async def _see(session: Session) -> None:
         "/reference",
         "/ledger",
         "/timeline",
+        "/usage",
+        "/ready",
+        "/metrics",
     ):
         await call("GET", path)
     assert (await call("GET", "/advice"))["data"], "no finding was looked at"
@@ -199,6 +203,8 @@ async def _keep(session: Session) -> None:
     await call("PUT", "/state", await call("GET", "/state"))
     await call("PUT", "/state", {"format": "something else"})
     await call("DELETE", f"/snapshots/{snapshot['id']}")
+    await call("POST", "/prune", {"idle": "7d", "dry_run": True})
+    await call("POST", "/prune", {"idle": "soon"})
     await call("DELETE", "/worlds/fork")
     await call("POST", "/reset")
 
