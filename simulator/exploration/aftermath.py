@@ -83,9 +83,8 @@ def _finish(world: World) -> bool:
     acted = False
     for row in world.control("GET", "/resources")["data"]:
         if row["kind"] in evidence.TYPES and row["status"] in ("processing", "pending"):
-            allowed = world.resource(row["id"])["allowed"]
             for action in ("broadcast", "complete"):
-                if action in allowed:
+                if action in world.resource(row["id"])["allowed"]:  # a send is completed once it is broadcast
                     with suppress(SimulatorError):
                         world.act(action, row["id"])
                         acted = True

@@ -137,6 +137,12 @@ def test_any_command_is_explored_by_the_environment_alone(tmp_path: Path) -> Non
     assert found.findings == {("answer-lost-after-commit", "doubled")}
 
 
+def test_sends_that_nobody_completes_are_completed_before_they_are_judged(tmp_path: Path) -> None:
+    (tmp_path / "pay.py").write_text(SCRIPT.partition("for _ in range(1)")[0])
+    found = explore(tmp_path, "--faults", "answer-lost-after-commit", command=(sys.executable, "-S", "pay.py"))
+    assert found.findings == {("answer-lost-after-commit", "doubled")}, found.said
+
+
 def test_worlds_of_the_kit_are_those_that_are_judged(tmp_path: Path) -> None:
     text = PAYS.format(key='f"{key}-{attempt}"').replace(
         "def test_pay(world):", "def test_pay():\n  with kit() as world:"
