@@ -12,7 +12,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_BUILD_CONSTRAINT := requirements.lock
 INSTALL := PIP_CONSTRAINT=requirements.lock $(BIN)/python -m pip install --quiet
 
-.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges wheel wheel-check hostile trust bench bench-explore smoke lock clean
+.PHONY: help run test quick long check lint format types imports conform contract contracts clients judges browser wheel wheel-check hostile trust bench bench-explore smoke lock clean
 
 help:  ## Show the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 24
@@ -24,12 +24,12 @@ test: $(VENV)/.dev  ## Run all tests with their coverage; PYTEST_ARGS for pytest
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --cov --cov-report=term:skip-covered $(PYTEST_ARGS)
 
 quick: $(VENV)/.dev  ## The tests that take less than a quarter of a second each
-	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not judges and not slow" $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not judges and not browser and not slow" $(PYTEST_ARGS)
 
 long: $(VENV)/.dev  ## The campaigns in their whole length that `make test` runs in a short form; see also hostile
 	LONG=1 $(BIN)/python -m pytest -n 2 -m long $(PYTEST_ARGS)
 
-check: lint types imports judges conform wheel-check smoke test  ## All that CI runs
+check: lint types imports judges browser conform wheel-check smoke test  ## All that CI runs
 
 lint: $(VENV)/.dev  ## Formatting and lint rules
 	$(BIN)/ruff format --check .
@@ -72,6 +72,9 @@ smoke: $(VENV)/.dev  ## One round of `make bench` with tiny sizes: that all of i
 judges: $(VENV)/.judges  ## What judges the contract from outside, linters, a proxy, generated clients, and what judges the judge
 	$(BIN)/python -m pytest -n 2 -rs -m judges tests/judges tests/conformance $(PYTEST_ARGS)
 	@$(BIN)/python -m tests.conformance.mutants --show
+
+browser: $(VENV)/.judges  ## Click through the pages in Chromium; RENEW_PICTURES=1 writes their pictures anew (tests/browser/README.md)
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -rs -m browser tests/browser $(PYTEST_ARGS)
 
 wheel: $(VENV)/.dev  ## Build the wheel and the sdist into dist/
 	rm -rf dist

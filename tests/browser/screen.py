@@ -1,0 +1,73 @@
+"""The dashboard as a person has it before them: one page on one world, and whatever went wrong in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, Request, expect
+
+from tests.remote import Remote
+
+WIDE = {"width": 1400, "height": 900}
+PHONE = {"width": 420, "height": 860}
+Scheme = Literal["light", "dark"]
+
+
+@dataclass
+class Screen:
+    """One page of a context of its own.
+
+    `defects` is what no visit may leave behind: errors of scripts, anything on the console, what the content security
+    policy refused, requests that leave the server.
+    """
+
+    page: Page
+    world: Remote
+    defects: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.set_default_timeout(20_000)
+        expect.set_options(timeout=20_000)
+        context = self.page.context
+        context.on("weberror", lambda error: self.defects.append(f"script: {error.error}"))
+        context.on("console", self._console)
+        context.on("request", self._request)
+        context.on("dialog", lambda dialog: self._unexpected(dialog))
+
+    def _unexpected(self, dialog: Any) -> None:
+        self.defects.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _console(self, message: ConsoleMessage) -> None:
+        if message.type not in ("error", "warning"):
+            return
+        place = urlsplit(message.location.get("url", ""))
+        # The browser itself notes every refusal. What a control call refuses is shown on the page, and is no defect.
+        is_refusal = message.text.startswith("Failed to load resource: the server responded with a status of 4")
+        if is_refusal and not place.path.endswith((".js", ".css", ".html")):
+            return
+        self.defects.append(f"console: {message.text} ({place.path})")
+
+    def _request(self, request: Request) -> None:
+        if not request.url.startswith((self.world.origin + "/", "data:", "blob:")):
+            self.defects.append(f"it asked {request.url}")
+
+    def open(self, route: str = "") -> Page:
+        """Show a route of the dashboard, as `#/requests`, and wait until what it shows has been read."""
+        self.page.goto(f"{self.world.origin}/_simulator/dashboard?world={self.world.world['id']}{route}")
+        self.settled()
+        return self.page
+
+    def settled(self) -> None:
+        """Wait until nothing on the page is being read."""
+        expect(self.page.locator("main")).to_be_visible()
+        expect(self.page.locator("[aria-busy=true]")).to_have_count(0)
+
+    def button(self, name: str, within: Locator | None = None) -> Locator:
+        return (within or self.page.locator("body")).get_by_role("button", name=name, exact=True)
+
+
+def new_screen(context: BrowserContext, world: Remote) -> Screen:
+    return Screen(context.new_page(), world)
