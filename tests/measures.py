@@ -36,7 +36,9 @@ class Measures:
 
 
 def sources() -> list[Path]:
-    return sorted(PACKAGE.rglob("*.py"))
+    """The modules of the package; what lies in its recipes belongs to the projects that take it."""
+    recipes = PACKAGE / "docs" / "recipes"
+    return sorted(path for path in PACKAGE.rglob("*.py") if not path.is_relative_to(recipes))
 
 
 @cache

@@ -13,6 +13,7 @@ from types import ModuleType
 import pytest
 
 from simulator.late import import_late
+from tests.measures import sources
 
 Make = Callable[[str, str], None]
 
@@ -111,7 +112,7 @@ def test_a_thread_waits_until_another_has_run_the_module(package: tuple[str, Mak
 def test_every_module_can_be_run() -> None:
     """What runs late must not break late: here every module of the package runs."""
     root = Path(importlib.import_module("simulator").__file__ or "").parent
-    for path in sorted(root.rglob("*.py")):
+    for path in sources():
         parts = path.relative_to(root.parent).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
         if name != "simulator.__main__":

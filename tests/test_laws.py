@@ -19,10 +19,11 @@ from simulator.resources import ORDER
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.records import Record
+from tests.measures import sources
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "simulator"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+SOURCES = sources()
 
 LONGEST_FILE = 420
 # What every operation may answer without declaring it: the steps of decision H2 before its own business rules.

@@ -41,6 +41,7 @@ from simulator.wire.operation import Call, Operation
 from simulator.wire.records import Kind, Record, create, existing, find, move, new_fields
 from simulator.wire.room import Room
 from simulator.wire.subjects import subjects_of
+from tests.measures import sources
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "simulator"
@@ -177,7 +178,7 @@ def _names(path: Path) -> Iterator[str]:
 def files_naming() -> Mapping[str, set[str]]:
     """Which files of the package name what."""
     found = defaultdict[str, set[str]](set)
-    for path in PACKAGE.rglob("*.py"):
+    for path in sources():
         for name in _names(path):
             found[name].add(path.relative_to(PACKAGE).as_posix())
     return found

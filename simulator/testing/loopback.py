@@ -40,8 +40,12 @@ Answering = Callable[[Request], Awaitable[Answer]]
 
 
 async def _address_of(host: str) -> str:
-    """The address that a name of this machine has; "" (all of them) where it is the name of another one."""
-    found = await asyncio.get_running_loop().getaddrinfo(host, 0, family=socket.AF_INET, type=socket.SOCK_STREAM)
+    """The address that a name of this machine has; "" (all of them) for one of another, or that is known elsewhere."""
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host, 0, family=socket.AF_INET, type=socket.SOCK_STREAM)
+    except socket.gaierror:  # host.docker.internal is known in containers alone
+        return ""
     address = str(found[0][4][0])
     with socket.socket() as trial:
         try:

@@ -36,6 +36,11 @@ _EMBEDDING_IPV4 = (
 )
 """IPv6 ranges in which an IPv4 address hides: mapped, compatible, translated, NAT64, Teredo, 6to4."""
 
+_WAY_OUT = (
+    "between containers, start the simulator with --webhook-urls any (variable SIMULATOR_WEBHOOK_URLS=any), "
+    "or give the world the setting webhook_urls: any"
+)
+
 _METADATA = (ip_address("169.254.169.254"), ip_address("fd00:ec2::254"), ip_address("fe80::a9fe:a9fe"))
 
 
@@ -103,7 +108,7 @@ def check_url(url: str, policy: str) -> str | None:
     if policy == "any":
         return None
     why = _refused(target, policy)
-    return None if why is None else f"{why}; with --webhook-urls any (setting webhook_urls) every address may"
+    return None if why is None else f"{why}; {_WAY_OUT}"
 
 
 def _refused(target: Target, policy: str) -> str | None:

@@ -1,0 +1,111 @@
+"""`rampsim recipe`: files for CI, containers and other languages that come with the package."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from simulator.cli.remote import EXIT_REFUSED, fail
+from simulator.kernel.dataclass import dataclass
+
+_FOLDER = Path(__file__).parents[1] / "docs" / "recipes"
+_NAME = click.argument("name")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """A folder of files, and where each of them goes in a project."""
+
+    name: str
+    about: str
+    folder: Path
+    files: Mapping[str, str]
+    """Paths below the folder, with those below a project."""
+
+    def text(self, file: str) -> str:
+        return (self.folder / file).read_text("utf-8")
+
+
+def recipes() -> dict[str, Recipe]:
+    """All that come with the package, by name.
+
+    `recipes.json` says of each what it is about, and where each of its files goes in a project that takes it. Its folder
+    is that of its name, or the one below `contracts/` that it names; README.md there is what `show` begins with.
+    """
+    from simulator.contract.files import contracts_directory
+
+    found = {}
+    for name, row in json.loads((_FOLDER / "recipes.json").read_bytes()).items():
+        folder = contracts_directory() / row["contracts"] if "contracts" in row else _FOLDER / name
+        found[name] = Recipe(name, row["about"], folder, row["files"])
+    return found
+
+
+def _recipe(name: str) -> Recipe:
+    from difflib import get_close_matches
+
+    known = recipes()
+    if name not in known:
+        near = get_close_matches(name, known, 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        fail([f"there is no recipe {name!r}{meant} (`rampsim recipe list` shows them)"], EXIT_REFUSED)
+    return known[name]
+
+
+@click.group()
+def recipe() -> None:
+    """Files for CI, containers and other languages; needs no running server."""
+
+
+@recipe.command("list")
+def list_recipes() -> None:
+    """List the recipes."""
+    known = recipes()
+    width = max(map(len, known))
+    for one in known.values():
+        click.echo(f"{one.name:{width}}  {one.about}")
+
+
+@recipe.command()
+@_NAME
+def show(name: str) -> None:
+    """Print a recipe: what it is, and its files, each after the path it goes to."""
+    chosen = _recipe(name)
+    click.echo((chosen.folder / "README.md").read_text("utf-8").rstrip())
+    for file, place in chosen.files.items():
+        if file != "README.md":
+            click.echo(f"\n--- {place}\n{chosen.text(file).rstrip()}")
+
+
+@recipe.command()
+@_NAME
+@click.option(
+    "--to", type=click.Path(file_okay=False, path_type=Path), default=Path(), metavar="DIR",
+    help="The project that it goes into; else the working directory.",
+)  # fmt: skip
+@click.option("--force", is_flag=True, help="Replace files that are there and say something else.")
+def write(name: str, to: Path, force: bool) -> None:
+    """Put a recipe's files into a project.
+
+    \b
+    rampsim recipe write github-action
+    rampsim recipe write typescript --to frontend
+    """
+    chosen = _recipe(name)
+    texts = {to / place: chosen.text(file) for file, place in chosen.files.items()}
+    taken = [path for path, text in texts.items() if path.exists() and not _says(path, text)]
+    if taken and not force:
+        lines = [f"{path} is there and says something else" for path in taken]
+        fail([*lines, "nothing was written; replace such files with --force, or choose another place with --to"], 1)
+    for path, text in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+        click.echo(path)
+    click.echo(f"Written. What to do with it: rampsim recipe show {name}")
+
+
+def _says(path: Path, text: str) -> bool:
+    return path.is_file() and path.read_bytes() == text.encode()

@@ -1,0 +1,64 @@
+"""The smallest application that hears of its payments: registers a webhook by its service name, prints what is genuine.
+
+Replace it by yours. It reads RAMP_URL, RAMP_PUBLIC_KEY, RAMP_SECRET_KEY, RAMP_WEBHOOK_KEY and WEBHOOK_URL.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import sys
+import threading
+import time
+import urllib.error
+import urllib.request
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import urlsplit
+
+OLDEST_MS = 300_000
+
+
+def is_genuine(timestamp: str, signature: str, body: bytes) -> bool:
+    if not (timestamp.isascii() and timestamp.isdigit()) or abs(time.time() * 1000 - int(timestamp)) > OLDEST_MS:
+        return False
+    signed = timestamp.encode() + b"." + body
+    expected = hmac.new(os.environ["RAMP_WEBHOOK_KEY"].encode(), signed, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(expected.encode(), signature.encode())
+
+
+class Webhooks(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        genuine = is_genuine(self.headers.get("X-Timestamp", ""), self.headers.get("X-Signature", ""), body)
+        self.send_response(200 if genuine else 401)
+        self.end_headers()
+        if genuine:
+            sys.stdout.write(f"{json.loads(body)['type']}\n")
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+
+def call(path: str, body: dict[str, object], token: str = "") -> dict[str, str]:
+    headers = {"Content-Type": "application/json"} | ({"Authorization": f"Bearer {token}"} if token else {})
+    request = urllib.request.Request(os.environ["RAMP_URL"] + path, json.dumps(body).encode(), headers)
+    try:
+        with urllib.request.urlopen(request) as answer:
+            return json.load(answer)
+    except urllib.error.HTTPError as refusal:
+        sys.exit(f"{path} was refused: {refusal.read().decode()}")
+
+
+def main() -> None:
+    url = os.environ["WEBHOOK_URL"]
+    server = ThreadingHTTPServer(("0.0.0.0", urlsplit(url).port or 80), Webhooks)
+    threading.Thread(target=server.serve_forever, daemon=True).start()  # the registration asks for an answer at once
+    keys = {"public_key": os.environ["RAMP_PUBLIC_KEY"], "secret_key": os.environ["RAMP_SECRET_KEY"]}
+    token = call("/auth/token", keys)["access_token"]
+    call("/webhooks", {"url": url, "events": ["*"]}, token)
+    sys.stdout.write(f"webhooks come to {url}\n")
+    threading.Event().wait()
+
+
+if __name__ == "__main__":
+    main()
