@@ -32,8 +32,8 @@ class Recipe:
 def recipes() -> dict[str, Recipe]:
     """All that come with the package, by name.
 
-    `recipes.json` says of each what it is about, and where each of its files goes in a project that takes it. Its folder
-    is that of its name, or the one below `contracts/` that it names; README.md there is what `show` begins with.
+    `recipes.json` says of each what it is about, and where each of its files goes in a project that takes it. Its
+    folder is that of its name, or the one below `contracts/` that it names, with a README.md.
     """
     from simulator.contract.files import contracts_directory
 
