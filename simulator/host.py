@@ -19,6 +19,7 @@ from simulator.control import access, documents, insight, rows, token_files
 from simulator.control import app as control
 from simulator.courier import transport as transports
 from simulator.courier.courier import wall_clock_ms
+from simulator.docs import serving as docs
 from simulator.durable import opening
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.world import DEFAULT_WORLD
@@ -30,6 +31,7 @@ from simulator.server.bases import BASES
 from simulator.server.hosts import Hosts, is_loopback
 from simulator.server.runtime import Runtime
 from simulator.wire import strict
+from simulator.wire.clauses import DOCS_BASE
 from simulator.wire.errors import ApiError, ControlError
 from simulator.wire.masking import Masker
 
@@ -107,7 +109,13 @@ def application_of(
     """The application around worlds that are there already. `tokens`: one of which control calls must bring along."""
 
     def control_interface() -> Steering:
-        pages = (*serving.CONTRACT_ROWS, *dashboard.DASHBOARD_ROWS, *serving.PAGE_ROWS, *insight.PAGE_ROWS)
+        pages = (
+            *serving.CONTRACT_ROWS,
+            *dashboard.DASHBOARD_ROWS,
+            *serving.PAGE_ROWS,
+            *insight.PAGE_ROWS,
+            *docs.DOCS_ROWS,
+        )
         return control.ControlInterface(runtime, rows.control_rows(pages), hosts=hosts, tokens=tokens)
 
     return Application(
@@ -207,5 +215,6 @@ def banner(simulator: Simulator, origin: str) -> list[str]:
         return [*lines, f"control      {origin}/_simulator", f"dashboard    {origin}/", f"Ready on {origin}"]
     clock = f"{world.clock.mode}, now {format_timestamp(world.now_ms)}, seed {world.seed}"
     lines += [f"control      {origin}/_simulator", f"dashboard    {origin}/"]
-    lines += [f"reference    {origin}/_simulator/reference.html", f"clock        {clock}"]
+    lines += [f"reference    {origin}/_simulator/reference.html", f"docs         {origin}{DOCS_BASE}/"]
+    lines += [f"clock        {clock}"]
     return [*lines, f"Ready on {origin}"]

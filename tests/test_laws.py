@@ -161,13 +161,28 @@ def test_chance_outside_the_seed_is_drawn_only_where_worlds_are_made() -> None:
 def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
     servers = importers("starlette", "sse_starlette", "uvicorn")
     before_a_replica = ("simulator/durable/front.py", "simulator/durable/hop.py")
-    assert outside(servers, "simulator/server", "simulator/control", "simulator/host.py", *before_a_replica) == set()
+    assert (
+        outside(
+            servers,
+            "simulator/server",
+            "simulator/control",
+            "simulator/docs/serving.py",
+            "simulator/host.py",
+            *before_a_replica,
+        )
+        == set()
+    )
 
 
 @pytest.mark.slow
-def test_yaml_is_read_where_scenarios_contracts_and_tokens_are() -> None:
+def test_yaml_is_read_where_scenarios_contracts_tokens_and_contents_are() -> None:
     scenarios = ("simulator/scenario/document.py", "simulator/scenario/loader.py")
-    readers = (*scenarios, "simulator/contract/files.py", "simulator/control/token_files.py")
+    readers = (
+        *scenarios,
+        "simulator/contract/files.py",
+        "simulator/control/token_files.py",
+        "simulator/docs/library.py",
+    )
     assert outside(importers("ruamel", "yaml"), *readers) == set()
 
 

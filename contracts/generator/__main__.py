@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from contracts.generator import coverage_page, releases, scenarios_page, writer
+from contracts.generator import coverage_page, docs_pages, releases, scenarios_page, writer
 from contracts.generator.evidence import collect
 from simulator.contract.changes import readable
 from simulator.contract.files import contracts_directory, read_document
@@ -26,8 +26,8 @@ def main() -> None:
 @main.command()
 @_DIRECTORY
 def write(directory: Path | None) -> None:
-    """Make the files anew."""
-    changed = writer.write(directory or contracts_directory())
+    """Make the files anew, and the pages of the documentation that are made from the code."""
+    changed = writer.write(directory or contracts_directory()) + (docs_pages.write() if directory is None else [])
     click.echo("\n".join(changed) or "nothing has changed")
 
 
@@ -36,6 +36,7 @@ def write(directory: Path | None) -> None:
 def check(directory: Path | None) -> None:
     """Exit with 1 when a file differs from what the code says."""
     lines = writer.differences(directory or contracts_directory(), writer.generate())
+    lines += docs_pages.differences(docs_pages.pages()) if directory is None else []
     click.echo("\n".join(lines) or "up to date")
     raise SystemExit(1 if lines else 0)
 

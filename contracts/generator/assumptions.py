@@ -74,6 +74,58 @@ def page() -> str:
     return "\n".join(lines) + "\n"
 
 
+def docs_page() -> str:
+    """The same for the documentation; there every entry is a list item of its own, to be read on a phone too."""
+    lines = [
+        "# What the simulator assumes",
+        "",
+        "The specification of the service promises much and leaves some points open. Where it is silent, the simulator "
+        "had to choose. Whatever rests on such a choice is marked `x-provenance: assumed` in the contract, and "
+        "`x-basis` names the entry on this page. Do not build on an assumed point without asking the real service; "
+        "each entry says how.",
+        "",
+        f"{len(SWITCHES)} points can be [switched](#what-can-be-switched): a world then assumes the alternative, and "
+        "you see what your code makes of it.",
+    ]
+    for chapter, rows in DECISIONS.items():
+        lines += ["", f"## {chapter}"]
+        for row in rows:
+            lines += _entry(row, row.point[:1].upper() + row.point[1:], row.why)
+    for package, title, why in _CHAPTERS:
+        lines += ["", f"## {title}", "", why]
+        for entry in _of(package):
+            lines += _entry(entry, "", "")
+    return "\n".join([*lines, *_switched()]) + "\n"
+
+
+def _entry(entry: Assumption, point: str, why: str) -> list[str]:
+    name = f'<a id="{entry.id}"></a>**{entry.id}**'
+    lines = ["", f"{name} {point}." if point else name, "", _sentence(entry.text), ""]
+    if why:
+        lines.append(f"- *Why it had to be decided*: {why}")
+    lines += [f"- *Rests on it*: {_sentence(entry.rests_on)}", f"- *Find out*: {entry.find_out}"]
+    if entry.id in SWITCHES:
+        names = ", ".join(f"`{name}`" for name in SWITCHES[entry.id].alternatives)
+        lines.append(f"- *Can be [switched](#what-can-be-switched)* to {names}.")
+    return lines
+
+
+def _switched() -> list[str]:
+    lines = [
+        "",
+        "## What can be switched",
+        "",
+        '`rampsim serve --assume H14=lapses_after_1h` has every world assume an alternative; `"settings": '
+        '{"assumptions": {"H14": "lapses_after_1h"}}` when a world is made, only that one. `rampsim assumptions` shows '
+        "this list, and `rampsim explore --assumptions -- pytest` runs your tests under one alternative at a time.",
+    ]
+    for switch in SWITCHES.values():
+        lines += ["", f"### {switch.id} as an alternative", "", f"Usually: {_sentence(switch.assumed)}", ""]
+        lines += [f"- `{name}`: {_sentence(changes)}" for name, changes in switch.alternatives.items()]
+        lines += [f"- *Ask the service*: {switch.question}", f"- *Find out in the sandbox*: {_sentence(switch.call)}"]
+    return lines
+
+
 def _table(title: str, rows: Iterable[tuple[Assumption, str, str]]) -> list[str]:
     lines = ["", f"## {title}", "", "| id | assumed | rests on it | why | how to find out |", "| - | - | - | - | - |"]
     for entry, text, why in rows:

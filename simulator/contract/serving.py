@@ -3,47 +3,35 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from functools import cache
 
-from simulator.address import DEFAULT_URL
 from simulator.contract.files import STRICT, contract_document, contract_file
 from simulator.contract.own import own_page
 from simulator.control.operation import ControlCall, ControlOperation, Raw, any_text
-from simulator.control.pages import HTML, HtmlPage, apart, page_rows
+from simulator.control.pages import HTML, HtmlPage, apart, here, page_rows
 from simulator.wire.json import JsonObject, loads
 
 YAML = "application/yaml; charset=utf-8"
 
 
-_PLAIN_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*", re.ASCII)
-
-
-def _here(call: ControlCall, document: bytes) -> bytes:
-    """A document with the address it is served from in place of the usual one."""
-    if _PLAIN_ORIGIN.fullmatch(call.origin) is None:
-        return document
-    return document.replace(DEFAULT_URL.encode(), call.origin.encode())
-
-
 async def openapi_yaml(call: ControlCall) -> Raw[str]:
     """The contract of the simulated interface, with the address and the keys of this server."""
-    return Raw(_here(call, contract_file("openapi.yaml")))
+    return Raw(here(call, contract_file("openapi.yaml")))
 
 
 async def openapi_strict_yaml(call: ControlCall) -> Raw[str]:
     """The same contract with everything narrowed that is known, for fuzzers and judges."""
-    return Raw(_here(call, contract_file(STRICT)))
+    return Raw(here(call, contract_file(STRICT)))
 
 
 async def openapi_specified_yaml(call: ControlCall) -> Raw[str]:
     """The same contract without anything that is assumed: what the service has promised."""
-    return Raw(_here(call, contract_file("openapi.specified.yaml")))
+    return Raw(here(call, contract_file("openapi.specified.yaml")))
 
 
 async def openapi_json(call: ControlCall) -> Raw[JsonObject]:
     """The contract of the simulated interface as JSON, with the address and the keys of this server."""
-    return Raw(_here(call, contract_file("openapi.json")))
+    return Raw(here(call, contract_file("openapi.json")))
 
 
 async def webhook_vectors(call: ControlCall) -> Raw[JsonObject]:
@@ -53,7 +41,7 @@ async def webhook_vectors(call: ControlCall) -> Raw[JsonObject]:
 
 async def control_yaml(call: ControlCall) -> Raw[str]:
     """The contract of the control interface: this document."""
-    return Raw(_here(call, contract_file("control.yaml")))
+    return Raw(here(call, contract_file("control.yaml")))
 
 
 async def reference_page(call: ControlCall) -> Raw[str]:
@@ -63,7 +51,7 @@ async def reference_page(call: ControlCall) -> Raw[str]:
     """
     world = call.world_called(call.query.get("world") or call.world_id)
     page = await asyncio.to_thread(_page)  # the first time it takes a while, and other calls go on
-    return Raw(own_page(_here(call, page.html), world))
+    return Raw(own_page(here(call, page.html), world))
 
 
 @cache

@@ -9,12 +9,21 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+from simulator.address import DEFAULT_URL
 from simulator.control.operation import ControlCall, ControlOperation, Raw
 from simulator.kernel.dataclass import dataclass
 
 HTML = "text/html; charset=utf-8"
+_PLAIN_ORIGIN = re.compile(r"https?://[A-Za-z0-9.:\[\]-]+(/[A-Za-z0-9._~-]+)*", re.ASCII)
 _STYLE = re.compile(r"<style>\n?(.*?)</style>", re.DOTALL)
 _SCRIPT = re.compile(r"<script>\n?(.*?)</script>", re.DOTALL)
+
+
+def here(call: ControlCall, document: bytes) -> bytes:
+    """A document with the address it is served from in place of the usual one."""
+    if _PLAIN_ORIGIN.fullmatch(call.origin) is None:
+        return document
+    return document.replace(DEFAULT_URL.encode(), call.origin.encode())
 
 
 @dataclass(frozen=True)

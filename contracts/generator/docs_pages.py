@@ -1,0 +1,37 @@
+"""The pages of `simulator/docs/reference/` that are made from the code."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import simulator
+from contracts.generator import assumptions
+
+DIRECTORY = Path(simulator.__file__).parent / "docs"
+
+MADE = "<!-- Made from the code by `python -m contracts.generator write`; do not edit. -->\n\n"
+
+
+def pages() -> Mapping[str, bytes]:
+    """Every such page by its path below `simulator/docs/`."""
+    made = {"reference/assumptions": assumptions.docs_page()}
+    return {f"{path}.md": (MADE + text).encode() for path, text in made.items()}
+
+
+def differences(wanted: Mapping[str, bytes]) -> list[str]:
+    """The pages that are missing or differ, one line each."""
+    return [
+        f"differs: {name}"
+        for name, text in wanted.items()
+        if not (DIRECTORY / name).is_file() or (DIRECTORY / name).read_bytes() != text
+    ]
+
+
+def write() -> list[str]:
+    """Bring the pages up to date; returns those that were not."""
+    wanted = pages()
+    changed = differences(wanted)
+    for name, text in wanted.items():
+        (DIRECTORY / name).write_bytes(text)
+    return changed

@@ -1,0 +1,52 @@
+"""A page in its frame: navigation, what is on the page, the pages before and after it."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import jinja2
+from markupsafe import Markup
+
+from simulator.docs import library, markdown
+from simulator.docs.library import INDEX, Page
+
+
+@cache
+def whole(path: str) -> bytes:
+    """The page of a path as HTML; KeyError when there is none."""
+    page = library.pages_by_path()[path]
+    rendered = markdown.render(page)
+    order = list(library.all_pages())
+    place = [one.path for one in order].index(path)
+    return (
+        _template()
+        .render(
+            page=page,
+            title=rendered.title,
+            body=Markup(rendered.html),
+            headings=[one for one in rendered.headings if one.level <= 3],
+            sections=library.sections(),
+            before=order[place - 1] if place else None,
+            after=order[place + 1] if place + 1 < len(order) else None,
+            root="../" if "/" in path else "./",
+            link=_link,
+        )
+        .encode()
+    )
+
+
+@cache
+def _template() -> jinja2.Template:
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("simulator.docs", "page"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    return environment.get_template("page.html.j2")
+
+
+def _link(page: Page) -> str:
+    """Where a page is, below the root of the pages."""
+    return "" if page.path == INDEX else page.path

@@ -1,0 +1,171 @@
+"""A page from Markdown to HTML: anchors as code hosts make them, links as the server has them."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from simulator.docs.library import Page
+from simulator.kernel.dataclass import dataclass
+from simulator.wire.clauses import slug
+
+CONTRACT_FILES = frozenset(
+    {
+        *("openapi.yaml", "openapi.json", "openapi.strict.yaml", "openapi.specified.yaml"),
+        *("control.yaml", "webhook-vectors.json"),
+    }
+)
+"""The files of `contracts/` that a server has below `/_simulator/`."""
+
+_CONTRACTS = "../../contracts/"
+_ANCHOR = re.compile(r'<a id="([^"]+)">')
+_COMMENT = re.compile(r"<!--.*?-->\n?", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Heading:
+    """A heading below the title: 2 for `##`, and so on."""
+
+    level: int
+    anchor: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Passage:
+    """What stands below one heading or anchor, as plain text; the first of a page has no anchor."""
+
+    anchor: str
+    heading: str
+    text: str
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """A page as HTML, and what it is made of."""
+
+    title: str
+    html: str
+    headings: tuple[Heading, ...]
+    passages: tuple[Passage, ...]
+    anchors: frozenset[str]
+    links: tuple[str, ...]
+    """As the source has them."""
+
+
+def render(page: Page) -> Rendered:
+    """A page of ours; what it says in HTML is passed on, so this is for nothing that anybody sends."""
+    tokens = _parser().parse(_COMMENT.sub("", page.source))
+    links = tuple(_relinked(page, tokens))
+    headings = _headed(tokens)
+    passages = tuple(_passages(tokens))
+    return Rendered(
+        title=headings[0].title,
+        html=_parser().renderer.render(tokens, _parser().options, {}),
+        headings=tuple(headings[1:]),
+        passages=passages,
+        anchors=frozenset([*(one.anchor for one in headings), *_explicit(tokens)]),
+        links=links,
+    )
+
+
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
+    parser.add_render_rule("table_open", lambda self, *_: '<div class="wide" tabindex="0"><table>\n')
+    parser.add_render_rule("table_close", lambda self, *_: "</table></div>\n")
+    parser.add_render_rule("heading_close", _heading_close)
+    return parser
+
+
+def _heading_close(self: object, tokens: Sequence[Token], index: int, *_: object) -> str:
+    """The end of a heading, with a link to itself."""
+    tag, anchor = tokens[index].tag, tokens[index - 2].attrs.get("id")
+    if tag == "h1":
+        return f"</{tag}>\n"
+    return f' <a class="here" href="#{anchor}" aria-label="Link to this heading">#</a></{tag}>\n'
+
+
+def _headed(tokens: Sequence[Token]) -> list[Heading]:
+    """The headings, the title first; each gets its anchor."""
+    seen: Counter[str] = Counter()
+    found = []
+    for token, inline in pairwise(tokens):
+        if token.type == "heading_open":
+            title = _text(inline)
+            anchor = slug(title)
+            count = seen[anchor]
+            seen[anchor] += 1
+            token.attrSet("id", f"{anchor}-{count}" if count else anchor)
+            found.append(Heading(int(token.tag[1:]), str(token.attrs["id"]), title))
+    if not found or found[0].level != 1:
+        raise ValueError("a page begins with its title: `# Title`")
+    return found
+
+
+def _text(inline: Token) -> str:
+    """What a reader sees of a line."""
+    parts = (
+        " " if child.type in ("softbreak", "hardbreak") else child.content
+        for child in inline.children or ()
+        if child.type in ("text", "code_inline", "softbreak", "hardbreak")
+    )
+    return "".join(parts)
+
+
+def _explicit(tokens: Sequence[Token]) -> Iterator[str]:
+    """The anchors that the source itself sets: `<a id="H14"></a>`."""
+    for token in tokens:
+        for part in [token, *(token.children or ())]:
+            if part.type in ("html_inline", "html_block"):
+                yield from _ANCHOR.findall(part.content)
+
+
+def _passages(tokens: Sequence[Token]) -> Iterator[Passage]:
+    """The text of a page in pieces, each below the heading or the anchor that leads to it."""
+    anchor = heading = ""
+    lines: list[str] = []
+    for place, token in enumerate(tokens):
+        begins = None
+        if token.type == "heading_open":
+            begins = (str(token.attrs["id"]) if token.tag != "h1" else "", _text(tokens[place + 1]))
+        elif token.type == "inline" and (found := list(_explicit([token]))):
+            begins = found[0], found[0]
+        if begins is not None:
+            if lines:
+                yield Passage(anchor, heading, "\n".join(lines))
+            (anchor, heading), lines = begins, []
+        if token.type == "inline" and tokens[place - 1].type != "heading_open":
+            lines.append(_text(token))
+        elif token.type in ("fence", "code_block"):
+            lines.append(token.content)
+    yield Passage(anchor, heading, "\n".join(lines))
+
+
+def _relinked(page: Page, tokens: Sequence[Token]) -> Iterator[str]:
+    """Every link of a page as its source has it; in the tokens it becomes what the server has."""
+    for token in tokens:
+        for child in token.children or ():
+            if child.type == "link_open":
+                given = str(child.attrs["href"])
+                yield given
+                child.attrSet("href", served(page.path, given))
+
+
+def served(path: str, link: str) -> str:
+    """What a link of the source is on the server: the page without `.md`, a file of the contract where it is served."""
+    target, hash_, anchor = link.partition("#")
+    if not target or "://" in target or target.startswith("mailto:"):
+        return link
+    below = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
+    if below.startswith(_CONTRACTS):
+        ups = "../" * (path.count("/") + 1)
+        return f"{ups}{below.removeprefix(_CONTRACTS)}"
+    if target.endswith("index.md"):
+        target = target.removesuffix("index.md") or "./"
+    return target.removesuffix(".md") + hash_ + anchor

@@ -1,0 +1,58 @@
+"""Search over the pages: SQLite's own full-text index, made in memory at the first search."""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from functools import cache
+
+from typing_extensions import TypedDict
+
+from simulator.docs.library import all_pages
+from simulator.docs.markdown import render
+
+MOST = 12
+_WORD = re.compile(r"\w+")
+
+
+class Hit(TypedDict):
+    """One place: `path` as in `reference/rules#quotes-expiry`, the page's title, the heading, the words around."""
+
+    path: str
+    title: str
+    heading: str
+    text: str
+
+
+@cache
+def _index() -> sqlite3.Connection:
+    index = sqlite3.connect(":memory:", check_same_thread=False)
+    index.execute(
+        "CREATE VIRTUAL TABLE passages USING fts5(path UNINDEXED, title, heading, text, tokenize='porter unicode61')"
+    )
+    for page in all_pages():
+        rendered = render(page)
+        for one in rendered.passages:
+            path = f"{page.path}#{one.anchor}" if one.anchor else page.path
+            index.execute(
+                "INSERT INTO passages VALUES (?, ?, ?, ?)",
+                (path, rendered.title, one.heading, " ".join(one.text.split())),
+            )
+    return index
+
+
+def search(words: str, most: int = MOST) -> list[Hit]:
+    """The places that have all of these words, or their beginnings, best first; where none has all, any of them."""
+    asked = [f'"{word}"*' for word in _WORD.findall(words)]
+    if not asked:
+        return []
+    return _found(" AND ".join(asked), most) or _found(" OR ".join(asked), most)
+
+
+def _found(query: str, most: int) -> list[Hit]:
+    rows = _index().execute(
+        "SELECT path, title, heading, snippet(passages, 3, '', '', '…', 24) FROM passages WHERE passages MATCH ? "
+        "ORDER BY bm25(passages, 0, 6, 10, 1), rowid LIMIT ?",
+        (query, most),
+    )
+    return [{"path": path, "title": title, "heading": heading, "text": text} for path, title, heading, text in rows]

@@ -1,0 +1,107 @@
+"""The pages as a running server has them. They hold nothing of a world, so they are open to everybody."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+from starlette.responses import RedirectResponse, Response
+
+from simulator.control.operation import ControlCall, ControlOperation, Handler, Query, Raw, any_text
+from simulator.control.pages import HTML, here
+from simulator.docs import layout, library, search
+from simulator.wire.errors import ApiError
+from simulator.wire.json import JsonObject, dumps
+
+_PATH = "/docs"
+_ASSETS = Path(__file__).parent / "page"
+_RECIPES = Path(__file__).parent / "recipes"
+_QUERY: Query = {"q": any_text("Words, or their beginnings.")}
+_TEXT = "text/plain; charset=utf-8"
+_DEPTHS = (1, 2, 3)
+"""How deep below its recipe a file may lie."""
+
+
+async def home(call: ControlCall) -> Response:
+    """The index has a slash at its end, so that the links of the pages are relative to one place."""
+    return RedirectResponse("docs/")
+
+
+async def index(call: ControlCall) -> Raw[str]:
+    return await _page(call, library.INDEX)
+
+
+async def page(call: ControlCall) -> Raw[str] | Response:
+    """A page, or with `.md` at its end its source."""
+    path = f"{call.path['section']}/{call.path['page']}"
+    if path.endswith(".md"):
+        found = library.pages_by_path().get(path.removesuffix(".md"))
+        if found is not None:
+            return Response(here(call, found.source.encode()), media_type="text/markdown; charset=utf-8")
+    return await _page(call, path)
+
+
+async def recipe(call: ControlCall) -> Response:
+    """A file of a recipe, as it is."""
+    file = _RECIPES.joinpath(*call.path.values()).resolve()
+    if not file.is_relative_to(_RECIPES) or not file.is_file():
+        raise _nothing("/".join(("recipes", *call.path.values())))
+    return Response(file.read_bytes(), media_type=_TEXT)
+
+
+async def found(call: ControlCall) -> Raw[JsonObject]:
+    """The places of the documentation that have the words of `q`, best first."""
+    hits = await asyncio.to_thread(search.search, call.query.get("q", ""))
+    return Raw(dumps({"data": hits}))
+
+
+async def style(call: ControlCall) -> Raw[str]:
+    return Raw((_ASSETS / "docs.css").read_bytes())
+
+
+async def script(call: ControlCall) -> Raw[str]:
+    return Raw((_ASSETS / "docs.js").read_bytes())
+
+
+async def _page(call: ControlCall, path: str) -> Raw[str]:
+    if path not in library.pages_by_path():
+        raise _nothing(path)
+    return Raw(here(call, await asyncio.to_thread(layout.whole, path)))
+
+
+def _nothing(path: str) -> ApiError:
+    return ApiError(
+        "not_found", f"There is no page {path!r} in the documentation; /_simulator{_PATH}/ has all of them."
+    )
+
+
+def _row(
+    path: str, name: str, summary: str, handler: Handler, kind: str = HTML, query: Query | None = None
+) -> ControlOperation:
+    return ControlOperation(
+        "GET",
+        f"{_PATH}{path}",
+        name,
+        "Contract",
+        summary,
+        handler,
+        open=True,
+        query=query or {},
+        media_type=kind,
+        shows_keys=True,
+    )
+
+
+DOCS_ROWS: tuple[ControlOperation, ...] = (
+    _row("", "docs", "The documentation", home),
+    _row("/", "docs_index", "The documentation", index),
+    _row("/search", "docs_search", "Search in the documentation", found, "application/json", _QUERY),
+    _row("/docs.css", "docs_style", "The style of a page", style, "text/css; charset=utf-8"),
+    _row("/docs.js", "docs_script", "The script of a page", script, "text/javascript; charset=utf-8"),
+    _row("/{section}/{page}", "docs_page", "A page of the documentation", page),
+    *(
+        _row(f"/recipes/{{name}}/{below}", f"docs_recipe_{depth}", "A file of a recipe", recipe, _TEXT)
+        for depth, below in ((depth, "/".join(f"{{part{number}}}" for number in range(depth))) for depth in _DEPTHS)
+    ),
+)
+"""The pages show keys of the world `default`, which everybody knows, and no others."""

@@ -1,0 +1,159 @@
+"""The documentation: every page is found, served, and leads where it says."""
+
+from __future__ import annotations
+
+import asyncio
+import posixpath
+import re
+from functools import cache
+
+import httpx
+import pytest
+
+from simulator.config import Config
+from simulator.docs.library import DIRECTORY, INDEX, all_pages, pages_by_path, sections
+from simulator.docs.markdown import CONTRACT_FILES, Rendered, render, served
+from simulator.docs.search import search
+from simulator.host import create_app
+from simulator.server.app import Application
+
+PATHS = sorted(pages_by_path())
+_SERVED = re.compile(r"https?://127\.0\.0\.1:8642(/[^\s`)\"'>]*)")
+
+
+@cache
+def rendered(path: str) -> Rendered:
+    return render(pages_by_path()[path])
+
+
+@pytest.fixture(scope="module")
+def application() -> Application:
+    return create_app(Config(clock="manual"))
+
+
+def asked(application: Application, path: str, origin: str = "http://127.0.0.1:9999") -> httpx.Response:
+    """One request below `/_simulator/docs`, straight into the application."""
+
+    async def ask() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(application), base_url=origin) as client:
+            return await client.get(f"/_simulator/docs{path}")
+
+    return asyncio.run(ask())
+
+
+def test_every_source_is_in_the_table_of_contents_and_the_other_way_round() -> None:
+    kinds = [section.name for section in sections()]
+    assert kinds == ["tutorial", "how-to", "reference", "explanation"]
+    sources = {
+        path.relative_to(DIRECTORY).with_suffix("").as_posix()
+        for kind in kinds
+        for path in (DIRECTORY / kind).glob("*.md")
+    }
+    assert {*sources, INDEX} == set(PATHS)
+
+
+def test_every_page_says_in_one_sentence_what_it_is_for() -> None:
+    for page in all_pages():
+        assert page.says.endswith("."), page.path
+        assert 10 < len(page.says) <= 160, page.path
+    titles = [page.title for page in all_pages()]
+    assert len(set(titles)) == len(titles)
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_link_of_a_page_leads_somewhere(path: str) -> None:
+    for link in rendered(path).links:
+        if re.match("[a-z]+:", link):
+            continue
+        target, _, anchor = link.partition("#")
+        below = posixpath.normpath(posixpath.join(posixpath.dirname(path), target)) if target else f"{path}.md"
+        if below.startswith("recipes/"):
+            assert (DIRECTORY / below).is_file(), link
+        elif below.startswith("../../contracts/"):
+            assert below.removeprefix("../../contracts/") in CONTRACT_FILES, f"{link} is not served"
+        else:
+            assert below.removesuffix(".md") in PATHS, link
+            assert not anchor or anchor in rendered(below.removesuffix(".md")).anchors, link
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_page_is_served_with_the_address_of_its_server_and_no_inline_code(
+    application: Application, path: str
+) -> None:
+    answer = asked(application, f"/{'' if path == INDEX else path}")
+    assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
+    assert "default-src 'none'; script-src 'self'; style-src 'self'" in answer.headers["content-security-policy"]
+    assert "127.0.0.1:8642" not in answer.text
+    assert re.search(r"<(?:script(?! src)|style)|\son\w+=|javascript:", answer.text) is None
+    assert f"<title>{rendered(path).title.replace('&', '&amp;')}" in answer.text
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_every_address_of_the_server_that_a_page_names_is_there(application: Application, path: str) -> None:
+    for url in _SERVED.findall(rendered(path).html):
+        if url.startswith("/_simulator/docs"):
+            assert asked(application, url.removeprefix("/_simulator/docs")).status_code in (200, 307), url
+
+
+def test_a_page_is_also_there_as_its_source(application: Application) -> None:
+    answer = asked(application, "/explanation/fixed-and-chosen.md")
+    assert answer.headers["content-type"] == "text/markdown; charset=utf-8"
+    assert answer.text == pages_by_path()["explanation/fixed-and-chosen"].source
+
+
+def test_the_index_has_a_slash_at_its_end(application: Application) -> None:
+    answer = asked(application, "")
+    assert (answer.status_code, answer.headers["location"]) == (307, "docs/")
+
+
+@pytest.mark.parametrize("path", ["/none/none", "/reference/none", "/reference/none.md", "/recipes/..%2f/serving.py"])
+def test_what_is_no_page_is_refused_in_words(application: Application, path: str) -> None:
+    answer = asked(application, path)
+    assert answer.status_code == 404
+    assert "/_simulator/docs/ has all of them" in answer.json()["error"]["message"] or "no path" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("given", "on_the_server"),
+    [
+        ("rates.md", "rates"),
+        ("../reference/rules.md#quotes-expiry", "../reference/rules#quotes-expiry"),
+        ("#below", "#below"),
+        ("../index.md", "../"),
+        ("../../../contracts/openapi.yaml", "../../openapi.yaml"),
+        ("https://example.test/x.md", "https://example.test/x.md"),
+    ],
+)
+def test_links_of_the_source_become_those_of_the_server(given: str, on_the_server: str) -> None:
+    assert served("how-to/expire-a-quote", given) == on_the_server
+
+
+def test_headings_have_the_anchors_that_code_hosts_give_them() -> None:
+    assert {"by-hand", "in-a-test"} <= rendered("how-to/expire-a-quote").anchors
+
+
+def test_a_search_finds_the_page_whose_title_has_the_words() -> None:
+    assert search("fixed chosen")[0]["path"] == "explanation/fixed-and-chosen"
+    assert search("first onr")[0]["path"] == "tutorial/first-onramp"
+
+
+def test_a_search_finds_a_decision_by_its_name() -> None:
+    assert "reference/assumptions#H14" in [hit["path"] for hit in search("H14 idempotency")]
+
+
+@pytest.mark.parametrize("words", ["", " ", '"', "a AND", "NEAR(", "*", "x" * 5000, "q:1 -z ^", "\x00"])
+def test_no_words_break_a_search(words: str) -> None:
+    assert isinstance(search(words), list)
+
+
+def test_every_place_that_a_search_finds_is_there() -> None:
+    for hit in search("quote", most=1000):
+        path, _, anchor = hit["path"].partition("#")
+        assert not anchor or anchor in rendered(path).anchors
+
+
+def test_a_search_answers_over_http(application: Application) -> None:
+    answer = asked(application, "/search?q=payer+pays")
+    assert answer.json()["data"]
+    assert set(answer.json()["data"][0]) == {"path", "title", "heading", "text"}
+    assert asked(application, "/search?p=x").status_code == 400
