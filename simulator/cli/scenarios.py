@@ -16,7 +16,7 @@ import click
 from simulator.cli.remote import EXIT_REFUSED, EXIT_UNREACHABLE, EXIT_USAGE, fail
 
 if TYPE_CHECKING:
-    from simulator.scenario.files import ScenarioFile
+    from simulator.scenario.files import FileProblem, ScenarioFile
     from simulator.scenario.results import RunResult
 
 
@@ -30,8 +30,13 @@ def scenario() -> None:
 
 @scenario.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-def validate(files: tuple[Path, ...]) -> None:
-    """Check scenario files; every problem is printed as FILE:LINE:COLUMN: what is wrong."""
+@click.option("--strict", is_flag=True, help="Exit with 1 for warnings, too.")
+def validate(files: tuple[Path, ...], strict: bool) -> None:
+    """Check scenario files; what is found is printed as FILE:LINE:COLUMN: what is wrong.
+
+    A warning says what the file may mean but probably does not: a field that nothing has, a rule that never fires. With
+    --strict it counts as a problem, as in CI.
+    """
     from simulator.assembly import Simulator
     from simulator.scenario.files import Library
     from simulator.scenario.loader import Loader, ScenarioError
@@ -39,23 +44,28 @@ def validate(files: tuple[Path, ...]) -> None:
 
     loader = Loader(Simulator(library=Library()).actions)
     known = _names_in([*sorted(shipped_directory().glob("*.yaml")), *files])
-    count = 0
+    problems = warned = 0
     for path in files:
+        errors: list[FileProblem] = []
+        warnings: tuple[FileProblem, ...] = ()
         try:
-            for warning in loader.load_file(path, known).warnings:
-                where = f"{path}:{warning['line']}:{warning['column']}"
-                click.echo(f"{where}: warning: {warning['path']}: {warning['message']}")
+            warnings = loader.load_file(path, known).warnings
         except OSError as error:
-            count += 1
+            problems += 1
             click.echo(f"{path}:1:1: cannot be read: {error.strerror or error}")
         except ScenarioError as error:
-            count += len(error.errors)
-            for problem in error.errors:
-                where = f"{problem['path']}: " if problem["path"] else ""
-                click.echo(f"{path}:{problem['line']}:{problem['column']}: {where}{problem['message']}")
-    if count:
+            errors, warnings = error.errors, error.warnings
+        found = [*((one, "") for one in errors), *((one, "" if strict else "warning: ") for one in warnings)]
+        for one, word in sorted(found, key=lambda pair: (pair[0]["line"], pair[0]["column"])):
+            where = f"{one['path']}: " if one["path"] else ""
+            click.echo(f"{path}:{one['line']}:{one['column']}: {word}{where}{one['message']}")
+        problems, warned = problems + len(errors), warned + len(warnings)
+    if problems or (strict and warned):
+        count = problems + warned * strict
         fail([f"{count} {'problem' if count == 1 else 'problems'} found"], EXIT_REFUSED)
-    click.echo("1 file is valid" if len(files) == 1 else f"{len(files)} files are valid")
+    valid = "1 file is valid" if len(files) == 1 else f"{len(files)} files are valid"
+    hint = f"; {warned} {'warning' if warned == 1 else 'warnings'} (--strict counts them as problems)" if warned else ""
+    click.echo(valid + hint)
 
 
 def _names_in(paths: Iterable[Path]) -> list[str]:

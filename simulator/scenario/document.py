@@ -114,10 +114,10 @@ class Document:
         """Something is wrong at a path."""
         self.add(Problem(dotted(path), *self.place(path, key=key), message))
 
-    def warn(self, path: Path, message: str) -> None:
+    def warn(self, path: Path, message: str, *, key: bool = False) -> None:
         """Something is possible, but probably not meant."""
         if len(self.warnings) < MAX_REPORTED:
-            self.warnings[Problem(dotted(path), *self.place(path), message)] = None
+            self.warnings[Problem(dotted(path), *self.place(path, key=key), message)] = None
 
     def report_missing(self, within: Path, path: Path, lacks: tuple[str, ...], message: str) -> None:
         """One of these names is missing in a mapping."""

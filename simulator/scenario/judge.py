@@ -13,27 +13,28 @@ from difflib import get_close_matches
 from pydantic import ValidationError
 
 from simulator.address import CONTROL_BASE
+from simulator.scenario import deadends, drives, sights
 from simulator.scenario.document import Document, Path, shortened
 from simulator.scenario.drive import METHODS, UNNAMED_STEPS, has_receiver, is_named
 from simulator.scenario.filling import PLACEHOLDER
-from simulator.scenario.objects import fields_of, is_path_glob, kinds, kinds_of, methods_at, operations, paths
+from simulator.scenario.objects import is_path_glob, kinds, kinds_of, methods_at, operations, paths
 from simulator.scenario.parameters import names_of, wrongs
 from simulator.scenario.parts import Tests
 from simulator.scenario.pattern import compiled
-from simulator.scenario.schema import Fault
+from simulator.scenario.schema import Deliver, Fault
 from simulator.scenario.script import CREATED, REQUEST, WORLD_ACTIONS
+from simulator.scenario.wheres import WhereJudge
 from simulator.wire.actions import ActionTable
 from simulator.wire.errors import CATALOGUE
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.faults import EFFECTS, InterfaceFault, Service, WebhookFault, wrongs_of_fault
+from simulator.wire.operation import Operation
 
 _STEP_FIELDS = ("after", "action", "scenario", "target", "environment")
 _TIMELINE_FIELDS = ("at", "action", "target", "environment")
 _DRIVE_FIELDS = ("action", "target", "environment")
 _MEANT = {"at": "after", "after": "at"}
 """What is written for what: steps of rules count from the step before, those of a timeline from its beginning."""
-_BESIDE_OBJECT = ("request", "body", "beneficiary", "quote")
-"""What a rule can look at besides the fields of the object."""
 _BASES = ("/v1", "/production/v1")
 
 
@@ -86,11 +87,16 @@ class ScenarioJudge:
         self._actions = actions
         self._events = events
         self._scenarios = scenarios
+        self._wheres = WhereJudge(document, self._hint)
+        self._calls: dict[str, Operation] = {}
+        """What the named steps of the drive call, as far as it is known."""
 
     def judge(self) -> None:
         root: dict[str, object] = self._document.value
-        for path, rule in _items(root, "rules"):
+        rules = list(_items(root, "rules"))
+        for path, rule in rules:
             self._rule(path, rule)
+        deadends.warn_of_dead_rules(self._document, rules)
         for path, step in _items(root, "timeline"):
             self._action(path, step, _TIMELINE_FIELDS, kinds=(), groups=frozenset())
             self._target_given(path, step)
@@ -122,11 +128,13 @@ class ScenarioJudge:
                 self._document.report(place, f"unknown event `{event}`{hint}")
         self._answer(path, rule, is_request=REQUEST in listed)
         groups = self._where((*path, "where"), rule.get("where"))
-        self._fields((*path, "where"), rule.get("where"), listed)
+        self._wheres.of_rule((*path, "where"), rule.get("where"), listed)
         self._glob((*path, "where", "path"), rule.get("where"))
         kinds = self._kinds_of(listed, rule.get("where"))
-        for place, step in _items(rule, "do"):
-            self._step((*path, *place), step, kinds, groups)
+        steps = [((*path, *place), step) for place, step in _items(rule, "do")]
+        for at, step in steps:
+            self._step(at, step, kinds, groups)
+        deadends.warn_of_dead_steps(self._document, self._actions, listed, kinds, steps)
 
     def _answer(self, path: Path, rule: dict[str, object], *, is_request: bool) -> None:
         answer = rule.get("answer")
@@ -159,32 +167,6 @@ class ScenarioJudge:
                     groups |= compiled(pattern).groups
         return frozenset(groups)
 
-    def _fields(self, path: Path, where: object, events: list[object]) -> None:
-        """Whether the objects of these events have the fields that are asked for, and may have the values."""
-        if not isinstance(where, dict) or not all(isinstance(event, str) and event in EVENT_TYPES for event in events):
-            return
-        known: dict[str, frozenset[str] | None] = {}
-        for event in events:
-            for name, words in fields_of(event).items():
-                before = known.get(name, frozenset())
-                known[name] = None if words is None or before is None else before | words
-        for name, wanted in where.items():
-            head = name.partition(".")[0]
-            if head in _BESIDE_OBJECT:
-                continue
-            if head not in known:
-                meant = self._hint(head, [*known, *_BESIDE_OBJECT])
-                of = f" of {events[0]}" if len(events) == 1 else ""
-                self._document.report((*path, name), f"unknown field `{shortened(head)}`{of}{meant}", key=True)
-                continue
-            words = known[head] if head == name else None
-            if words is None:
-                continue
-            for value in wanted if isinstance(wanted, list) else [wanted]:
-                if isinstance(value, str) and value not in words and "${" not in value:
-                    message = f"`{name}` is never `{shortened(value)}`{self._hint(value, sorted(words))}"
-                    self._document.warn((*path, name), message)
-
     def _glob(self, path: Path, holder: object) -> None:
         """Whether a glob can fit a path below the base."""
         glob = holder.get("path") if isinstance(holder, dict) else None
@@ -216,7 +198,7 @@ class ScenarioJudge:
         kinds: list[str] = []
         for event in events:
             row = EVENT_TYPES.get(event) if isinstance(event, str) else None
-            told_of = () if row is None else kinds_of(row.object)
+            told_of = sights.made_silently() if event == CREATED else () if row is None else kinds_of(row.object)
             if not told_of:
                 return ()
             kinds += told_of
@@ -336,7 +318,9 @@ class ScenarioJudge:
             self._lacks(path, ("match", "webhook"), "a fault needs either `match` (calls) or `webhook` (deliveries)")
             return
         if about_webhooks and "deliver" not in fault:
-            self._lacks(path, ("deliver",), "`deliver` is missing")
+            inside = [name for name in fault if name in Deliver.model_fields]
+            if not inside:  # else it is said of them that they belong inside
+                self._lacks(path, ("deliver",), "`deliver` is missing: what happens to the deliveries")
             return
         model = WebhookFault if about_webhooks else InterfaceFault
         for name in fault:
@@ -375,7 +359,11 @@ class ScenarioJudge:
             message = f"a call needs exactly one of {', '.join(METHODS)} (or: advance, action, receiver)"
             self._lacks(place, (*METHODS, *UNNAMED_STEPS), message)
             return
-        self._call_path(place, content, next(method for method in METHODS if method in content))
+        method = next(method for method in METHODS if method in content)
+        self._call_path(place, content, method)
+        row = drives.judge_call(self._document, place, content, method)
+        if row is not None and place != path:
+            self._calls[str(place[-1])] = row
 
     def _expect(self, path: Path, expectation: dict[str, object], variables: set[str]) -> None:
         for member in ("event", "delivery"):
@@ -386,6 +374,23 @@ class ScenarioJudge:
         if isinstance(answer, str) and answer not in variables:
             self._document.report((*path, "answer"), f"no step of the drive is named `{answer}`")
         self._where((*path, "where"), expectation.get("where"))
-        if "event" in expectation:
-            self._fields((*path, "where"), expectation.get("where"), [expectation["event"]])
+        self._expected((*path, "where"), expectation)
         self._variables(path, expectation, variables)
+
+    def _expected(self, path: Path, expectation: dict[str, object]) -> None:
+        """Whether what is expected can be there."""
+        where = expectation.get("where")
+        if "event" in expectation:
+            self._wheres.of_event(path, where, expectation["event"])
+        elif drives.surprises(self._document.value):
+            return  # then an answer may have what nobody knows
+        elif "delivery" in expectation:
+            self._wheres.of_sight(path, where, sights.of_delivery(), "a delivery")
+        elif "resource" in expectation:
+            row = self._calls.get(drives.name_in(expectation["resource"]))
+            sight = sights.of_any() if row is None or row.status != 201 else sights.of_answer(row)
+            self._wheres.of_sight(path, where, sight, "this resource" if row else "any resource")
+        elif isinstance(expectation.get("answer"), str):
+            row = self._calls.get(str(expectation["answer"]))
+            if row is not None:
+                self._wheres.of_sight(path, where, sights.of_answer(row), f"the answer to {row.method} {row.path}")

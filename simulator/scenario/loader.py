@@ -26,10 +26,14 @@ from simulator.wire.json import dumps
 
 
 class ScenarioError(Exception):
-    """A scenario file is not valid; `errors` are {path, line, column, message}, in the order of the file."""
+    """A scenario file is not valid; `errors` are {path, line, column, message}, in the order of the file.
 
-    def __init__(self, errors: list[FileProblem], source: str = "") -> None:
+    `warnings`: what else of it is probably not meant.
+    """
+
+    def __init__(self, errors: list[FileProblem], source: str = "", warnings: tuple[FileProblem, ...] = ()) -> None:
         self.errors = errors
+        self.warnings = warnings
         self.source = source
         count = len(errors)
         lines = [
@@ -143,16 +147,17 @@ def _decoded(raw: bytes, source: str) -> str:
 
 
 def _finish(document: Document, scenario: Scenario | None, source: str) -> ScenarioFile:
+    warned = sorted(document.warnings, key=lambda warning: (warning.line, warning.column))
+    warnings = tuple(warning.shown() for warning in warned)
     if document.problems or scenario is None:
-        raise ScenarioError([problem.shown() for problem in document.in_order()], source)
+        raise ScenarioError([problem.shown() for problem in document.in_order()], source, warnings)
     paths: list[Path] = [("rules", index) for index in range(len(scenario.rules))]
     paths += [("timeline", index) for index in range(len(scenario.timeline))]
     for member, given in (document.value.get("world") or {}).items():
         entries = range(len(given)) if isinstance(given, list) else ()
         paths += [("world", member), *(("world", member, index) for index in entries)]
     lines = {dotted(path): document.place(path, key=True)[0] for path in paths}
-    warned = sorted(document.warnings, key=lambda warning: (warning.line, warning.column))
-    return ScenarioFile(document.value, source, lines, tuple(warning.shown() for warning in warned))
+    return ScenarioFile(document.value, source, lines, warnings)
 
 
 def _report(document: Document, detail: ErrorDetails) -> None:

@@ -6,14 +6,12 @@ from collections.abc import Iterable, Mapping
 from fnmatch import fnmatchcase
 from functools import cache
 from importlib import import_module
-from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 from simulator.resources import ORDER
 from simulator.wire.events import EVENT_TYPES
 from simulator.wire.operation import Operation
 from simulator.wire.records import Kind
 from simulator.wire.room import Room, kinds_in_order
-from simulator.wire.shapes import OneOf
 from simulator.wire.subjects import Subject, subjects_of
 
 
@@ -51,41 +49,15 @@ def kinds_of(about: str) -> tuple[str, ...]:
 
 
 @cache
-def fields_of(event: str) -> Mapping[str, frozenset[str] | None]:
-    """The fields that `data.object` of an event may have, and the words that each may be (None: anything)."""
-    fields: dict[str, frozenset[str] | None] = {}
-    for shape in (member for one in shapes_of(event) for member in _members(one)):
-        for name, hint in get_type_hints(shape, include_extras=True).items():
-            words, known = _words(hint), fields.get(name, frozenset())
-            fields[name] = None if words is None or known is None else known | words
-    return fields
-
-
-def _members(shape: object) -> list[object]:
-    """The typed dictionaries of a union, however it is wrapped."""
-    if get_origin(shape) is Annotated:
-        return _members(get_args(shape)[0])
-    arguments = get_args(shape)
-    return [member for argument in arguments for member in _members(argument)] if arguments else [shape]
-
-
-def _words(hint: object) -> frozenset[str] | None:
-    """The words of a Literal, or of a text marked as one of a few; None for a type that has other values too."""
-    while get_origin(hint) is not Literal and get_args(hint):
-        few = [mark for mark in get_args(hint)[1:] if isinstance(mark, OneOf)]
-        if few:
-            return frozenset(few[0].values)
-        if get_origin(hint) is not Annotated and len(get_args(hint)) != 1:
-            return None
-        hint = get_args(hint)[0]
-    values = get_args(hint)
-    return frozenset(values) if values and all(isinstance(value, str) for value in values) else None
-
-
-@cache
 def operations() -> tuple[Operation, ...]:
     """Every operation of the interface."""
     return tuple(row for room in _rooms() for row in room.operations)
+
+
+def operation_at(method: str, path: str) -> Operation | None:
+    """The operation that a call goes to, by its path below the base."""
+    given = path.partition("?")[0].split("/")
+    return next((row for row in operations() if row.method == method and _fits(given, row.path.split("/"))), None)
 
 
 @cache

@@ -65,8 +65,21 @@ def test_what_is_probably_not_meant_is_a_warning_and_the_file_is_valid(here: Pat
     result = scenario("validate", "a.yaml")
     assert result.exit_code == 0
     assert result.stdout == (
-        "a.yaml:3:44: warning: rules[0].where.type: `type` is never `onrmp`; did you mean `onramp`?\n1 file is valid\n"
+        "a.yaml:3:44: warning: rules[0].where.type: `type` is never `onrmp`; did you mean `onramp`?\n"
+        "1 file is valid; 1 warning (--strict counts them as problems)\n"
     )
+    result = scenario("validate", "--strict", "a.yaml")
+    assert result.exit_code == 1
+    assert result.stdout == ("a.yaml:3:44: rules[0].where.type: `type` is never `onrmp`; did you mean `onramp`?\n")
+    assert result.stderr == "rampsim: 1 problem found\n"
+
+
+def test_what_is_wrong_hides_no_warning(here: Path) -> None:
+    Path("a.yaml").write_text(
+        "name: a\nrules:\n  - {on: transaction.failed, where: {type: onrmp}, do: [{action: complte}]}\n"
+    )
+    lines = scenario("validate", "a.yaml").stdout.splitlines()
+    assert [line.partition(": ")[0] for line in lines] == ["a.yaml:3:44", "a.yaml:3:66"]
 
 
 @pytest.mark.slow

@@ -494,15 +494,15 @@ def test_what_can_match_is_no_warning() -> None:
     text = """
 name: x
 rules:
-  - {on: [transaction.completed, deposit.failed], where: {asset: x, request.anything: 1, quote.type: buy}, do: []}
+  - {on: [transaction.completed, deposit.failed], where: {asset: x, request.reference: x, quote.type: onramp}, do: []}
   - {on: request, where: {path: "/quotes/*/confirm"}, answer: {code: payment_failed}}
 faults:
   - {match: {path: "/transactions/txn_*"}, drop: true}
   - {match: {path: "*"}, drop: true}
 drive:
   - {get: /v1/nowhere, status: 404}
-  - quote: {post: /quotes}
-  - {post: "/quotes/${quote.id}/confirm"}
+  - quote: {post: /quotes, status: 400}
+  - {post: "/quotes/${quote.id}/confirm", status: 404}
   - {get: /_simulator/clock}
 """
     assert LOADER.load(text).warnings == ()
