@@ -50,6 +50,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [openapi.strict.yaml](openapi.strict.yaml) | the same, closed and narrow, for judges and fuzzers |
 | [openapi.specified.yaml](openapi.specified.yaml) | what of it the specification promises, without anything assumed |
 | [control.yaml](control.yaml) | the control interface of the simulator under `/_simulator` |
+| [control.json](control.json) | the same for tools that read JSON only |
 | [events/](events/README.md) | a page and a JSON Schema for each event: fields, an envelope, code that receives it |
 | [webhooks.md](webhooks.md) | how to receive webhooks: verifiers in six languages, and `rampsim certify` |
 | [webhook-vectors.json](webhook-vectors.json) | signed and forged requests as data, each with its verdict |
@@ -65,10 +66,10 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [coverage.md](coverage.md) | every operation, error, event, state and move, and the scenario that shows it |
 | [reference.json](reference.json) | what the reference page says beside the contract: what shows each code and event |
 
-A running simulator serves the four OpenAPI files and `control.yaml` below `/_simulator/`, with its own address in
-`servers`, and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the scenario that
-shows each code, in less than 300 kB (with the processor slowed four times it is first seen after 0.35 s at 1280
-pixels, and after 0.38 s at 390).
+A running simulator serves the four OpenAPI files, `control.yaml` and `control.json` below `/_simulator/`, with its own
+address in `servers`, and for people `/_simulator/reference.html`: every field with its meaning, calls that work, the
+scenario that shows each code, in less than 300 kB (with the processor slowed four times it is first seen after 0.35 s
+at 1280 pixels, and after 0.38 s at 390).
 
 Against a simulator at its default address the collection and the flows run as they stand, as often as one likes (for
 another: `--env-var origin=URL`, and `--input origin=URL --server interface=URL/v1 --server control=URL`):
@@ -116,6 +117,7 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
     document = forms.opened(strict)
     simulator = Simulator()
     actions, library = simulator.actions, simulator.library
+    steering = control.build(control_rows(CONTRACT_ROWS), actions)
     components, schemas = openapi.make_components(openapi.operations()), document["components"]["schemas"]
     files: dict[str, bytes] = {
         "README.md": (_README + clients.section() + mutants.section()).encode(),
@@ -124,7 +126,8 @@ def generate(evidence: Collection[Evidence] | None = None) -> dict[str, bytes]:
         "openapi.strict.yaml": (_HEAD + yaml_text(strict)).encode(),
         "openapi.specified.yaml": (_HEAD + yaml_text(forms.promised(document))).encode(),
         "reference.json": pretty(reference_data.build(document, found)),
-        "control.yaml": (_HEAD + yaml_text(control.build(control_rows(CONTRACT_ROWS), actions))).encode(),
+        "control.yaml": (_HEAD + yaml_text(steering)).encode(),
+        "control.json": pretty(steering),
         "scenario.schema.json": pretty(scenario_schema.json_schema(actions)),
         "scenarios.json": scenario_lines(),
         "assumptions.md": assumptions.page().encode(),

@@ -44,6 +44,11 @@ async def control_yaml(call: ControlCall) -> Raw[str]:
     return Raw(here(call, contract_file("control.yaml")))
 
 
+async def control_json(call: ControlCall) -> Raw[JsonObject]:
+    """The contract of the control interface as JSON, for pages that make forms of it."""
+    return Raw(_here(call, contract_file("control.json")))
+
+
 async def reference_page(call: ControlCall) -> Raw[str]:
     """The contract of the simulated interface as a page to read.
 
@@ -114,6 +119,9 @@ CONTRACT_ROWS: tuple[ControlOperation, ...] = (
         control_yaml,
         media_type=YAML,
         shows_keys=True,
+    ),
+    ControlOperation(
+        "GET", "/control.json", "control_json", "Contract", "The same as JSON", control_json, shows_keys=True
     ),
     ControlOperation(
         "GET",

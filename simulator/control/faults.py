@@ -29,15 +29,14 @@ class FaultList(TypedDict):
 _CAUSE = Cause("action", "faults", "control")
 
 
+def service_of(call: ControlCall) -> Service:
+    """What faults may be about on this server."""
+    return Service(call.simulator.operations, call.world.wiring.kinds.values(), call.simulator.actions.of_world)
+
+
 async def create(call: ControlCall) -> MadeFault:
     """The fault as kept, and `warnings`: why it may never be hit as the world is now."""
-    world, fault = (
-        call.world,
-        check_fault(
-            call.raw,
-            Service(call.simulator.operations, call.world.wiring.kinds.values(), call.simulator.actions.of_world),
-        ),
-    )
+    world, fault = call.world, check_fault(call.raw, service_of(call))
     delay = fault.deliver.delay if isinstance(fault, WebhookFault) else None
     if delay is not None and world.now_ms + parse_duration(delay) > LAST_MS:
         raise wrong("deliver.delay", "it reaches beyond the end of the year 9998, where simulated time ends")

@@ -17,6 +17,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from simulator.address import CONTROL_BASE
 from simulator.control.access import NOBODY
 from simulator.control.operation import LIMIT, SECONDS, WHOLE, WORLD_HEADER, ControlCall, ControlOperation, Raw, wrong
 from simulator.control.queries import wait_seconds
@@ -24,7 +25,8 @@ from simulator.courier.courier import wall_clock_ms
 from simulator.kernel.clock import format_timestamp
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.journal import newest
-from simulator.kernel.world import World
+from simulator.kernel.world import ENVIRONMENTS, World
+from simulator.resources.webhooks import ENDPOINTS
 from simulator.server.messages import WITHOUT_BODY
 from simulator.server.runtime import Watcher
 from simulator.wire.errors import ControlError
@@ -58,6 +60,24 @@ class InboxList(TypedDict):
     """The messages that are kept, oldest first."""
     dropped: Count
     """How many older ones were dropped for lack of room."""
+
+
+class InboxEntry(TypedDict):
+    name: str
+    """The name of the inbox."""
+    url: str
+    """Where it takes messages: an address that webhooks can be sent to."""
+    messages: Count
+    """How many messages of the world it keeps."""
+    last_at: Timestamp | None
+    """When the newest of them came, by the wall clock; null when there is none."""
+    respond: list[Count]
+    """The statuses that it answers from now on, one after another; the last one stays."""
+
+
+class InboxNames(TypedDict):
+    data: list[InboxEntry]
+    """The inboxes that keep something, were set up, or are the address of an endpoint of the world; by name."""
 
 
 class InboxStatuses(TypedDict):
@@ -217,6 +237,26 @@ class Inboxes(Watcher):
         inbox = self._of(call)
         return {"data": newest(inbox.of(call.headers.get(WORLD_HEADER)), call.limit()), "dropped": inbox.dropped}
 
+    async def listing(self, call: ControlCall) -> InboxNames:
+        """The inboxes of the server, with what they keep of the world of the header."""
+        world, here = call.world, f"{call.origin}{CONTROL_BASE}/inbox/"
+        own = {name for at, name in self._inboxes if not call.are_apart or at == world.id}
+        urls = [row.url for environment in ENVIRONMENTS for row in world.store[ENDPOINTS.of(environment)].values()]
+        own |= {url.removeprefix(here) for url in urls if url.startswith(here) and "/" not in url.removeprefix(here)}
+        found = [self._show(call, name, here) for name in sorted(own)]
+        return {"data": newest(found, call.limit())}
+
+    def _show(self, call: ControlCall, name: str, here: str) -> InboxEntry:
+        inbox = self._inboxes.get((call.world_id if call.are_apart else "", name)) or Inbox()
+        messages = inbox.of(call.world_id)
+        return {
+            "name": name,
+            "url": f"{here}{name}",
+            "messages": len(messages),
+            "last_at": messages[-1]["at"] if messages else None,
+            "respond": list(inbox.statuses),
+        }
+
     async def wait(self, call: ControlCall) -> InboxList:
         """All messages as soon as there are `count` (default 1); 408 when the real time passes."""
         timeout = wait_seconds(call)
@@ -272,6 +312,7 @@ class Inboxes(Watcher):
                 cuts=True,
                 takes_webhooks=True,
             ),
+            ControlOperation("GET", "/inbox", "list_inboxes", "Seeing", "The inboxes", self.listing, query=LIMIT),
             ControlOperation("GET", path, "inbox_read", "Seeing", "What an inbox received", self.read, query=LIMIT),
             ControlOperation(
                 "GET",

@@ -27,14 +27,13 @@ from simulator.control.operation import (
 )
 from simulator.control.shapes import ENVIRONMENT_MEANINGS, Envelope, EnvelopeList, Environment, embedded
 from simulator.kernel.clock import format_timestamp
-from simulator.kernel.journal import EVENTS, Cause, Event, JournalEntry, newest
+from simulator.kernel.journal import EVENTS, Event, JournalEntry, newest
 from simulator.kernel.world import ENVIRONMENTS, World
 from simulator.resources.webhooks import (
     DELIVERY_MEANINGS,
     EmailEntry,
     all_deliveries,
     emails,
-    resend,
 )
 from simulator.resources.webhooks import shapes as webhooks
 from simulator.server.bases import BASES
@@ -259,7 +258,8 @@ async def wait_until(call: ControlCall, find: Callable[[], Any], timeout_seconds
         call.runtime.unwatch(waker)
 
 
-def _event(call: ControlCall) -> Event:
+def event_of(call: ControlCall) -> Event:
+    """The event of the path; 404 for an id that there is not."""
     event = call.world.journal.event(call.path["id"])
     if event is None:
         raise ControlError(404, "not_found", f"There is no event with the id {call.path['id']!r}.")
@@ -268,17 +268,7 @@ def _event(call: ControlCall) -> Event:
 
 async def get_event(call: ControlCall) -> Raw[Envelope]:
     """The envelope of an event, byte for byte as it is sent; 404 for an id that there is not."""
-    return Raw(_event(call).raw)
-
-
-async def resend_event(call: ControlCall) -> DeliveryCount:
-    """Send an event again to every endpoint now enabled and subscribed (decision W11)."""
-    world, event = call.world, _event(call)
-    call.patience()
-    with world.change(Cause("action", "resend", "control")):
-        count = resend(world, event.id)
-    await call.settle(world)
-    return {"deliveries": count}
+    return Raw(event_of(call).raw)
 
 
 async def deliveries(call: ControlCall) -> Raw[DeliveryList]:
@@ -347,16 +337,6 @@ ROWS: tuple[ControlOperation, ...] = (
         by_environment=True,
     ),
     ControlOperation("GET", "/events/{id}", "get_event", "Seeing", "One event's envelope", get_event),
-    ControlOperation(
-        "POST",
-        "/events/{id}/resend",
-        "resend_event",
-        "Seeing",
-        "Send an event again",
-        resend_event,
-        query=WAIT,
-        recorded_as="nothing",
-    ),
     ControlOperation(
         "GET", "/deliveries", "deliveries", "Seeing", "Every delivery attempt", deliveries, query=_DELIVERIES
     ),

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator
 from typing import Annotated
 
 from pydantic import with_config
 from typing_extensions import TypedDict
 
-from simulator.control.operation import ControlCall, ControlOperation
+from simulator.control.inspection import show_cause
+from simulator.control.inspection_shapes import Cause
+from simulator.control.operation import ControlCall, ControlOperation, any_text, wrong
+from simulator.kernel.clock import format_timestamp
+from simulator.kernel.money import format_rate
+from simulator.resources.reference import ASSET_CODES, FIATS, way_of
 from simulator.resources.reference import shapes as known
 from simulator.wire.json import JsonObject
-from simulator.wire.shapes import Count, CurrencyText, FiatText, Method, WalletNetwork
+from simulator.wire.shapes import Count, CurrencyText, FiatText, Method, RateText, Timestamp, WalletNetwork
 
 
 class DigitRange(TypedDict):
@@ -79,6 +85,66 @@ async def rates(call: ControlCall) -> known.AllRates:
     return known.all_rates(call.world, call.environment)
 
 
+class RatePoint(TypedDict):
+    at: Timestamp
+    """Since when these rates held, in simulated time."""
+    mid: RateText
+    """The mid rate."""
+    onramp: RateText
+    """The rate of onramps and purchases."""
+    offramp: RateText
+    """The rate of offramps and withdrawals."""
+    cause: Cause | None
+    """What pinned or moved them; null for those that held before all changes that are kept."""
+
+
+class RateWay(TypedDict):
+    asset: CurrencyText
+    """The asset of the pair."""
+    fiat_currency: FiatText
+    """The fiat currency of the pair."""
+    points: list[RatePoint]
+    """The rates and since when they held, oldest first; the last ones hold now."""
+
+
+class RateHistory(TypedDict):
+    data: list[RateWay]
+    """The pairs that were asked for."""
+
+
+async def rate_history(call: ControlCall) -> RateHistory:
+    """The rates of pairs over simulated time, as printed; rates stand still until something pins or moves them.
+
+    The newest 500 changes of an environment are kept. 400 for an asset or a currency that there is not.
+    """
+    call.check_environment()
+    return {
+        "data": [
+            {"asset": asset, "fiat_currency": fiat, "points": list(_points(call, asset, fiat))}
+            for asset in _chosen(call, "asset", ASSET_CODES)
+            for fiat in _chosen(call, "fiat_currency", FIATS)
+        ]
+    }
+
+
+def _chosen(call: ControlCall, name: str, codes: Collection[str]) -> Collection[str]:
+    code = call.query.get(name)
+    if code and code not in codes:
+        raise wrong(name, f"it is one of {', '.join(codes)}")
+    return (code,) if code else codes
+
+
+def _points(call: ControlCall, asset: str, fiat: str) -> Iterator[RatePoint]:
+    for at_ms, rates_then, cause in way_of(call.world, call.environment, asset, fiat):
+        yield {
+            "at": format_timestamp(at_ms),
+            "mid": format_rate(rates_then["mid"]),
+            "onramp": format_rate(rates_then["onramp"]),
+            "offramp": format_rate(rates_then["offramp"]),
+            "cause": None if cause is None else show_cause(call.world, cause),
+        }
+
+
 async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
     """What requests can name: banks, mobile money providers, countries and currencies, by their codes."""
     return known.reference_data()
@@ -87,6 +153,19 @@ async def reference(call: ControlCall) -> Annotated[JsonObject, ReferenceData]:
 ROWS: tuple[ControlOperation, ...] = (
     ControlOperation(
         "GET", "/rates", "rates", "Worlds", "All rates: mid, onramp, offramp, swap", rates, by_environment=True
+    ),
+    ControlOperation(
+        "GET",
+        "/rates/history",
+        "rate_history",
+        "Worlds",
+        "How rates came to be what they are",
+        rate_history,
+        query={
+            "asset": any_text("Only pairs of this asset."),
+            "fiat_currency": any_text("Only pairs of this fiat currency."),
+        },
+        by_environment=True,
     ),
     ControlOperation("GET", "/reference", "reference", "Worlds", "Banks, providers, countries, currencies", reference),
 )

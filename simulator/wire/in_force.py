@@ -131,6 +131,11 @@ class DeliveryPlan:
     acknowledgement_lost: bool = False
     surprise: surprises.Surprise | None = None
 
+    @property
+    def named(self) -> str:
+        """Which fault it is of, for people; without an id that of a resend, which was never in force."""
+        return f"the fault {self.fault_id}" if self.fault_id else "the fault that it was resent with"
+
     @classmethod
     def of(cls, fault_id: str, deliver: faults.Deliver) -> DeliveryPlan:
         """What a fault asks for, its durations in milliseconds."""

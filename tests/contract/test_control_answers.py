@@ -15,6 +15,7 @@ from simulator.config import Config
 from simulator.contract.serving import CONTRACT_ROWS
 from simulator.control.operation import ControlOperation
 from simulator.control.rows import control_rows
+from simulator.courier.transport import FakeTransport
 from simulator.host import create_app
 from simulator.scenario.clients import AsgiClient
 from simulator.server.app import Application
@@ -115,6 +116,7 @@ async def _see(session: Session) -> None:
         "/controls",
         "/recording",
         "/rates",
+        "/rates/history?asset=USDC",
         "/reference",
         "/ledger",
         "/timeline",
@@ -134,6 +136,7 @@ async def _see(session: Session) -> None:
         "/openapi.json",
         "/webhook-vectors.json",
         "/control.yaml",
+        "/control.json",
         "/reference.html",
     ):
         await call("GET", path)
@@ -161,6 +164,8 @@ async def _steer(session: Session) -> None:
     await call("GET", "/assumptions")
     await call("POST", "/inbox/shop", {"any": "thing"})
     await call("GET", "/inbox/shop")
+    await call("GET", "/inbox")
+    await call("POST", "/inbox/shop/subscribe", {"events": ["transaction.completed"]})
     await call("GET", "/inbox/shop/wait?count=1&timeout=1")
     await call("GET", "/inbox/shop/wait?count=9&timeout=0")
     await call("PUT", "/inbox/shop", {"respond": [500, 200]})
@@ -218,7 +223,7 @@ def control(files: dict[str, bytes]) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def session(control: dict[str, Any]) -> Session:
     async def go() -> Session:
-        application = create_app(Config(clock="manual"))
+        application = create_app(Config(clock="manual"), transport=FakeTransport())
         made = Session(application, ContractJudge({**control, "webhooks": {}}))
         for part in (_act, _see, _steer, _keep):
             await part(made)

@@ -100,6 +100,7 @@ def ids(b: Bearer) -> dict[str, str]:
         "/actions/{action}": "set_kyc",
         "/inbox/{name}": "hooks",
         "/inbox/{name}/wait": "hooks",
+        "/inbox/{name}/subscribe": "hooks",
     }
 
 

@@ -27,7 +27,16 @@ from simulator.resources.reference.networks import (
     standing_network,
 )
 from simulator.resources.reference.phones import is_phone
-from simulator.resources.reference.rates import RATES, convert_mid, ramp_rate, swap_rate, usd_price
+from simulator.resources.reference.rates import (
+    BEFORE,
+    CHANGES,
+    RATES,
+    convert_mid,
+    ramp_rate,
+    swap_rate,
+    usd_price,
+    way_of,
+)
 from simulator.resources.reference.records import (
     ASSET_CODES,
     ASSETS,
@@ -62,7 +71,7 @@ ROOM = Room(
     "reference",
     OPERATIONS,
     ACTIONS,
-    tables=(RATES,),
+    tables=(RATES, CHANGES, BEFORE),
     kinds=(
         Kind(
             "network",
@@ -123,4 +132,5 @@ __all__ = [
     "shapes",
     "swap_rate",
     "usd_price",
+    "way_of",
 ]

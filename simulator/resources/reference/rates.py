@@ -6,10 +6,12 @@ printed, so that every formula holds for the printed rate.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from decimal import Decimal
 
 from simulator.kernel.dataclass import dataclass
 from simulator.kernel.fields import Milliseconds
+from simulator.kernel.journal import Cause
 from simulator.kernel.money import Currency, add, divide_down, multiply, rate_of
 from simulator.kernel.store import TableKey
 from simulator.kernel.table import Table
@@ -39,6 +41,23 @@ class Rate:
 
 
 RATES = TableKey("rates", Rate, per_environment=True)
+
+
+@dataclass(frozen=True, slots=True)
+class RateChange:
+    """One pin or move: the rates `keys` become `value`; without keys all are multiplied by it."""
+
+    keys: tuple[str, ...]
+    value: Decimal
+    at_ms: Milliseconds
+    cause: Cause
+
+
+CHANGES = TableKey("rates.changes", RateChange, per_environment=True)
+"""The newest pins and moves, oldest first."""
+BEFORE = TableKey("rates.before", Decimal, per_environment=True)
+"""The rates that differed from the fixed ones before the oldest change that is kept."""
+CHANGES_KEPT = 500
 
 
 def _swap_key(source: Currency, target: Currency) -> str:
@@ -122,15 +141,64 @@ def convert_mid(world: World, environment: str, amount: Decimal, source: Currenc
     return multiply(amount, swap_rate(world, environment, source, target))
 
 
+def _note(world: World, environment: str, keys: tuple[str, ...], value: Decimal) -> None:
+    """Keep a change that is about to be made, so that the way of a rate can be shown; the oldest go beyond a bound."""
+    kept, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
+    if not kept.rows:
+        for key, row in _changed(world, environment).items():
+            before.put(key, row.value)
+    number = world.next_sequence(f"rates.changes.{environment}")
+    kept.put(str(number), RateChange(keys, value, world.now_ms, world.cause))
+    while len(kept) > CHANGES_KEPT:
+        number_of_oldest, oldest = next(iter(kept.items()))
+        for key in oldest.keys or FIXED:
+            before.put(key, _after(oldest, before.get(key) or FIXED[key]))
+        kept.delete(number_of_oldest)
+
+
+def _after(change: RateChange, value: Decimal) -> Decimal:
+    """What a rate becomes by a change that meets it."""
+    return change.value if change.keys else rate_of(multiply(value, change.value))
+
+
+def way_of(
+    world: World, environment: str, asset_code: str, fiat_code: str
+) -> Iterator[tuple[int, Mapping[str, Decimal], Cause | None]]:
+    """The printed rates of a pair over time: since when (milliseconds), `mid`, `onramp` and `offramp`, and why.
+
+    The oldest first; that one stood before all changes that are kept, and has no cause.
+    """
+    no_spread = assumes(world, "M1", "no_spread")
+    keys = {kind: f"{'mid' if no_spread else kind}:{asset_code}:{fiat_code}" for kind in ("mid", *RAMP_TYPES)}
+    changes, before = world.store[CHANGES.of(environment)], world.store[BEFORE.of(environment)]
+    first = next(iter(changes.items()), None)
+    if first is None:
+        present = {kind: _value(world, environment, key) for kind, key in keys.items()}
+        yield changed_at_ms(world, environment, "mid", asset_code, fiat_code), present, None
+        return
+    values = {kind: before.get(key) or FIXED[key] for kind, key in keys.items()}
+    yield world.started_at_ms if first[0] == "1" else first[1].at_ms, values, None
+    for change in changes.values():
+        met = [kind for kind, key in keys.items() if not change.keys or key in change.keys]
+        if met:
+            values = {kind: _after(change, value) if kind in met else value for kind, value in values.items()}
+            yield change.at_ms, values, change.cause
+
+
 def pin(world: World, environment: str, asset_code: str, fiat_code: str, rate: Decimal, type: str | None) -> None:
     """Fix the printed rate of a pair: of both types and the mid, or of the one type that is named."""
-    for kind in ("mid", *RAMP_TYPES) if type is None else (type,):
-        _changed(world, environment).put(f"{kind}:{asset_code}:{fiat_code}", Rate(rate, world.now_ms))
+    kinds = ("mid", *RAMP_TYPES) if type is None else (type,)
+    keys = tuple(f"{kind}:{asset_code}:{fiat_code}" for kind in kinds)
+    _note(world, environment, keys, rate)
+    for key in keys:
+        _changed(world, environment).put(key, Rate(rate, world.now_ms))
 
 
 def pin_swap(world: World, environment: str, source: Currency, target: Currency, rate: Decimal) -> None:
     """Fix the printed rate of one swap direction."""
-    _changed(world, environment).put(_swap_key(source, target), Rate(rate, world.now_ms))
+    key = _swap_key(source, target)
+    _note(world, environment, (key,), rate)
+    _changed(world, environment).put(key, Rate(rate, world.now_ms))
 
 
 def move_all(world: World, environment: str, percent: Decimal) -> None:
@@ -140,6 +208,7 @@ def move_all(world: World, environment: str, percent: Decimal) -> None:
     for value in moved.values():
         if not SMALLEST_RATE <= value <= LARGEST_RATE:
             raise ValueError("every rate must stay positive and printable")
+    _note(world, environment, (), factor)
     table = _changed(world, environment)
     for key, value in moved.items():
         table.put(key, Rate(value, world.now_ms))

@@ -22,7 +22,16 @@ from simulator.resources.webhooks.keys import (
     url_policy,
     webhook_key,
 )
-from simulator.resources.webhooks.queue import end_fault, in_flight, may_take, put_back, report, resend, take
+from simulator.resources.webhooks.queue import (
+    end_fault,
+    in_flight,
+    may_take,
+    put_back,
+    recipients,
+    report,
+    resend,
+    take,
+)
 from simulator.resources.webhooks.records import (
     DELIVERIES,
     DELIVERY_MEANINGS,
@@ -113,6 +122,7 @@ __all__ = [
     "may_take",
     "prepare",
     "put_back",
+    "recipients",
     "report",
     "resend",
     "sending_time_ms",

@@ -175,7 +175,7 @@ def heard(plan: DeliveryPlan, outcome: Outcome) -> Outcome:
     """What the service hears of an answer: nothing, where a fault loses an acknowledgement."""
     if not plan.acknowledgement_lost or not outcome.succeeded:
         return outcome
-    return replace(outcome, error=f"the fault {plan.fault_id} lost the acknowledgement {outcome.status}")
+    return replace(outcome, error=f"{plan.named} lost the acknowledgement {outcome.status}")
 
 
 def together(pending: PendingAttempt, plan: DeliveryPlan) -> tuple[PendingAttempt, PendingAttempt | None]:

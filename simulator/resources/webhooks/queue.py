@@ -87,18 +87,19 @@ def recipients(world: World, event: Event) -> list[Webhook]:
     return [endpoint for endpoint in table.values() if endpoint.status == "enabled" and endpoint.wants(event.type)]
 
 
-def resend(world: World, event_id: str) -> int:
-    """Send an event again to everyone who would get it now (decision W11); returns how many attempts that starts.
+def resend(world: World, event_id: str, endpoint_id: str | None = None, plan: DeliveryPlan | None = None) -> int:
+    """Send an event again to everyone who would get it now (decision W11), or to one of them.
 
+    `plan` is what is to go wrong with it, in place of what faults in force say. Returns how many attempts that starts.
     Inside a change; LookupError when there is no such event.
     """
     event = world.journal.event(event_id)
     if event is None:
         raise LookupError(f"there is no event with the id {event_id!r}")
-    chosen = recipients(world, event)
+    chosen = [endpoint for endpoint in recipients(world, event) if endpoint_id in (None, endpoint.id)]
     place = _place_now(world)
     for endpoint in chosen:
-        _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, stage=None, place=place))
+        _route_alone(world, event, endpoint, PendingAttempt(event.id, endpoint.id, stage=None, plan=plan, place=place))
     return len(chosen)
 
 
@@ -217,7 +218,7 @@ def _plan_timer(
 
 def _record_drop(world: World, event: Event, endpoint: Webhook, pending: PendingAttempt, plan: DeliveryPlan) -> None:
     attempt = _numbered(world, "", pending, event, endpoint)
-    _record(world, attempt, event, Outcome(None, f"dropped by the fault {plan.fault_id}"), None)
+    _record(world, attempt, event, Outcome(None, f"dropped by {plan.named}"), None)
 
 
 # --- what the courier calls ---------------------------------------------------------------------------------------

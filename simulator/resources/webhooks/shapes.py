@@ -103,6 +103,16 @@ class DeliveryPage(TypedDict):
     """Where this page lies in the whole list."""
 
 
+FALSIFIED = {
+    "drop": "It was never sent.",
+    "corrupt_signature": "Its X-Signature was made wrong.",
+    "stale_timestamp": "Its X-Timestamp was 10 minutes old when it was sent, and it was signed like that.",
+    "alter_body": "Its body differs from what was signed.",
+    "surprise": "Its body has something that that of the event has not: an unknown type, word or member.",
+    "acknowledgement_lost": "The receiver's 2xx was lost.",
+}
+
+
 class RecordedDelivery(WebhookDelivery):
     """A delivery as the control interface shows it: also what was sent and what came back, to the byte."""
 
@@ -114,6 +124,8 @@ class RecordedDelivery(WebhookDelivery):
     """The headers of the answer; null when there was none."""
     response_body: Annotated[str | None, Format()]
     """The body of the answer, its first 64 KiB; null when there was none."""
+    faults: list[Annotated[str, OneOf(FALSIFIED)]]
+    """What faults did to it, so that nobody looks for that in the receiver; empty for one that went as it should."""
 
 
 def render_webhook(world: World, endpoint: Webhook) -> WebhookEndpoint:
@@ -156,7 +168,20 @@ def render_recorded_delivery(world: World, delivery: Delivery) -> RecordedDelive
         "request_body": (altered(raw) if delivery.altered else raw).decode(),
         "response_headers": dict(headers_of(delivery.response_headers)) if answered else None,
         "response_body": delivery.response_body.read().decode("utf-8", "replace") if answered else None,
+        "faults": _faults_of(delivery),
     }
+
+
+def _faults_of(delivery: Delivery) -> list[str]:
+    happened = {
+        "drop": delivery.was_dropped,
+        "corrupt_signature": delivery.corrupted,
+        "stale_timestamp": delivery.stale,
+        "alter_body": delivery.altered,
+        "surprise": bool(delivery.sent.read()),
+        "acknowledgement_lost": delivery.unheard,
+    }
+    return [name for name in FALSIFIED if happened[name]]
 
 
 CLAUSES: Clauses = {

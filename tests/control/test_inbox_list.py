@@ -1,0 +1,51 @@
+"""The inboxes as a list, and an inbox made the address of an endpoint in one call."""
+
+from __future__ import annotations
+
+from tests.remote import Remote
+
+
+def names(world: Remote) -> dict[str, tuple[int, list[int]]]:
+    own = world.control("GET", "/inbox").body["data"]
+    return {row["name"]: (row["messages"], row["respond"]) for row in own if row["name"].endswith(world.world["id"])}
+
+
+def test_an_inbox_is_listed_with_what_it_keeps_of_the_world_and_what_it_answers(world: Remote) -> None:
+    used, set_up = f"used-{world.world['id']}", f"set-{world.world['id']}"
+    assert names(world) == {}
+    world.control("POST", f"/inbox/{used}", content=b"one")
+    world.control("PUT", f"/inbox/{set_up}", {"respond": [500, 200]})
+    assert names(world) == {used: (1, [200]), set_up: (0, [500, 200])}
+    other = world.another(seed=3, scenarios=[])
+    counted = {row["name"]: row["messages"] for row in other.control("GET", "/inbox").body["data"]}
+    assert counted[used] == 0
+    world.control("DELETE", f"/inbox/{used}")
+    assert names(world) == {set_up: (0, [500, 200])}
+
+
+def test_an_inbox_is_subscribed_like_any_receiver(world: Remote) -> None:
+    name = f"mine-{world.world['id']}"
+    made = world.control("POST", f"/inbox/{name}/subscribe", {"events": ["wallet.created"]})
+    assert (made.status, made.body["status"], made.body["events"]) == (201, "enabled", ["wallet.created"])
+    assert made.body["url"] == f"{world.origin}/_simulator/inbox/{name}"
+    assert world.api("GET", f"/webhooks/{made.body['id']}").body == made.body
+    world.api("POST", "/wallets", {"network": "stellar", "label": "late"})
+    world.control("POST", "/settle")
+    assert names(world) == {name: (2, [200])}, "the test request, and the event"
+    world.control("DELETE", f"/inbox/{name}")
+    assert names(world) == {name: (0, [200])}, "the address of an endpoint stays in the list"
+
+
+def test_everything_is_subscribed_to_unless_it_says_otherwise(world: Remote) -> None:
+    made = world.control("POST", f"/inbox/all-{world.world['id']}/subscribe")
+    assert (made.status, made.body["events"]) == (201, ["*"])
+
+
+def test_an_inbox_is_refused_as_any_receiver_is(world: Remote) -> None:
+    name = f"no-{world.world['id']}"
+    unknown = world.control("POST", f"/inbox/{name}/subscribe", {"events": ["wallet.creatd"]})
+    assert unknown.refusal == (409, "unsupported_event", "events")
+    world.control("PUT", f"/inbox/{name}", {"respond": [500]})
+    failed = world.control("POST", f"/inbox/{name}/subscribe")
+    assert (failed.status, failed.code) == (409, "invalid_webhook_url")
+    assert world.api("GET", "/webhooks").body["data"] == []
