@@ -119,7 +119,7 @@ def refusal(morning: Morning, raw: bytes) -> tuple[int, str, str | None]:
 
 def test_the_morning_fills_every_table(morning: Morning) -> None:
     rare = {"scenario.held", "webhook_in_flight", "webhook_ready", "webhook_waiting", "webhook_waiting_plans", "emails"}
-    rare |= {"scenario.failures", "scenario.instants", "scenario.stopped", "faults.keys", "assumptions"}
+    rare |= {"rates.before", "scenario.failures", "scenario.instants", "scenario.stopped", "faults.keys", "assumptions"}
     assert {base_name(name) for name in morning.state.tables} >= TABLES.keys() - rare
 
 

@@ -46,7 +46,7 @@ async def control_yaml(call: ControlCall) -> Raw[str]:
 
 async def control_json(call: ControlCall) -> Raw[JsonObject]:
     """The contract of the control interface as JSON, for pages that make forms of it."""
-    return Raw(_here(call, contract_file("control.json")))
+    return Raw(here(call, contract_file("control.json")))
 
 
 async def reference_page(call: ControlCall) -> Raw[str]:
