@@ -142,7 +142,8 @@ class _Home:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["method"] == "GET":
             prefix: str = scope.get("root_path", "")
-            await RedirectResponse(f"{prefix}{CONTROL_BASE}{dashboard.PATH}")(scope, receive, send)
+            asked = f"?{query.decode('latin-1')}" if (query := scope.get("query_string")) else ""
+            await RedirectResponse(f"{prefix}{CONTROL_BASE}{dashboard.PATH}{asked}")(scope, receive, send)
         else:
             application: Application = scope["app"]
             await application.interface(scope, receive, send)

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import posixpath
 import re
-from html.parser import HTMLParser
+from hashlib import sha256
 
 import httpx
 import pytest
 
 from simulator.config import Config
 from simulator.control.rows import control_rows
-from simulator.dashboard import page
+from simulator.dashboard import page, page_files
 from simulator.host import create_app
 from simulator.server.app import Application
 from simulator.server.router import Router
 
-PAGE = page().html.decode()
-SCRIPT = page().script.decode()
+PAGE = page().decode()
+MODULES = {name: found.content.decode() for name, found in page_files().items() if name.endswith(".js")}
+OWN = {name: content for name, content in MODULES.items() if not name.startswith("vendor/")}
+
+
+def _links(page: str) -> list[str]:
+    return re.findall(r'href="([^"]*)"', page)
 
 
 def asked(application: Application, method: str, path: str, host: str = "127.0.0.1", **headers: str) -> httpx.Response:
@@ -41,7 +48,12 @@ def test_the_page_is_served_and_a_browser_finds_it(application: Application) -> 
     assert (first.status_code, first.headers["location"]) == (307, "/_simulator/dashboard")
     answer = asked(application, "GET", first.headers["location"])
     assert (answer.status_code, answer.headers["content-type"]) == (200, "text/html; charset=utf-8")
-    assert answer.content == page().html
+    assert answer.content == page()
+
+
+def test_the_start_page_leads_to_the_world_that_it_was_asked_for(application: Application) -> None:
+    answer = asked(application, "GET", "/?world=a%20b")
+    assert (answer.status_code, answer.headers["location"]) == (307, "/_simulator/dashboard?world=a%20b")
 
 
 @pytest.mark.parametrize(
@@ -63,76 +75,76 @@ def test_the_page_comes_without_the_token_but_nothing_of_a_world_does() -> None:
 
 
 def test_the_page_needs_nothing_from_outside_and_holds_no_key() -> None:
-    everything = PAGE + SCRIPT + page().style.decode()
-    assert re.search(r"https?://|url\(|@import|\beval\(|innerHTML", everything) is None
-    assert re.search(r"[sp]k_(test|live)|whk_", everything) is None
-    assert re.findall(r'\bsrc="([^"]*)"', PAGE) == ["dashboard.js"]
-    assert set(re.findall(r'href="([^"]*)"', PAGE)) == {
-        "data:,",
-        "dashboard.css",
-        "reference.html",
-        "coverage.html",
+    for name, content in {"index.html": PAGE, **OWN}.items():
+        assert (
+            re.search(r"https?://|\burl\(|@import|\beval\(|innerHTML|insertAdjacentHTML|document\.write", content)
+            is None
+        ), name
+        assert re.search(r"[sp]k_(test|live)|whk_", content) is None, name
+    assert re.findall(r'\bsrc="([^"]*)"', PAGE) == ["dashboard/js/main.js"]
+    assert all(link == "data:," or link.removeprefix("dashboard/") in page_files() for link in _links(PAGE))
+
+
+def test_every_module_is_there_and_names_others_by_where_they_lie() -> None:
+    for name, content in MODULES.items():
+        for wanted in re.findall(r'\bfrom\s*"([^"]+)"', content):
+            assert wanted.startswith("."), (name, wanted)
+            assert posixpath.normpath(posixpath.join(posixpath.dirname(name), wanted)) in page_files(), (name, wanted)
+
+
+def test_what_others_wrote_is_as_its_table_says() -> None:
+    versions = json.loads(page_files()["vendor/VERSIONS.json"].content)
+    theirs = {name for name in page_files() if name.startswith("vendor/")}
+    assert theirs == {"vendor/VERSIONS.json"} | {f"vendor/{name}" for name in versions} | {
+        f"vendor/{about['licence_file']}" for about in versions.values()
     }
+    for name, about in versions.items():
+        assert sha256(page_files()[f"vendor/{name}"].content).hexdigest() == about["sha256"], name
+        assert re.fullmatch(r"[0-9]+\.[0-9]+\.[0-9]+", about["version"]), name
+        assert about["package"] in about["licence_file"], name
 
 
 def test_every_call_of_the_page_is_one_of_the_control_interface() -> None:
     router = Router(control_rows())
-    calls = re.findall(r'\bapi\("([A-Z]+)", [`"](/[^`"?]*)', SCRIPT)
-    calls += [("GET", path) for path in re.findall(r'\bnewest\("(/[^"?]*)', SCRIPT)]
-    assert len(calls) > 15
+    script = "\n".join(OWN.values())
+    calls = [(method.upper(), path) for method, path in re.findall(r'\bapi\("([A-Z]+)", [`"](/[^`"?]*)', script)]
+    named = {"get": "GET", "post": "POST", "put": "PUT", "patch": "PATCH", "del": "DELETE", "useRead": "GET"}
+    calls += [
+        (named[verb], path) for verb, path in re.findall(r'\b(get|post|put|patch|del|useRead)\([`"](/[^`"?]*)', script)
+    ]
+    calls += [("GET", path) for path in re.findall(r'\bwithQuery\([`"](/[^`"?]*)', script)]
+    assert len(calls) > 8
     for method, path in calls:
         found = router.find(re.sub(r"\$\{[^}]*\}", "x", path))
         assert found is not None, path
         assert method in found[0], (method, path)
-    assert set(re.findall(r"\bfetch\(([^,]+),", SCRIPT)) == {
-        "BASE + path",
-        "`${BASE}/stream?world=${encodeURIComponent(worldId)}`",
-        "link.href",
-    }
+    assert [name for name, content in OWN.items() if "fetch(" in content] == ["js/api.js", "js/live.js"]
 
 
-def test_what_an_action_s_button_does_goes_through_the_actions() -> None:
-    body = SCRIPT[SCRIPT.index("function actionButton(") : SCRIPT.index("function choose(")]
-    assert re.findall(r"\b(?:api|fetch)\(([^,]*, [^,]*),", body) == ['"POST", `/actions/${action.name}`']
-    assert SCRIPT.count("/actions/") == 1
-    assert SCRIPT.count("actionButton(action") == 3  # its definition, those of a resource, those of the world
+def test_what_a_browser_has_already_is_not_sent_again(application: Application) -> None:
+    first = asked(application, "GET", "/_simulator/dashboard/js/main.js")
+    assert (first.status_code, first.headers["cache-control"]) == (200, "no-cache")
+    again = asked(
+        application, "GET", "/_simulator/dashboard/js/main.js", **{"if-none-match": f'"other", {first.headers["etag"]}'}
+    )
+    assert (again.status_code, again.content) == (304, b"")
+    other = asked(application, "GET", "/_simulator/dashboard/js/main.js", **{"if-none-match": '"other"'})
+    assert other.content == first.content
 
 
-def test_the_page_reads_what_the_stream_tells_of() -> None:
-    shown = SCRIPT[SCRIPT.index("const SHOWN_BY = ") : SCRIPT.index("const stale")]
-    assert set(re.findall(r"(\w+): \[", shown)) == {"request", "state", "event", "delivery", "clock"}
-    readers = set(re.findall(r"^  async (\w+)\(\)", SCRIPT, re.MULTILINE))
-    assert set(re.findall(r'"(\w+)"', shown)) <= readers
-
-
-class _Outline(HTMLParser):
-    def __init__(self) -> None:
-        super().__init__()
-        self.open: list[str] = []
-        self.ids: list[str] = []
-        self.unlabelled: list[str] = []
-        self.titles: list[str] = []
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        found = dict(attrs)
-        self.ids += [str(found["id"])] if "id" in found else []
-        self.titles += [str(found["aria-labelledby"])] if "aria-labelledby" in found else []
-        if tag in ("input", "select", "textarea") and "label" not in self.open and "aria-label" not in found:
-            self.unlabelled.append(str(found.get("id")))
-        if tag not in ("meta", "link", "input"):
-            self.open.append(tag)
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open.pop() == tag
-
-
-def test_the_page_is_well_formed_and_its_fields_have_labels() -> None:
-    outline = _Outline()
-    outline.feed(PAGE)
-    assert (outline.open, outline.unlabelled) == ([], [])
-    assert len(outline.ids) == len(set(outline.ids))
-    assert set(outline.titles) <= set(outline.ids)
-    assert set(re.findall(r'\$\("([\w-]+)"\)', SCRIPT)) <= set(outline.ids)
+@pytest.mark.parametrize(
+    "path",
+    [
+        "js/none.js",
+        "js/..%2findex.html",
+        "..%2f__init__.py",
+        "js/panels/..%2f..%2f..%2f__init__.py",
+        "js/%00",
+        "js/panels",
+    ],
+)
+def test_nothing_else_is_served(application: Application, path: str) -> None:
+    assert asked(application, "GET", f"/_simulator/dashboard/{path}").status_code == 404
 
 
 @pytest.mark.parametrize("name", ["dashboard", "coverage", "reference"])
@@ -145,16 +157,24 @@ def test_pages_have_no_inline_code_and_a_policy_that_forbids_it(application: App
     assert "unsafe" not in policy
     assert answer.headers["x-content-type-options"] == "nosniff"
     assert re.search(r"<style|\bstyle=|\bon[a-z]+=|<script>|javascript:", answer.text) is None
-    linked = re.findall(r'(?:href|src)="([a-z]+\.(?:css|js))"', answer.text)
-    assert f"{name}.css" in linked
+    linked = re.findall(r'(?:href|src)="([a-z/]+\.(?:css|js))"', answer.text)
+    assert linked
     for one in linked:
         part = asked(application, "GET", f"/_simulator/{one}")
         assert (part.status_code, len(part.content) > 100) == (200, True)
         assert part.headers["content-type"].startswith("text/css" if one.endswith("css") else "text/javascript")
+        assert part.headers["x-content-type-options"] == "nosniff"
 
 
 @pytest.mark.slow
 def test_the_parts_of_pages_come_without_the_token() -> None:
     application = create_app(Config(host="0.0.0.0", control_token="hush"))
-    for part in ("dashboard.css", "dashboard.js", "coverage.css", "reference.css", "reference.js"):
+    for part in (
+        "dashboard/css/page.css",
+        "dashboard/js/main.js",
+        "dashboard/js/panels/requests.js",
+        "coverage.css",
+        "reference.css",
+        "reference.js",
+    ):
         assert asked(application, "GET", f"/_simulator/{part}", host="10.0.0.7").status_code == 200

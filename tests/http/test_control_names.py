@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -56,7 +57,7 @@ def test_a_call_without_members_takes_none(world: Remote, path: str) -> None:
 
 
 def _somewhere(row: ControlOperation) -> str:
-    return row.path.format(id="x", name="x", action="x")
+    return re.sub(r"\{[a-z]+\}", "x", row.path)
 
 
 @pytest.mark.parametrize("row", READS, ids=lambda row: row.name)

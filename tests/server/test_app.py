@@ -91,7 +91,7 @@ def test_mounted_under_a_prefix_all_its_links_lead_there(mounted: TestClient) ->
     assert shown["base_url"] == "http://testserver/rails/v1"
     first = mounted.get("/rails/", follow_redirects=False)
     assert (first.status_code, first.headers["location"]) == (307, "/rails/_simulator/dashboard")
-    assert mounted.get("/rails/_simulator/dashboard.js").status_code == 200
+    assert mounted.get("/rails/_simulator/dashboard/js/main.js").status_code == 200
     servers = mounted.get("/rails/_simulator/openapi.json").json()["servers"]
     assert [server["url"] for server in servers] == [
         "http://testserver/rails/v1",

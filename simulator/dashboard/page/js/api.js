@@ -1,0 +1,77 @@
+// Calls of the control interface: the world, the control token, and errors that say what was wrong and where.
+import { store } from "./lib.js";
+
+/** Where the control interface lies: beside this page, also where the server is mounted under a prefix. */
+export const BASE = new URL(".", location.href).href.slice(0, -1);
+const asked = new URLSearchParams(location.search).get("world");
+
+/** The id of the world that is shown; change it by `chooseWorld`. */
+export const world = store(asked || "default");
+/** Whether the address named a world; else one that a token reaches is taken where there is no `default`. */
+export const wasAsked = Boolean(asked);
+/** Whether the server asks for its control token. */
+export const needsToken = store(false);
+let token = sessionStorage.getItem("control-token") || "";
+
+export function giveToken(text) {
+  token = text;
+  sessionStorage.setItem("control-token", text);
+  needsToken.set(false);
+}
+
+export function chooseWorld(id) {
+  const address = new URL(location.href);
+  address.searchParams.set("world", id);
+  address.hash = "#/";
+  history.pushState(null, "", address);
+  world.set(id);
+  dispatchEvent(new HashChangeEvent("hashchange"));
+}
+
+/** A refusal: `message`, `status`, `code`, `param` (the member that was wrong), `allowed`, `errors` (with line and column). */
+export class Refused extends Error {
+  constructor(status, error) {
+    super(error?.message || `The server answered ${status} and did not say why.`);
+    Object.assign(this, { param: null, ...error, message: this.message, status });
+  }
+}
+
+export const headers = (more) => ({ "X-Simulator-World": world.get(), ...(token ? { Authorization: `Bearer ${token}` } : {}), ...more });
+
+/**
+ * One call: await api("POST", "/faults", {body}). `environment`: sandbox or production. `text`: a body that is no JSON, with
+ * `type`. `raw`: the answer as text instead of JSON. Throws `Refused`, and `Refused` with status 0 where nobody answers.
+ */
+export async function api(method, path, { body, text, type = "application/json", environment, raw = false, signal } = {}) {
+  const sent = text === undefined ? (body === undefined ? undefined : JSON.stringify(body)) : text;
+  let answer;
+  try {
+    answer = await fetch(BASE + path, {
+      method,
+      signal,
+      body: sent,
+      headers: headers({ ...(sent === undefined ? {} : { "Content-Type": type }), ...(environment ? { "X-Simulator-Environment": environment } : {}) }),
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Refused(0, { message: "No simulator answers at this address. Is the server still running?" });
+  }
+  const got = await answer.text();
+  if (answer.ok) return raw ? got : got ? JSON.parse(got) : null;
+  if (answer.status === 401) needsToken.set(true);
+  let value = null;
+  try { value = JSON.parse(got); } catch { /* no envelope: the status has to do */ }
+  throw new Refused(answer.status, value?.error);
+}
+
+export const get = (path, options) => api("GET", path, options);
+export const post = (path, body, options) => api("POST", path, { body, ...options });
+export const put = (path, body, options) => api("PUT", path, { body, ...options });
+export const patch = (path, body, options) => api("PATCH", path, { body, ...options });
+export const del = (path, options) => api("DELETE", path, options);
+
+/** `/deliveries?status=failed&limit=100`: a path with a query; what is empty is left out. */
+export function withQuery(path, query) {
+  const named = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return named.length ? `${path}?${new URLSearchParams(named)}` : path;
+}

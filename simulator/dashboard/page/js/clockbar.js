@@ -1,0 +1,29 @@
+// The clock in the page's head: what time it is in the world, and moving it.
+import { Act } from "./ui.js";
+import { clock, progress } from "./live.js";
+import { count, distance, fullTime, nowOf } from "./format.js";
+import { html, useEffect, useState, useStore } from "./lib.js";
+import { post } from "./api.js";
+
+/** Move the clock and say what happened on the way. */
+export async function advance(how) {
+  const done = await post("/clock/advance?wait=true", how);
+  const fired = `${count(done.fired, "timer")} fired, ${count(done.events.length, "event")}, ${count(done.deliveries, "delivery attempt")}`;
+  return done.from === done.now && how.to_next_timer ? "No timer is set: there is nothing to go on to." : `Now ${fullTime(done.now)}: ${fired}.`;
+}
+
+export function ClockBar() {
+  const state = useStore(clock), moving = useStore(progress), [, tick] = useState(0);
+  const runs = state && state.mode !== "manual";
+  useEffect(() => {
+    if (!runs) return undefined;
+    const timer = setInterval(() => tick((count) => count + 1), 1000);
+    return () => clearInterval(timer);
+  }, [runs]);
+  if (!state) return html`<div class="clock muted">no time yet</div>`;
+  const now = new Date(nowOf(state, Date.now())).toISOString();
+  return html`<div class="clock" role="group" aria-label="Clock">
+    <output class="now" title=${`The clock is ${state.mode}.`}>${fullTime(now)}</output> <span class="muted">${state.mode}${moving ? ", moving" : state.next_timer_at ? `, next timer ${distance(state.next_timer_at, now)}` : ""}</span>
+    <${Act} does=${() => advance({ to_next_timer: true })} title="To the next timer (.)">Next timer<//>
+    ${["1m", "30m", "1h", "1d"].map((by) => html`<${Act} key=${by} does=${() => advance({ by })} label=${`Advance by ${by}`}>+${by}<//>`)}</div>`;
+}

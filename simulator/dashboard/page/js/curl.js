@@ -1,0 +1,19 @@
+// A call as a line for a shell. No document is needed here, so Node tests it.
+
+/** A text as one word of a POSIX shell. */
+export const quoted = (text) => (/^[A-Za-z0-9_./:@%+=,-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+const KEPT = /^(content-type|idempotency-key|accept|accept-language|traceparent|x-simulator-[a-z-]+)$/i;
+
+/** A journalled request as curl. Its token is masked there, so the line reads it from $TOKEN. */
+export function curl(row, origin) {
+  const parts = ["curl", "-sS"];
+  if (row.method !== "GET") parts.push("-X", row.method);
+  parts.push(quoted(`${origin}${row.path}${row.query ? `?${row.query}` : ""}`));
+  for (const [name, value] of Object.entries(row.headers)) {
+    if (/^authorization$/i.test(name)) parts.push("-H", '"Authorization: Bearer $TOKEN"');
+    else if (KEPT.test(name)) parts.push("-H", quoted(`${name}: ${value}`));
+  }
+  if (row.body !== null && row.body !== undefined) parts.push("--data-raw", quoted(typeof row.body === "string" ? row.body : JSON.stringify(row.body)));
+  return parts.join(" ");
+}

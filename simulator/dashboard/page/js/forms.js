@@ -1,0 +1,54 @@
+// Forms made of JSON Schemas: every member with what it means, its choices, and what was wrong with it beside it.
+import { Failure } from "./ui.js";
+import { html, useState } from "./lib.js";
+import { objectOf, plain, sortOf } from "./schema.js";
+import { words } from "./format.js";
+
+/** One field of a form. `wrong`: what the server said about it. */
+export function Field({ name, schema, required, value, change, wrong }) {
+  const sort = sortOf(schema), id = `field-${name.replaceAll(".", "-")}`;
+  const shared = { id, name, required, "aria-describedby": `${id}-about`, "aria-invalid": wrong ? "true" : null };
+  const type = (event) => change(name, event.target.value);
+  const input = sort === "choice" || sort === "flag"
+    ? html`<select ...${shared} value=${value ?? ""} onChange=${type}>${required && value ? "" : html`<option value="">${required ? "choose" : "not set"}</option>`}
+        ${(sort === "flag" ? ["true", "false"] : schema.enum).map((choice) => html`<option value=${String(choice)}>${String(choice)}</option>`)}</select>`
+    : sort === "json"
+      ? html`<textarea ...${shared} rows="3" spellcheck="false" placeholder="JSON" value=${value ?? ""} onInput=${type}></textarea>`
+      : html`<input ...${shared} type=${sort === "text" ? "text" : "number"} step=${sort === "integer" ? "1" : sort === "number" ? "any" : null} autocomplete="off" spellcheck="false" value=${value ?? ""} onInput=${type} />`;
+  return html`<div class="field"><label for=${id}>${words(name.split(".").at(-1))}${required ? html` <span class="muted">required</span>` : ""}</label>${input}
+    <p id=${`${id}-about`} class="about">${schema.description || ""}${schema.examples?.length ? html` <span class="muted">For example ${String(schema.examples[0])}.</span>` : ""}${wrong ? html` <strong class="wrong">${wrong}</strong>` : ""}</p></div>`;
+}
+
+/** The members of a schema as fields, groups as field sets. */
+export function Fields({ schema, values, change, wrong = {}, resolve, prefix = "" }) {
+  return Object.entries(schema.properties || {}).map(([name, member]) => {
+    const part = plain(member, resolve), path = prefix + name;
+    return sortOf(part) === "group"
+      ? html`<fieldset key=${path}><legend>${words(name)}</legend>${part.description ? html`<p class="about">${part.description}</p>` : ""}
+          <${Fields} schema=${part} values=${values} change=${change} wrong=${wrong} resolve=${resolve} prefix=${`${path}.`} /></fieldset>`
+      : html`<${Field} key=${path} name=${path} schema=${part} required=${!prefix && (schema.required || []).includes(name)} value=${values[path]} change=${change} wrong=${wrong[path]} />`;
+  });
+}
+
+/** A form of a schema. `send(object)` is awaited; a refusal is shown at the member that it is about. `first`: texts to begin with. */
+export function SchemaForm({ schema, send, ok = "Do it", cancel, first = {}, resolve, children }) {
+  const [values, setValues] = useState(first), [error, setError] = useState(null), [busy, setBusy] = useState(false);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    setError(null);
+    try {
+      await send(objectOf(schema, values, resolve));
+    } catch (refusal) {
+      setError(refusal);
+    }
+    setBusy(false);
+  };
+  return html`<form class="form" onSubmit=${submit}>
+    <${Fields} schema=${schema} values=${values} resolve=${resolve} wrong=${error?.param ? { [error.param]: error.message } : {}}
+      change=${(name, value) => setValues((old) => ({ ...old, [name]: value }))} />
+    ${children}${error ? html`<${Failure} error=${error} />` : ""}
+    <div class="buttons"><button class="main" aria-busy=${busy ? "true" : null}>${ok}</button>${cancel ? html`<button type="button" onClick=${cancel}>Cancel</button>` : ""}</div>
+  </form>`;
+}

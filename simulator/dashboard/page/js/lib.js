@@ -1,0 +1,35 @@
+// What every module of the page takes from the libraries beside it: one place to import from.
+import { Component, Fragment, createContext, h, render } from "../vendor/preact.js";
+import { useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../vendor/preact-hooks.js";
+import htm from "../vendor/htm.js";
+
+/** Templates: html`<p class="x">${text}</p>`. What stands in ${} is text, an element or a list of them; never markup. */
+export const html = htm.bind(h);
+export { Component, Fragment, createContext, h, render, useCallback, useContext, useEffect, useLayoutEffect, useMemo, useRef, useState };
+
+/** A value that components follow: `set` tells all of them. */
+export function store(value) {
+  const followers = new Set();
+  return {
+    get: () => value,
+    set(next) {
+      if (Object.is(next, value)) return;
+      value = next;
+      for (const follow of [...followers]) follow();
+    },
+    follow(follow) {
+      followers.add(follow);
+      return () => followers.delete(follow);
+    },
+  };
+}
+
+/** The value of a store, in a component. */
+export function useStore(one) {
+  const [value, set] = useState(one.get());
+  useEffect(() => {
+    set(() => one.get());
+    return one.follow(() => set(() => one.get()));
+  }, [one]);
+  return value;
+}

@@ -1,0 +1,75 @@
+// The page around the panels: what world, what time, where to go, and the question for the control token.
+import { Dialogs, Empty, Toasts } from "./ui.js";
+import { chooseWorld, get, giveToken, needsToken, wasAsked, world } from "./api.js";
+import { connection, changedAll, follow, useRead } from "./live.js";
+import { html, render, useEffect, useState, useStore } from "./lib.js";
+import { PANELS } from "./panels.js";
+import { href } from "./routes.js";
+import { route } from "./navigation.js";
+import { ClockBar } from "./clockbar.js";
+
+if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
+
+function Page() {
+  const { panel, rest, query } = useStore(route);
+  const present = PANELS.find((one) => one.id === panel);
+  const worldId = useStore(world);
+  useEffect(() => { document.title = `${present?.title || "Not found"} · ${worldId} · Simulator`; }, [present, worldId]);
+  return html`
+    <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>To the content</a>
+    <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${ClockBar} key=${worldId} /><${Connection} /></header>
+    <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
+      (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}</nav>
+    <main id="content" tabindex="-1">${present
+      ? html`<${present.View} key=${`${worldId} ${panel}`} rest=${rest} query=${query} />`
+      : html`<${Empty} title="There is no such page."><p><a href=${href("")}>To the overview</a></p><//>`}</main>
+    <${Dialogs} /><${Toasts} /><${TokenQuestion} />`;
+}
+
+function groups() {
+  const found = new Map();
+  for (const panel of PANELS) found.set(panel.group, [...(found.get(panel.group) || []), panel]);
+  return [...found];
+}
+
+function WorldChoice() {
+  const chosen = useStore(world), worlds = useRead("/worlds", ["own"]).value?.data;
+  const ids = (worlds || []).map((one) => one.id);
+  useEffect(() => {
+    if (!wasAsked && ids.length && !ids.includes(chosen)) chooseWorld(ids[0]); // a token for some worlds reaches no default
+  }, [worlds]);
+  return html`<label class="world">World <select value=${chosen} onChange=${(event) => chooseWorld(event.target.value)}>
+    ${ids.includes(chosen) ? "" : html`<option value=${chosen}>${chosen}${worlds ? " (not there)" : ""}</option>`}${ids.map((id) => html`<option value=${id}>${id}</option>`)}</select></label>`;
+}
+
+function Connection() {
+  const state = useStore(connection);
+  const said = { connecting: "connecting", live: "live", lost: "not connected, trying again" }[state];
+  return html`<span class="connection" role="status" data-state=${state}>${said}</span> <button type="button" onClick=${changedAll}>Refresh</button>`;
+}
+
+function TokenQuestion() {
+  const asked = useStore(needsToken), [text, setText] = useState(""), [wrong, setWrong] = useState("");
+  const submit = async (event) => {
+    event.preventDefault();
+    giveToken(text);
+    try {
+      await get("/worlds?limit=1");
+      follow();
+      changedAll();
+    } catch (error) {
+      setWrong(error.message);
+    }
+  };
+  if (!asked) return null;
+  return html`<div class="cover"><form class="dialog" role="dialog" aria-modal="true" aria-labelledby="token-title" onSubmit=${submit}>
+    <h2 id="token-title">Control token</h2><p>This server needs the token it was started with (<code>--control-token</code>).</p>
+    <input type="password" autocomplete="off" required aria-label="Control token" value=${text} onInput=${(event) => setText(event.target.value)} autofocus />
+    ${wrong ? html`<p role="alert">${wrong}</p>` : ""}<div class="buttons"><button class="main">Go on</button></div></form></div>`;
+}
+
+world.follow(follow);
+follow();
+const root = document.getElementById("page");
+root.replaceChildren();
+render(html`<${Page} />`, root);

@@ -1,0 +1,13 @@
+// Every panel of the page, in the order of the rail. A new one is its module and a row here.
+import * as overview from "./panels/overview.js";
+import * as resources from "./panels/resources.js";
+import * as requests from "./panels/requests.js";
+import * as events from "./panels/events.js";
+
+/** {id: the first word of its address, title, group, View, key?: goes there after `g`}. */
+export const PANELS = [
+  { id: "", title: "Overview", group: "", key: "o", View: overview.View },
+  { id: "resources", title: "Resources", group: "Seeing", key: "r", View: resources.View },
+  { id: "requests", title: "Requests", group: "Seeing", key: "q", View: requests.View },
+  { id: "events", title: "Events", group: "Seeing", key: "e", View: events.View },
+];

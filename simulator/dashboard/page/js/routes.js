@@ -1,0 +1,27 @@
+// Where the page is: `#/requests/req_1?status=503` is the panel `requests`, its rest ["req_1"] and a query.
+// A link is an ordinary <a href=${href("requests", id)}>, so that it can be copied, opened beside, and gone back from.
+
+/** {panel, rest, query} of the part of an address behind its #. What is no path names a resource, as links once did. */
+export function parse(hash) {
+  const text = hash.replace(/^#/, "");
+  if (text && !text.startsWith("/")) return { panel: "resources", rest: [decoded(text)], query: {} };
+  const [path, search = ""] = cut(text, "?");
+  const [panel = "", ...rest] = path.split("/").slice(1).filter(Boolean).map(decoded);
+  return { panel, rest, query: Object.fromEntries(new URLSearchParams(search)) };
+}
+
+/** The address of a panel: href("requests", id), href("requests", [], {status: "503"}). */
+export function href(panel, rest = [], query = {}) {
+  const path = [panel, ...[rest].flat()].map(encodeURIComponent).join("/");
+  const asked = Object.entries(query).filter(([, value]) => value !== "" && value !== null && value !== undefined);
+  return `#/${path}${asked.length ? `?${new URLSearchParams(asked)}` : ""}`;
+}
+
+function cut(text, by) {
+  const place = text.indexOf(by);
+  return place < 0 ? [text] : [text.slice(0, place), text.slice(place + 1)];
+}
+
+function decoded(text) {
+  try { return decodeURIComponent(text); } catch { return text; }
+}

@@ -1,0 +1,49 @@
+// JSON Schemas as forms, without a document, so that Node tests it: what field a member needs, and what was meant by its text.
+
+/** The part of a schema that says what a value is: without null, references followed by `resolve`. */
+export function plain(schema, resolve = (reference) => ({ description: `see ${reference}` })) {
+  if (schema.$ref) return { ...plain(resolve(schema.$ref), resolve), ...(schema.description ? { description: schema.description } : {}) };
+  const parts = (schema.anyOf || schema.oneOf || []).filter((part) => part.type !== "null");
+  if (parts.length !== 1) return schema;
+  return { ...plain(parts[0], resolve), ...(schema.description ? { description: schema.description } : {}), ...("default" in schema ? { default: schema.default } : {}) };
+}
+
+/** What is typed into: choice, flag, integer, number, text, group (an object whose members are known), or json for the rest. */
+export function sortOf(schema) {
+  if (schema.enum) return "choice";
+  const type = Array.isArray(schema.type) ? schema.type.find((name) => name !== "null") : schema.type;
+  if (type === "boolean") return "flag";
+  if (type === "integer" || type === "number") return type;
+  if (type === "object" && schema.properties) return "group";
+  return type === "string" || "const" in schema ? "text" : "json";
+}
+
+/** The value that a text means, undefined for an empty one; SyntaxError with the name of the field for what is none. */
+export function valueOf(schema, text, name = "it") {
+  if (text === "" || text === undefined || text === null) return undefined;
+  const sort = sortOf(schema);
+  if (sort === "choice") return schema.enum.find((choice) => String(choice) === text) ?? text;
+  if (sort === "text") return text;
+  if (sort === "flag") return text === "true";
+  if (sort !== "json") {
+    const number = Number(text);
+    if (Number.isNaN(number)) throw new SyntaxError(`${name}: ${text} is no number.`);
+    return number;
+  }
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new SyntaxError(`${name} is not valid JSON: ${error.message}`);
+  }
+}
+
+/** The object that a form's texts mean: texts by dotted names ("respond.status"); members without a text are left out. */
+export function objectOf(schema, texts, resolve, prefix = "") {
+  const made = {};
+  for (const [name, member] of Object.entries(schema.properties || {})) {
+    const part = plain(member, resolve), path = prefix + name;
+    const value = sortOf(part) === "group" ? objectOf(part, texts, resolve, `${path}.`) : valueOf(part, texts[path], path);
+    if (value !== undefined && !(sortOf(part) === "group" && !Object.keys(value).length)) made[name] = value;
+  }
+  return made;
+}

@@ -1,0 +1,216 @@
+// What panels are made of. Conventions, for whoever writes a panel:
+//
+// - A panel is a module in panels/ with one component, View({rest, query}), and a row in panels.js. Its state is in the address:
+//   `rest` says what is open (#/requests/ID), `query` has its filters; `go(...)` and `href(...)` of routes.js and navigation.js move there.
+// - It reads by `useRead(path, topics)` (live.js), which stays up to date, and shows <Shown reading=${reading}>${(value) => …}<//>: loading,
+//   error and value are then told apart everywhere in the same way. Lists are bounded: ask for `limit`, offer <More>.
+// - It acts by <Act does=${async () => …}>Words<//>: the button is off meanwhile, what the function returns is said in a toast, a
+//   refusal too, and everything shown is read anew. What cannot be undone has `asks="Reset the world x?"` and asks once.
+// - Parameters come from <SchemaForm schema=… send=…>, never as raw JSON, mostly in a dialog: `ask({title, about, body})`.
+// - Text is text: html`` has no way to put markup into a page. Names of styles say what a thing is.
+// - Lists are <Table>: one row is one thing, its first link is what Enter opens, `j` and `k` go along them.
+import { changedAll, clock } from "./live.js";
+import { distance, fullTime, money, shortTime, toneOf, words } from "./format.js";
+import { href } from "./routes.js";
+import { html, store, useEffect, useRef, useState, useStore } from "./lib.js";
+
+const SHAPES = {
+  good: "M3 8.5 6.5 12 13 4.5",
+  bad: "M4 4 12 12 M12 4 4 12",
+  back: "M6.5 3 3 6.5 6.5 10 M3 6.5H10a3 3 0 0 1 0 6H7",
+  ended: "M3.5 8H12.5",
+  waiting: "M8 4.5V8l2.5 2 M8 2a6 6 0 1 0 0 12A6 6 0 1 0 8 2",
+  moving: "M5.5 3.5 10 8 5.5 12.5",
+  plain: "M8 5a3 3 0 1 0 0 6A3 3 0 1 0 8 5",
+};
+
+/** A status: by its words, and by colour and shape of its sort. */
+export function Status({ value, tone = toneOf(value) }) {
+  if (value === null || value === undefined || value === "") return null;
+  return html`<span class="status" data-tone=${tone}><svg class="shape" viewBox="0 0 16 16" aria-hidden="true"><path d=${SHAPES[tone]} /></svg>${words(value)}</span>`;
+}
+
+/** A moment of simulated time: short, in full when pointed at. `far`: how far from now, too. */
+export function Time({ at, far = false }) {
+  const now = useStore(clock)?.now;
+  if (!at) return null;
+  return html`<time datetime=${at} title=${fullTime(at)}>${shortTime(at, now)}${far && now ? html` <span class="muted">${distance(at, now)}</span>` : ""}</time>`;
+}
+
+/** An amount with its currency: `Money amount="12.50" currency="USDC"`. */
+export const Money = ({ amount, currency }) =>
+  amount === null || amount === undefined ? null : html`<span class="money">${money(amount)} <span class="currency">${currency}</span></span>`;
+
+/** An id: a link to its story (or to `to`; no link with to=${null}), with a button that copies it. */
+export function Id({ id, to, copy = true }) {
+  if (!id) return null;
+  const shown = html`<code>${id}</code>`;
+  return html`<span class="id">${to === null ? shown : html`<a href=${to ?? href("resources", id)}>${shown}</a>`}${copy ? html`<${Copy} text=${id} what=${id} />` : ""}</span>`;
+}
+
+/** A button that copies a text; `what` says what it is. */
+export function Copy({ text, what = "it", children }) {
+  const copy = async (event) => {
+    event.stopPropagation();
+    try {
+      await navigator.clipboard.writeText(typeof text === "function" ? text() : text);
+      toast(`Copied: ${what}.`);
+    } catch {
+      ask({ title: "Copy it from here", body: () => html`<textarea readonly rows="6" aria-label="Text to copy">${typeof text === "function" ? text() : text}</textarea>` });
+    }
+  };
+  return html`<button type="button" class=${children ? "copy" : "copy bare"} aria-label=${children ? null : `Copy ${what}`} title="Copy" onClick=${copy}>
+    ${children || html`<svg viewBox="0 0 16 16" aria-hidden="true"><path d="M5.5 5.5h7v8h-7z M3.5 10.5v-8h7" /></svg>`}</button>`;
+}
+
+const ID = /^[a-z]{2,8}_[a-z0-9]{16,}$/;
+const MOST_CHARACTERS = 200_000;
+
+/** A JSON value, laid out; ids in it lead to their stories. What is no JSON is shown as the text that it is. */
+export function Json({ value, name = "JSON", links = true }) {
+  const text = typeof value === "string" ? value : JSON.stringify(value, null, 2) ?? "";
+  const shown = text.length > MOST_CHARACTERS ? `${text.slice(0, MOST_CHARACTERS)}\n… (${text.length} characters in all; copy shows the whole)` : text;
+  const parts = links && typeof value !== "string" ? shown.split(/("(?:[^"\\]|\\.)*")/g) : [shown];
+  return html`<div class="json"><${Copy} text=${text} what=${name} /><pre tabindex="0" role="region" aria-label=${name}>${parts.map((part) =>
+    part[0] === '"' && ID.test(part.slice(1, -1)) ? html`"<a href=${href("resources", part.slice(1, -1))}>${part.slice(1, -1)}</a>"` : part)}</pre></div>`;
+}
+
+/** Names and values, as a list of definitions: rows=${[["Status", html`…`], …]}; rows without a value are left out. */
+export const Facts = ({ rows }) => html`<dl class="facts">${rows.filter(([, value]) => value !== null && value !== undefined && value !== "").map(
+  ([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+
+export const Loading = () => html`<p class="loading" role="status">Loading.</p>`;
+
+/** What went wrong, and what to do where the server said so. */
+export const Failure = ({ error, retry }) => html`<div class="failure" role="alert"><p>${error.message}</p>
+  ${error.param ? html`<p class="muted">It is about <code>${error.param}</code>.</p>` : ""}
+  ${retry ? html`<button type="button" onClick=${retry}>Try again</button>` : ""}</div>`;
+
+/** Nothing is there yet: says what to do next. */
+export const Empty = ({ title, children }) => html`<div class="empty"><p><strong>${title}</strong></p>${children}</div>`;
+
+/** A reading of useRead: loading, error or its value by a function. An error later stays beside what was read before. */
+export function Shown({ reading, children }) {
+  const draw = [children].flat().find((child) => typeof child === "function");
+  if (reading.value === undefined) return reading.error ? html`<${Failure} error=${reading.error} retry=${reading.reload} />` : html`<${Loading} />`;
+  return html`${reading.error ? html`<${Failure} error=${reading.error} retry=${reading.reload} />` : ""}${draw(reading.value)}`;
+}
+
+/**
+ * A list of things. columns: [{title, cell: (row) => …, className?}]; `id(row)`: its key; `open(row)`: where Enter and a click lead;
+ * `selected`: the key of the row that is open. `empty`: shown when there are none.
+ */
+export function Table({ label, columns, rows, id, open, selected, empty }) {
+  if (!rows.length) return empty || html`<${Empty} title="Nothing is here." />`;
+  const click = (row) => (event) => {
+    if (open && !event.target.closest("a, button, input, select, summary") && !getSelection()?.toString()) location.hash = open(row);
+  };
+  return html`<div class="scroll"><table class="table" aria-label=${label}>
+    <thead><tr>${columns.map((column) => html`<th scope="col" class=${column.className}>${column.title}</th>`)}</tr></thead>
+    <tbody>${rows.map((row) => html`<tr key=${id(row)} data-row tabindex="-1" class=${open ? "opens" : null} aria-current=${selected === id(row) ? "true" : null} onClick=${click(row)}>
+      ${columns.map((column) => html`<td class=${column.className} data-title=${column.title}>${column.cell(row)}</td>`)}</tr>`)}</tbody>
+  </table></div>`;
+}
+
+/** Below a bounded list: how many are shown, and more of them. */
+export const More = ({ shown, limit, more, noun = "rows" }) =>
+  shown < limit ? null : html`<p class="more muted">The newest ${limit} ${noun}. <button type="button" onClick=${more}>Show more</button></p>`;
+
+/** A list and beside it what is open of it; on a phone one of the two. `back`: where the list alone is. */
+export const Split = ({ list, detail, back }) => html`<div class="split" data-open=${detail ? "" : null}>
+  <div class="split-list">${list}</div>
+  ${detail ? html`<article class="split-detail"><a class="back" href=${back} data-back>Close</a>${detail}</article>` : ""}</div>`;
+
+/** Filters above a list: fields=${[{name, label, choices?, placeholder?}]}; `change(name, value)` gets what is chosen or typed. */
+export function Filters({ fields, values, change }) {
+  return html`<form class="filters" role="search" aria-label="Filter" onSubmit=${(event) => event.preventDefault()}>${fields.map((field) => html`<label>${field.label}
+    ${field.choices
+      ? html`<select value=${values[field.name] || ""} onChange=${(event) => change(field.name, event.target.value)}>
+          <option value="">all</option>${field.choices.map((choice) => html`<option value=${choice}>${choice}</option>`)}</select>`
+      : html`<input type="search" value=${values[field.name] || ""} placeholder=${field.placeholder} autocomplete="off" onInput=${(event) => change(field.name, event.target.value)} />`}
+  </label>`)}</form>`;
+}
+
+const said = store([]);
+let sayings = 0;
+
+/** Say something for a while; what is `bad` stays until it is closed. */
+export function toast(text, bad = false) {
+  const one = { key: ++sayings, text, bad };
+  said.set([...said.get().slice(-3), one]);
+  if (!bad) setTimeout(() => said.set(said.get().filter((other) => other !== one)), 6000);
+}
+
+export function Toasts() {
+  const rows = useStore(said);
+  return html`<div class="toasts" role="status" aria-live="polite">${rows.map((row) => html`<p key=${row.key} class="toast" data-tone=${row.bad ? "bad" : "good"}>${row.text}
+    <button type="button" class="bare" aria-label="Close this message" onClick=${() => said.set(said.get().filter((other) => other !== row))}>✕</button></p>`)}</div>`;
+}
+
+/** Do something for a person: what it returns is said, a refusal too; then everything shown is read anew. */
+export async function doing(does) {
+  try {
+    const words = await does();
+    if (words) toast(words);
+    return true;
+  } catch (error) {
+    toast(error.message, true);
+    return false;
+  } finally {
+    changedAll();
+  }
+}
+
+/** A button that does something. `asks`: a question that is put once before. It keeps its focus. */
+export function Act({ does, asks, danger = Boolean(asks), label, title, className = "", children }) {
+  const [busy, setBusy] = useState(false);
+  const work = async () => {
+    setBusy(true);
+    await doing(does);
+    setBusy(false);
+  };
+  const click = () => {
+    if (busy) return;
+    if (asks) ask({ title: asks, send: work, ok: children, danger: true });
+    else work();
+  };
+  return html`<button type="button" class=${`${danger ? "danger" : ""} ${className}`.trim() || null} aria-disabled=${busy ? "true" : null} aria-busy=${busy ? "true" : null} aria-label=${label} title=${title} onClick=${click}>${children}</button>`;
+}
+
+const asking = store(null);
+
+/**
+ * Ask in a dialog: {title, about, body?, send?, ok?, danger?}. `body(close)` draws what is in it. With `send` there is an OK button:
+ * it is awaited, and what it throws is shown in the dialog, which then stays.
+ */
+export const ask = (question) => asking.set(question);
+export const closeDialog = () => asking.set(null);
+
+export function Dialogs() {
+  const question = useStore(asking);
+  return question ? html`<${Dialog} key=${question.title} ...${question} />` : null;
+}
+
+function Dialog({ title, about, body, send, ok = "Do it", danger = false }) {
+  const element = useRef(null), [error, setError] = useState(null), [busy, setBusy] = useState(false);
+  useEffect(() => element.current.showModal(), []);
+  const submit = async (event) => {
+    event.preventDefault();
+    if (busy) return;
+    setBusy(true);
+    try {
+      await send();
+      closeDialog();
+    } catch (refusal) {
+      setError(refusal);
+    }
+    setBusy(false);
+  };
+  const frame = (inside) => (send ? html`<form onSubmit=${submit}>${inside}</form>` : html`<div>${inside}</div>`);
+  return html`<dialog ref=${element} class="dialog" aria-labelledby="dialog-title" onClose=${closeDialog}>
+    <header><h2 id="dialog-title">${title}</h2><button type="button" class="bare" aria-label="Close" onClick=${closeDialog}>✕</button></header>
+    ${about ? html`<p class="muted">${about}</p>` : ""}
+    ${frame(html`${body ? body(closeDialog) : ""}${error ? html`<${Failure} error=${error} />` : ""}
+      ${send ? html`<div class="buttons"><button class=${danger ? "danger" : "main"} aria-busy=${busy ? "true" : null}>${ok}</button><button type="button" onClick=${closeDialog}>Cancel</button></div>` : ""}`)}
+  </dialog>`;
+}
