@@ -166,6 +166,7 @@ def test_the_web_framework_stays_in_the_shells_that_serve() -> None:
             servers,
             "simulator/server",
             "simulator/control",
+            "simulator/dashboard/__init__.py",
             "simulator/docs/serving.py",
             "simulator/host.py",
             *before_a_replica,
