@@ -192,6 +192,7 @@ def test_http_is_spoken_as_a_client_only_where_something_acts_as_one() -> None:
     speakers = importers("aiohttp", "httpx", "requests", "urllib.request", "http.client")
     clients = (
         "simulator/courier/transport.py",
+        "simulator/agents/session.py",
         "simulator/client.py",
         "simulator/durable/hop.py",
         "simulator/scenario/clients.py",

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 import click
 
 from simulator.cli import (
+    agents,
     assuming,
     certifying,
     comparing,
@@ -50,6 +51,7 @@ COMMANDS: Mapping[str, Callable[[], click.Command]] = {
     "certify": lambda: certifying.certify,
     "conform": lambda: conforming.conform,
     "explore": lambda: exploring.explore,
+    "mcp": lambda: agents.mcp,
 }
 """Each command by its name; it is loaded when it is called, or shown in the help."""
 

@@ -1,0 +1,98 @@
+"""Answers that a model can afford to read: bounded in characters, telling what was left out and how to get it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from simulator.wire.json import JsonObject, Shown
+
+USUAL = 2_000
+"""How many characters an answer has at most, unless the caller asks for more."""
+MOST = 20_000
+_LONG_TEXT = 160
+_FEW = 3
+
+
+def written(value: object) -> str:
+    """The JSON of an answer, without blanks."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def bounded(answer: Shown, most: int = USUAL) -> JsonObject:
+    """The answer, with as little left out as brings it below `most` characters; `left_out` says what.
+
+    First long texts are cut, then lists inside; then the largest members go. A member that is asked for by its name
+    comes whole, so nothing is out of reach.
+    """
+    shown: JsonObject = dict(answer)
+    for shorten in (_same, _texts_cut, _lists_cut):
+        shown = {name: shorten(value) for name, value in shown.items()}
+        if len(written(shown)) <= most:
+            return shown
+    left_out: list[str] = []
+    while len(written(shown)) > most - 120 and shown:
+        largest = max(shown, key=lambda name: len(written(shown[name])))
+        del shown[largest]
+        left_out.append(largest)
+    return {**shown, "left_out": sorted(left_out), "to_see_it": "ask with `fields`, or with a larger `max_characters`"}
+
+
+def _same(value: object) -> object:
+    return value
+
+
+def _texts_cut(value: object) -> object:
+    if isinstance(value, str) and len(value) > _LONG_TEXT:
+        return f"{value[:_LONG_TEXT]}… ({len(value)} characters)"
+    return _inside(value, _texts_cut)
+
+
+def _lists_cut(value: object) -> object:
+    if isinstance(value, list) and len(value) > _FEW:
+        return [*map(_lists_cut, value[:_FEW]), f"… {len(value) - _FEW} more"]
+    return _inside(value, _lists_cut)
+
+
+def _inside(value: object, change: Callable[[object], object]) -> object:
+    if isinstance(value, Mapping):
+        return {name: change(member) for name, member in value.items()}
+    return [change(member) for member in value] if isinstance(value, list) else value
+
+
+def picked(answer: Shown, fields: Sequence[str]) -> JsonObject:
+    """The members at these dotted places alone; one that is not there is null."""
+    return {place: _at(answer, place) for place in fields}
+
+
+def _at(value: object, place: str) -> object:
+    for name in place.split("."):
+        if isinstance(value, Mapping):
+            value = value.get(name)
+        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
+            value = value[int(name)]
+        else:
+            return None
+    return value
+
+
+def page(rows: Sequence[Shown], key: Callable[[Shown], str], before: str | None, most: int = USUAL) -> JsonObject:
+    """The newest rows that fit, newest first; `next_cursor` leads to older ones.
+
+    `before`: the cursor of the page before, which is the key of its last row. LookupError when no row has it.
+    """
+    newest_first = list(reversed(rows))
+    if before is not None:
+        keys = [key(row) for row in newest_first]
+        if before not in keys:
+            raise LookupError(before)
+        newest_first = newest_first[keys.index(before) + 1 :]
+    shown: list[Shown] = []
+    for row in newest_first:
+        if shown and len(written([*shown, row])) > most - 150:
+            break
+        shown.append(row)
+    answer: JsonObject = {"data": shown, "of": len(rows)}
+    if len(shown) < len(newest_first):
+        answer["next_cursor"] = key(shown[-1])
+    return answer

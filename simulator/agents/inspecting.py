@@ -1,0 +1,236 @@
+"""The tool `inspect`: what there is and what happened, in rows short enough to read many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatchcase
+
+from simulator.agents import inputs
+from simulator.agents.answers import page, picked
+from simulator.agents.session import Session, ToolRefused
+from simulator.agents.webhooks import messages
+from simulator.client import ControlClient, segment
+from simulator.wire.json import JsonObject, Shown
+
+NEWEST = 1_000
+"""How many of the newest rows a list looks through."""
+_KEPT = ("id", "kind", "type", "status", "reference", "amount", "source_amount", "destination_amount", "label", "name")
+
+
+def inspect(session: Session, given: inputs.InspectInput) -> JsonObject:
+    """Whatever `what` asks for."""
+    return _LOOKS[given.what](session, given)
+
+
+def _overview(session: Session, given: inputs.InspectInput) -> JsonObject:
+    control = session.control(given.world)
+    rows = control.get("/resources")["data"]
+    kinds: dict[str, int] = {}
+    for row in rows:
+        named = f"{row['kind']} {row['status']}" if row.get("status") else str(row["kind"])
+        kinds[named] = kinds.get(named, 0) + 1
+    deliveries = control.get("/deliveries")["data"]
+    findings = control.get("/advice")["data"]
+    return {
+        "world": given.world or session.world,
+        "clock": control.get("/clock"),
+        "resources": kinds,
+        "requests": len(control.get("/requests")["data"]),
+        "events": len(control.get("/events")["data"]),
+        "deliveries": {"all": len(deliveries), "failed": sum(row["status"] == "failed" for row in deliveries)},
+        "advice": [f"{row['severity']}: {row['message']}" for row in findings],
+    }
+
+
+def _resource(session: Session, given: inputs.InspectInput) -> JsonObject:
+    """The object, how it came to be what it is, what is possible, what is planned."""
+    story = session.control(given.world).get(f"/resources/{segment(_id(given))}")
+    if given.fields:
+        return picked(story, given.fields)
+    return {
+        "kind": story["kind"],
+        "resource": story["resource"],
+        "story": [f"{row['at']} {row['state']}: by {row['cause']['text']}" for row in story["history"]],
+        "possible_now": story["allowed"],
+        "not_now": [f"{row['action']}: {row['reason']}" for row in story["refused"]],
+        "events": [f"{row['at']} {row['type']} ({row['id']})" for row in story["events"]],
+        "scenario": (story["origin"] or {}).get("scenario"),
+    }
+
+
+def _request(session: Session, given: inputs.InspectInput) -> JsonObject:
+    return _one(session, given, "/requests")
+
+
+def _event(session: Session, given: inputs.InspectInput) -> JsonObject:
+    return _one(session, given, "/events")
+
+
+def _one(session: Session, given: inputs.InspectInput, path: str) -> JsonObject:
+    """A row whole, by its id."""
+    wanted = _id(given)
+    for row in session.control(given.world).get(path)["data"]:
+        if row["id"] == wanted:
+            return picked(row, given.fields) if given.fields else dict(row)
+    raise ToolRefused(
+        "not_found", f"There is no {given.what} with the id {wanted!r} in this world; `what: {path[1:]}` lists them.",
+        param="id", status=404,
+    )  # fmt: skip
+
+
+def _resources(session: Session, given: inputs.InspectInput) -> JsonObject:
+    rows = session.control(given.world).get("/resources", type=given.type)["data"]
+    return _listed(given, rows, lambda row: {name: row[name] for name in _KEPT if row.get(name) is not None})
+
+
+def _requests(session: Session, given: inputs.InspectInput) -> JsonObject:
+    rows = session.control(given.world).get("/requests", limit=NEWEST, status=given.status)["data"]
+    wanted = given.path or "*"
+    rows = [row for row in rows if fnmatchcase(row["path"], wanted) and _speaks_of(row, given.id)]
+    return _listed(given, rows, _short_request)
+
+
+def _short_request(row: Shown) -> JsonObject:
+    response = row["response"] if isinstance(row["response"], Mapping) else {}
+    error = response.get("error")
+    more = {"error": error.get("code")} if isinstance(error, Mapping) else {"made": response.get("id")}
+    advice = {"advice": row["advice"]} if row["advice"] else {}
+    return {
+        "id": row["id"],
+        "at": row["at"],
+        "call": f"{row['method']} {row['path']}",
+        "status": row["status"],
+        **{name: value for name, value in more.items() if value is not None},
+        **advice,
+    }
+
+
+def _events(session: Session, given: inputs.InspectInput) -> JsonObject:
+    rows = session.control(given.world).get("/events", limit=NEWEST, type=given.type, object_id=given.id)["data"]
+    return _listed(
+        given,
+        rows,
+        lambda row: {
+            "id": row["id"],
+            "at": row["created_at"],
+            "type": row["type"],
+            "object_id": row["data"]["object"].get("id"),
+            "object_status": row["data"]["object"].get("status"),
+        },
+    )
+
+
+def _deliveries(session: Session, given: inputs.InspectInput) -> JsonObject:
+    rows = session.control(given.world).get("/deliveries", limit=NEWEST, status=given.status)["data"]
+    rows = [row for row in rows if _speaks_of(row, given.id)]
+    wanted = ("id", "attempted_at", "event_type", "event_id", "url", "attempt", "status", "response_status", "error")
+    more = ("next_attempt_at",)
+    return _listed(given, rows, lambda row: {name: row[name] for name in (*wanted, *more) if row.get(name) is not None})
+
+
+def _inbox(session: Session, given: inputs.InspectInput) -> JsonObject:
+    name = given.id or given.world or session.world
+    rows = session.control(given.world).get(f"/inbox/{segment(name)}")["data"]
+    keys = webhook_keys(session, given.world)
+    shown = [message.shown() for message in messages(rows, keys)]
+    return {"inbox": name, **_listed(given, shown, dict, key="event_id")}
+
+
+def webhook_keys(session: Session, world: str | None) -> list[str]:
+    """The keys that a world signs with, of both environments."""
+    credentials = session.world_object(world)["credentials"]
+    return [credentials[name]["webhook_key"] for name in ("sandbox", "production")]
+
+
+def _emails(session: Session, given: inputs.InspectInput) -> JsonObject:
+    return _plain(session.control(given.world), given, "/emails")
+
+
+def _timers(session: Session, given: inputs.InspectInput) -> JsonObject:
+    rows = session.control(given.world).get("/timers")["data"]
+    return {"data": rows[:20], "of": len(rows)}
+
+
+def _plain(control: ControlClient, given: inputs.InspectInput, path: str) -> JsonObject:
+    return _listed(given, control.get(path)["data"], dict)
+
+
+def _search(session: Session, given: inputs.InspectInput) -> JsonObject:
+    if not given.query:
+        raise ToolRefused("missing_parameter", "Say by `query` what to look for.", param="query")
+    return dict(session.control(given.world).get("/search", q=given.query))
+
+
+def _reference(session: Session, given: inputs.InspectInput) -> JsonObject:
+    control = session.control(given.world)
+    whole = {"test_values": TEST_VALUES, **control.get("/reference"), "rates": control.get("/rates")}
+    if given.fields:
+        return picked(whole, given.fields)
+    return {"test_values": TEST_VALUES, "also": sorted(name for name in whole if name != "test_values")}
+
+
+TEST_VALUES: Mapping[str, Mapping[str, str]] = {
+    "payer's phone or account number ends": {
+        "0001": "declined: failed, payment_failed",
+        "0002": "never pays: an onramp expires, a buy stays pending",
+        "0003": "buy: 422 insufficient_balance",
+        "0009": "422 payment_failed at once",
+    },
+    "beneficiary's phone or account number ends": {
+        "0001": "payout_failed, then refunded",
+        "0002": "processing for an hour",
+        "0003": "network_unavailable, then refunded",
+    },
+    "bank account number ends": {"9999": "422 invalid_bank_account"},
+    "reference (label of a wallet, description of an invoice) is": {"simulator:NAME": "goes by the scenario NAME"},
+    "good for": {
+        "beneficiary": 'POST /beneficiaries {"type": "phone_number", "name": "Wanjiru Otieno", "country": "KE", '
+        '"fiat_currency": "KES", "phone_number": {"phone_number": "+254722000000", "provider": "mpesa"}}',
+        "celo address": "0x52908400098527886E0F7030069857D2E4169EE7",
+    },
+}
+"""What request data choose an outcome, as the scenario `test-values` has it."""
+
+
+def _speaks_of(row: Shown, wanted: str | None) -> bool:
+    return wanted is None or wanted in str(row)
+
+
+def _listed(
+    given: inputs.InspectInput, rows: list[JsonObject], short: Callable[[Shown], JsonObject], key: str = "id"
+) -> JsonObject:
+    """A page of a list. With `fields`, those of the whole rows."""
+    shown = [{"id": row.get("id"), **picked(row, given.fields)} if given.fields else short(row) for row in rows]
+    for number, row in enumerate(shown):
+        row.setdefault(key, str(number))
+    try:
+        return page(shown, lambda row: str(row[key]), given.cursor, given.max_characters)
+    except LookupError:
+        raise ToolRefused(
+            "invalid_parameter",
+            f"The parameter `cursor` is not valid: {given.cursor!r} is no next_cursor of this list. Begin without one.",
+            param="cursor",
+        ) from None
+
+
+def _id(given: inputs.InspectInput) -> str:
+    if given.id is None:
+        raise ToolRefused("missing_parameter", f"Say by `id` which {given.what} is meant.", param="id")
+    return given.id
+
+
+_LOOKS: Mapping[str, Callable[[Session, inputs.InspectInput], JsonObject]] = {
+    "overview": _overview,
+    "resource": _resource,
+    "resources": _resources,
+    "request": _request,
+    "requests": _requests,
+    "events": _events,
+    "event": _event,
+    "deliveries": _deliveries,
+    "inbox": _inbox,
+    "emails": _emails,
+    "timers": _timers,
+    "search": _search,
+    "reference": _reference,
+}

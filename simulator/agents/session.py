@@ -1,0 +1,161 @@
+"""What the tools of an agent know between two calls: the server, the world that is meant, and tokens for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from http.client import HTTPException
+from urllib.error import HTTPError
+from urllib.parse import urlencode
+from urllib.request import ProxyHandler, Request, build_opener
+
+from simulator.client import ControlClient, Unreachable, segment
+from simulator.kernel.dataclass import dataclass
+from simulator.kernel.world import DEFAULT_WORLD
+from simulator.wire.json import JsonObject, Shown
+
+DOCS = "/_simulator/docs/reference/agents"
+_SECONDS = 60.0
+
+
+class ToolRefused(Exception):
+    """A tool was not used as it can be, or the simulator refused: what a model needs to do better next time."""
+
+    def __init__(
+        self, code: str, message: str, *, param: str | None = None, allowed: object = None, status: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.code, self.message, self.param, self.allowed, self.status = code, message, param, allowed, status
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the interface answered to a call."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: object
+
+
+class Session:
+    """One agent at one server. `world` is the id of the world that is meant where a call names none."""
+
+    def __init__(self, url: str, token: str | None = None, *, own: bool = False) -> None:
+        self.url = url.rstrip("/")
+        self.own = own
+        """Whether the server was started for this session and ends with it."""
+        self.world = DEFAULT_WORLD
+        self.token = token
+        self._opener = build_opener(ProxyHandler({}))
+        self._signed_in: dict[tuple[str, str], _SignedIn] = {}
+
+    def control(self, world: str | None = None, environment: str | None = None) -> ControlClient:
+        """Control calls in a world."""
+        return ControlClient(
+            self.url, world or self.world, environment=environment, token=self.token, timeout_seconds=_SECONDS
+        )
+
+    def world_object(self, world: str | None = None) -> JsonObject:
+        found: JsonObject = self.control().get(f"/worlds/{segment(world or self.world)}")
+        return found
+
+    def keys(self, world: str | None = None, environment: str = "sandbox") -> Mapping[str, str]:
+        """Key pair, webhook key and base URL of an environment of a world."""
+        found: Mapping[str, str] = self.world_object(world)["credentials"][environment]
+        return found
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Shown | None = None,
+        *,
+        query: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+        world: str | None = None,
+        environment: str = "sandbox",
+    ) -> Reply:
+        """A call of the interface with a token, signed in anew once when that has lapsed.
+
+        A POST without an Idempotency-Key gets one of its own, as a careful client sends it.
+        """
+        place = (world or self.world, environment)
+        signed_in = self._signed_in.get(place) or self._sign_in(*place)
+        sent = dict(headers or {})
+        if method == "POST" and not any(name.lower() == "idempotency-key" for name in sent):
+            sent["Idempotency-Key"] = signed_in.next_key()
+        reply = self._ask(method, signed_in.base_url + path, body, query, signed_in.header | sent)
+        if reply.status == 401:
+            signed_in = self._sign_in(*place)
+            reply = self._ask(method, signed_in.base_url + path, body, query, signed_in.header | sent)
+        return reply
+
+    def _sign_in(self, world: str, environment: str) -> _SignedIn:
+        keys = self.keys(world, environment)
+        pair = {"public_key": keys["public_key"], "secret_key": keys["secret_key"]}
+        reply = self._ask("POST", f"{keys['base_url']}/auth/token", pair, None, {})
+        body = reply.body
+        if not isinstance(body, dict) or "access_token" not in body:
+            error = body.get("error", {}) if isinstance(body, dict) else {}
+            raise ToolRefused(
+                str(error.get("code", reply.status)),
+                f"The sign-in to the world {world} was refused: {error.get('message', reply.status)}",
+                status=reply.status,
+            )
+        signed_in = _SignedIn(keys["base_url"], str(body["access_token"]), reply.headers.get("x-request-id", world))
+        self._signed_in[world, environment] = signed_in
+        return signed_in
+
+    def _ask(
+        self,
+        method: str,
+        url: str,
+        body: Shown | None,
+        query: Mapping[str, object] | None,
+        headers: Mapping[str, str],
+    ) -> Reply:
+        asked = f"{url}?{urlencode({name: _text(value) for name, value in query.items()})}" if query else url
+        data = None if body is None else json.dumps(body).encode()
+        sent = dict(headers) if data is None else {"Content-Type": "application/json", **headers}
+        try:
+            with self._opener.open(Request(asked, data, sent, method=method), timeout=_SECONDS) as response:
+                return Reply(response.status, _lower(response.headers.items()), _parsed(response.read()))
+        except HTTPError as error:
+            with error:
+                return Reply(error.code, _lower(error.headers.items()), _parsed(error.read()))
+        except (OSError, HTTPException) as error:
+            raise Unreachable(f"{method} {url} was not answered: {getattr(error, 'reason', error)}") from None
+
+
+@dataclass
+class _SignedIn:
+    """A token, and the Idempotency-Keys of the calls that go with it: no two are alike, and none is by chance."""
+
+    base_url: str
+    token: str
+    begun_by: str
+    posts: int = 0
+
+    @property
+    def header(self) -> dict[str, str]:
+        return {"Authorization": f"Bearer {self.token}"}
+
+    def next_key(self) -> str:
+        self.posts += 1
+        return f"{self.begun_by}-{self.posts}"
+
+
+def _lower(headers: object) -> dict[str, str]:
+    assert hasattr(headers, "__iter__")
+    return {str(name).lower(): str(value) for name, value in headers}
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _parsed(raw: bytes) -> object:
+    try:
+        return json.loads(raw) if raw else None
+    except ValueError:
+        return raw.decode("utf-8", "replace")

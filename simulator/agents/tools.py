@@ -1,0 +1,316 @@
+"""The tools that do something: worlds, calls, actions, time, faults, scenarios."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from simulator.agents import inputs
+from simulator.agents.answers import page, picked
+from simulator.agents.session import Session, ToolRefused
+from simulator.client import segment
+from simulator.wire.json import JsonObject, Shown
+
+_MOST_EVENTS = 20
+
+
+def world(session: Session, given: inputs.WorldInput) -> JsonObject:
+    """Worlds: made, chosen, shown, put back, ended."""
+    if given.do == "list":
+        rows = session.control().get("/worlds")["data"]
+        return {"data": [{"id": row["id"], "now": row["clock"]["now"]} for row in rows], "current": session.world}
+    if given.do == "make":
+        made = session.control().post("/worlds", _new_world(given))
+        session.world = made["id"]
+        return {"made": made["id"], **_world(session, made), **_keys(session, made)}
+    if given.do == "use" and given.id is None:
+        raise ToolRefused("missing_parameter", "Say by `id` which world to use.", param="id", allowed=_ids(session))
+    wanted = given.id or session.world
+    if given.do == "reset":
+        return {"reset": wanted, **_world(session, session.control(wanted).post("/reset"))}
+    shown = session.world_object(wanted)
+    if given.do == "end":
+        session.control().call("DELETE", f"/worlds/{segment(wanted)}")
+        session.world = "default" if wanted == session.world else session.world
+        return {"ended": wanted, "current": session.world}
+    if given.do == "use":
+        session.world = wanted
+    if given.do == "keys":
+        return _keys(session, shown)
+    return {"id": wanted, "current": session.world, **_world(session, shown)}
+
+
+def _ids(session: Session) -> list[str]:
+    return [str(row["id"]) for row in session.control().get("/worlds")["data"]]
+
+
+def _new_world(given: inputs.WorldInput) -> JsonObject:
+    clock = {"mode": "manual"} if given.now is None else {"mode": "manual", "now": given.now}
+    named = {"id": given.id, "scenarios": given.scenarios, "settings": given.settings}
+    told = {name: value for name, value in named.items() if value is not None}
+    return {"seed": 1 if given.seed is None else given.seed, "clock": clock, **told}
+
+
+def _world(session: Session, shown: Shown) -> JsonObject:
+    clock = shown["clock"]
+    return {
+        "clock": {"mode": clock["mode"], "now": clock["now"], "next_timer_at": clock["next_timer_at"]},
+        "seed": shown["seed"],
+        "scenarios": shown["scenarios"],
+        "inbox": f"{session.url}/_simulator/inbox/{segment(shown['id'])}",
+    }
+
+
+def _keys(session: Session, shown: Shown) -> JsonObject:
+    """What an application is configured with, as the variables that the clients of the simulator read."""
+    keys = shown["credentials"]["sandbox"]
+    return {
+        "keys": {
+            "SIMULATOR_URL": session.url,
+            "SIMULATOR_WORLD": shown["id"],
+            "base_url": keys["base_url"],
+            "SIMULATOR_PUBLIC_KEY": keys["public_key"],
+            "SIMULATOR_SECRET_KEY": keys["secret_key"],
+            "SIMULATOR_WEBHOOK_KEY": keys["webhook_key"],
+        }
+    }
+
+
+def call(session: Session, given: inputs.CallInput) -> JsonObject:
+    """One call of the interface, signed in."""
+    path = given.path
+    if not path.startswith("/") or path.startswith(("//", "/v1/", "/production/", "/_simulator")):
+        raise ToolRefused(
+            "invalid_parameter",
+            f"The parameter `path` is not valid: {path!r} is no path below the base URL. Give it without host and "
+            "/v1, like /quotes; `environment` chooses production.",
+            param="path",
+        )
+    headers = {} if given.idempotency_key is None else {"Idempotency-Key": given.idempotency_key}
+    reply = session.call(
+        given.method, path, given.body, query=given.query, headers=headers, world=given.world,
+        environment=given.environment,
+    )  # fmt: skip
+    body = reply.body
+    if isinstance(body, Mapping) and isinstance(body.get("error"), Mapping):
+        raise _refused(reply.status, body["error"])
+    if isinstance(body, Mapping) and given.fields:
+        return {"http_status": reply.status, **picked(body, given.fields)}
+    if isinstance(body, Mapping):
+        # A member `status` of the object is the object's own: the HTTP status stands beside it.
+        return {"http_status": reply.status, **body}
+    return {"http_status": reply.status, "body": body}
+
+
+def _refused(status: int, error: Shown) -> ToolRefused:
+    return ToolRefused(
+        str(error.get("code", status)), str(error.get("message", "")), param=error.get("param"), status=status,
+        allowed=error.get("allowed"),
+    )  # fmt: skip
+
+
+def act(session: Session, given: inputs.ActInput) -> JsonObject:
+    """An action of the outside world, a walk to an event, or what is possible."""
+    control = session.control(given.world, given.environment)
+    if given.event is not None:
+        if given.action is not None:
+            raise ToolRefused("invalid_parameter", "Give `action` or `event`, not both.", param="event")
+        target = {} if given.target is None else {"target": given.target}
+        return dict(control.post("/trigger?wait=true", {"event": given.event, **target}))
+    rows = control.get("/actions")["data"]
+    if given.action is None:
+        return _possible(session, given, rows)
+    if given.action not in {row["name"] for row in rows}:
+        names = sorted(row["name"] for row in rows)
+        raise ToolRefused(
+            "not_found", f"There is no action {given.action!r}.", param="action", allowed=names, status=404
+        )
+    target = {} if given.target is None else {"target": given.target}
+    done = control.post(f"/actions/{segment(given.action)}", {**(given.parameters or {}), **target})
+    resource = done.get("resource") or {}
+    return {
+        "done": done["action"],
+        "at": done["at"],
+        "resource": resource,
+        "events": [{"id": row["id"], "type": row["type"]} for row in done["events"]],
+    }
+
+
+def _possible(session: Session, given: inputs.ActInput, rows: list[JsonObject]) -> JsonObject:
+    """The actions that are possible for a target now; without one, those on the world and all others by kind."""
+    if given.target is None:
+        return {
+            "on_the_world": [_signature(row) for row in rows if not row["targets"]],
+            "on_objects": {row["name"]: row["targets"] for row in rows if row["targets"]},
+        }
+    story = session.control(given.world).get(f"/resources/{segment(given.target)}")
+    allowed = [_signature(row) for row in rows if row["name"] in story["allowed"]]
+    refused = {row["action"]: row["reason"] for row in story["refused"]}
+    return {"target": given.target, "state": story["state"], "possible": allowed, "not_now": refused}
+
+
+def _signature(row: Shown) -> str:
+    """`set_network(network: stellar|celo|bitcoin, status: operational|degraded|down)`."""
+    schemas = row["parameters"].get("anyOf") or [row["parameters"]]
+    properties: dict[str, Any] = {}
+    for schema in schemas:
+        properties |= schema.get("properties", {})
+    required = set.intersection(*(set(schema.get("required", ())) for schema in schemas))
+    told = [f"{name}{'' if name in required else '?'}{_choices(schema)}" for name, schema in properties.items()]
+    return f"{row['name']}({', '.join(told)}): {row.get('does', '')}"
+
+
+def _choices(schema: Shown) -> str:
+    found = next((one for one in (schema, *schema.get("anyOf", ())) if "enum" in one), None)
+    return f": {'|'.join(map(str, found['enum']))}" if found else ""
+
+
+def advance(session: Session, given: inputs.AdvanceInput) -> JsonObject:
+    """Simulated time, moved on; everything due on the way happens, webhooks included, before this answers."""
+    control = session.control(given.world)
+    ways: list[JsonObject] = []
+    if given.by is not None:
+        ways.append({"by": given.by})
+    if given.to is not None:
+        ways.append({"to": given.to})
+    if given.next_timer:
+        ways.append({"to_next_timer": True})
+    if given.until_event is not None:
+        about = {} if given.until_id is None else {"object_id": given.until_id}
+        ways.append({"until": {"event": given.until_event, **about}})
+    elif given.until_id is not None or given.until_status is not None:
+        if given.until_id is None or given.until_status is None:
+            absent = "until_id" if given.until_id is None else "until_status"
+            raise ToolRefused(
+                "missing_parameter", "`until_id` and `until_status` go together: which object, which status.",
+                param=absent,
+            )  # fmt: skip
+        ways.append({"until": {"resource": given.until_id, "status": given.until_status}})
+    if not ways:
+        clock, timers = control.get("/clock"), control.get("/timers", limit=5)["data"]
+        return {"clock": clock, "next": timers}
+    if len(ways) > 1:
+        raise ToolRefused(
+            "invalid_parameter", "Say how far in exactly one way.",
+            allowed=["by", "to", "next_timer", "until_id and until_status", "until_event"],
+        )  # fmt: skip
+    receipt = control.post("/clock/advance?wait=true", ways[0])
+    return {**receipt, "events": _told(session, given.world, receipt["events"])}
+
+
+def _told(session: Session, world_id: str | None, ids: list[str]) -> list[str]:
+    """Events in words: `transaction.completed of txn_…`; of many the newest."""
+    if not ids:
+        return []
+    wanted = set(ids[-_MOST_EVENTS:])
+    rows = [row for row in session.control(world_id).get("/events", limit=len(ids) + 50)["data"] if row["id"] in wanted]
+    lines = [f"{row['type']} of {row['data']['object'].get('id', '')}" for row in rows]
+    return lines if len(ids) <= _MOST_EVENTS else [f"… {len(ids) - _MOST_EVENTS} earlier", *lines]
+
+
+def fault(session: Session, given: inputs.FaultInput) -> JsonObject:
+    """What is to go wrong on the wire."""
+    control = session.control(given.world)
+    if given.do == "add":
+        if given.fault is None:
+            raise ToolRefused("missing_parameter", "Say by `fault` what is to go wrong.", param="fault")
+        made = control.post("/faults", given.fault)
+        return {"added": made["id"], "fault": given.fault, "warnings": made["warnings"]}
+    if given.do == "remove":
+        control.call("DELETE", "/faults" if given.id is None else f"/faults/{segment(given.id)}")
+        return {"removed": given.id or "all"}
+    return {"data": control.get("/faults")["data"]}
+
+
+def scenario(session: Session, given: inputs.ScenarioInput) -> JsonObject:
+    """What the outside world does by itself, and when."""
+    control = session.control(given.world)
+    if given.do == "list":
+        rows = control.get("/scenarios")["data"]
+        shown = [{"name": row["name"], "does": row["description"], "active": row["active"]} for row in rows]
+        active = [row["name"] for row in rows if row["active"]]
+        return {"active": active, **_page(shown[::-1], given.cursor, given.max_characters)}
+    if given.do == "show":
+        return dict(control.get(f"/scenarios/{segment(_given(given, 'name'))}"))
+    if given.do == "activate":
+        if given.names is None:
+            raise ToolRefused("missing_parameter", "Say by `names` which are to be active.", param="names")
+        return dict(control.put("/scenarios/active", {"names": given.names}))
+    if given.do == "upload":
+        made = control.call("POST", "/scenarios", _document(_given(given, "yaml")))
+        return {"uploaded": made["name"], "next": "activate it, or put one object under it by its `reference`"}
+    if given.do == "validate":
+        return _validated(_given(given, "yaml"))
+    return _played(session, given)
+
+
+def _page(rows: list[JsonObject], cursor: str | None, most: int) -> JsonObject:
+    try:
+        return page(rows, lambda row: str(row["name"]), cursor, most - 100)
+    except LookupError:
+        raise ToolRefused(
+            "invalid_parameter", f"The parameter `cursor` is not valid: {cursor!r} is no next_cursor of this list.",
+            param="cursor",
+        ) from None  # fmt: skip
+
+
+def _given(given: inputs.ScenarioInput, name: str) -> str:
+    value: str | None = getattr(given, name)
+    if value is None:
+        raise ToolRefused("missing_parameter", f"{given.do} needs `{name}`.", param=name)
+    return value
+
+
+def _document(text: str) -> JsonObject:
+    """A scenario as JSON; ToolRefused with every problem by line where it is not one."""
+    from simulator.assembly import Simulator
+    from simulator.scenario.loader import Loader, ScenarioError
+
+    simulator = Simulator()
+    try:
+        return Loader(simulator.actions).load(text, "yaml", simulator.library).document
+    except ScenarioError as error:
+        raise ToolRefused("invalid_scenario", str(error), param="yaml", allowed=None) from None
+
+
+def _validated(text: str) -> JsonObject:
+    try:
+        return {"valid": True, "name": _document(text).get("name")}
+    except ToolRefused as error:
+        return {"valid": False, "problems": error.message.splitlines()}
+
+
+def _played(session: Session, given: inputs.ScenarioInput) -> JsonObject:
+    """Run a scenario by its own drive on the server of this session."""
+    from simulator.scenario import runner
+    from simulator.scenario.clients import HttpClient
+
+    file = _file(given)
+
+    async def play() -> Any:
+        async with HttpClient(session.url, session.token or "") as client:
+            return await runner.run(file, client, seed=1)
+
+    result = asyncio.run(play())
+    failed = [f"{check.name}: {check.problem}" for check in result.checks if not check.passed]
+    return {"scenario": result.name, "passed": result.passed, "failed": failed, "timeline": result.readable()}
+
+
+def _file(given: inputs.ScenarioInput) -> Any:
+    from simulator.assembly import Simulator
+    from simulator.scenario.loader import Loader, ScenarioError
+    from simulator.wire.strict import similar
+
+    simulator = Simulator()
+    if given.yaml is None:
+        name = _given(given, "name")
+        if name not in simulator.library:
+            raise ToolRefused(
+                "not_found", f"No scenario {name!r} ships.", param="name", allowed=similar(name, simulator.library)
+            )
+        return simulator.library[name]
+    try:
+        return Loader(simulator.actions).load(given.yaml, "yaml", simulator.library)
+    except ScenarioError as error:
+        raise ToolRefused("invalid_scenario", str(error), param="yaml") from None

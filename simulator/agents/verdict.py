@@ -1,0 +1,110 @@
+"""The tool `verdict`: one yes or no about an integration, with the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from simulator.agents import inputs
+from simulator.agents.inspecting import webhook_keys
+from simulator.agents.session import Session
+from simulator.agents.webhooks import Message, messages
+from simulator.client import CallRefused, segment
+from simulator.kernel.dataclass import dataclass
+from simulator.wire.json import JsonObject
+
+_SEVERITIES = ("info", "warning", "error")
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing that was looked at: what it was, and why it does not hold ("" when it does)."""
+
+    about: str
+    problem: str = ""
+
+
+def verdict(session: Session, given: inputs.VerdictInput) -> JsonObject:
+    """Everything that was asked for, judged; it holds when each part does."""
+    checks = [*_outcomes(session, given), *_deliveries(session, given), *_inbox(session, given)]
+    checks += [*_advice(session, given), *_coverage(session, given)]
+    problems = [f"{check.about}: {check.problem}" for check in checks if check.problem]
+    return {
+        "ok": not problems,
+        "exit_code": 1 if problems else 0,
+        "verdict": f"no: {len(problems)} of {len(checks)} checks do not hold" if problems else "yes: all checks hold",
+        "problems": problems,
+        "held": [check.about for check in checks if not check.problem],
+    }
+
+
+def _outcomes(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
+    for wanted in given.outcomes or ():
+        about = f"{wanted.id} is {wanted.status}"
+        try:
+            state = session.control(given.world).get(f"/resources/{segment(wanted.id)}")["state"]
+        except CallRefused as refusal:
+            yield Check(about, str(refusal.error.get("message", refusal)))
+            continue
+        yield Check(about, "" if state == wanted.status else f"it is {state}; `inspect` it to see why")
+
+
+def _deliveries(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
+    """Whether each event that was sent was taken in the end."""
+    rows = session.control(given.world).get("/deliveries")["data"]
+    last = {(row["event_id"], row["endpoint_id"]): row for row in rows}
+    failed = [row for row in last.values() if row["status"] == "failed"]
+    if not rows:
+        return
+    problem = ""
+    if failed:
+        first = failed[0]
+        got = first["response_status"] or first["error"]
+        problem = f"{len(failed)} were not, first {first['event_type']} ({first['event_id']}), answered {got}"
+    yield Check(f"{len(last)} webhooks were acknowledged", problem)
+
+
+def _inbox(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
+    """Whether all that the inbox took is genuine, and tells of the outcomes."""
+    if given.inbox is None:
+        return
+    rows = session.control(given.world).get(f"/inbox/{segment(given.inbox)}")["data"]
+    came = list(messages(rows, webhook_keys(session, given.world)))
+    forged = [message for message in came if not message.genuine]
+    about = f"{len(came)} webhooks in the inbox {given.inbox} verify"
+    if not came:
+        yield Check(about, f"none came; register {session.url}/_simulator/inbox/{given.inbox} by POST /webhooks first")
+        return
+    yield Check(about, f"{forged[0].type} ({forged[0].event_id}) does not: {forged[0].why_not}" if forged else "")
+    for wanted in given.outcomes or ():
+        yield Check(f"a verified webhook told that {wanted.id} is {wanted.status}", _untold(came, wanted))
+
+
+def _untold(came: Sequence[Message], wanted: inputs.Outcome) -> str:
+    about = [message for message in came if message.object_id == wanted.id and message.genuine]
+    if any(message.object_status == wanted.status for message in about):
+        return ""
+    told = ", ".join(message.type for message in about) or "nothing"
+    return f"none did; of it came {told}"
+
+
+def _advice(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
+    if given.advice_from == "never":
+        return
+    least = _SEVERITIES.index(given.advice_from)
+    rows = [
+        row
+        for row in session.control(given.world).get("/advice")["data"]
+        if _SEVERITIES.index(row["severity"]) >= least
+    ]
+    if not rows:
+        yield Check(f"no advice of severity {given.advice_from} or above")
+    for row in rows:
+        yield Check(f"advice {row['kind']}", f"{row['message']} {row['what_to_do']} ({', '.join(row['requests'][:3])})")
+
+
+def _coverage(session: Session, given: inputs.VerdictInput) -> Iterator[Check]:
+    if given.coverage is None:
+        return
+    percent = session.control(given.world).get("/coverage")["percent"]
+    problem = "" if percent >= given.coverage else f"it is {percent} %"
+    yield Check(f"{given.coverage:g} % of the contract exercised", problem)

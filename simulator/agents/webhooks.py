@@ -1,0 +1,93 @@
+"""Whether the webhooks that a built-in inbox took are genuine, judged as a receiver has to judge them."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from simulator.kernel.dataclass import dataclass
+from simulator.wire.json import JsonObject, Shown
+
+TOLERANCE_MS = 300_000
+TEST = "webhook.test"
+"""The event of a registration: its key is shown only afterwards, so nobody can verify it then."""
+
+
+@dataclass(frozen=True)
+class Message:
+    """A webhook as it came: the event it tells, whether it verifies, and if not, why."""
+
+    at: str
+    type: str
+    event_id: str
+    object_id: str
+    object_status: str | None
+    answered: int
+    why_not: str
+
+    @property
+    def genuine(self) -> bool:
+        return not self.why_not
+
+    def shown(self) -> JsonObject:
+        """A row of a list."""
+        row: JsonObject = {
+            "event": self.type,
+            "event_id": self.event_id,
+            "object_id": self.object_id,
+            "object_status": self.object_status,
+            "genuine": self.genuine,
+            "answered": self.answered,
+        }
+        return row if self.genuine else {**row, "why_not": self.why_not}
+
+
+def messages(rows: Iterable[Shown], keys: Iterable[str]) -> Iterator[Message]:
+    """The messages of an inbox, oldest first, those of registrations left out; genuine by any of the keys."""
+    keys = tuple(keys)
+    for row in rows:
+        event = _event(row["body"])
+        if event.get("type") == TEST:
+            continue
+        about = _object(event)
+        yield Message(
+            row["at"],
+            str(event.get("type", "")),
+            str(event.get("id", "")),
+            str(about.get("id", "")),
+            about.get("status"),
+            row["status"],
+            _why_not(row, keys),
+        )
+
+
+def _why_not(row: Shown, keys: tuple[str, ...]) -> str:
+    """Why a receiver refuses it, "" when it is genuine."""
+    headers = row["headers"]
+    timestamp, signature = headers.get("x-timestamp", ""), headers.get("x-signature", "")
+    if not timestamp.isascii() or not timestamp.isdigit() or not signature:
+        return "X-Timestamp or X-Signature is missing or garbled"
+    signed = f"{timestamp}.{row['body']}".encode()
+    expected = [hmac.digest(key.encode(), signed, "sha256").hex() for key in keys]
+    if not any(hmac.compare_digest(one.encode(), signature.encode()) for one in expected):
+        return "X-Signature is not the HMAC-SHA256 of `<X-Timestamp>.<raw body>` under the webhook key"
+    came = datetime.fromisoformat(row["at"]).timestamp() * 1000
+    if abs(came - int(timestamp)) > TOLERANCE_MS:
+        return "X-Timestamp is more than five minutes from when it came"
+    return ""
+
+
+def _event(body: str) -> JsonObject:
+    try:
+        event = json.loads(body)
+    except ValueError:
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _object(event: JsonObject) -> JsonObject:
+    data = event.get("data")
+    about = data.get("object") if isinstance(data, dict) else None
+    return about if isinstance(about, dict) else {}
