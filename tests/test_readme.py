@@ -1,18 +1,13 @@
 """The README keeps its word: every command and program in it is run, in order, against a real server.
 
-Fenced `bash` and `python` blocks are run; a block marked `<!-- not run -->` is not. A `text` block shows exactly
-what the block before it prints. The one line that says where the server is says where the test's is.
+`tests/snippets.py` says how. The one line that says where the server is says where the test's is.
 """
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -21,88 +16,33 @@ from simulator.cli.serve import serve
 from simulator.kernel.clock import parse_duration
 from simulator.resources.webhooks import queue
 from simulator.wire.setting_model import Settings
+from tests import snippets
+from tests.snippets import Block
 
 ROOT = Path(__file__).resolve().parents[1]
 README = (ROOT / "README.md").read_text("utf-8")
 ORIGIN = "http://127.0.0.1:8642"
-_FENCE = re.compile(r"(?P<mark><!-- not run -->\n)?^```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
-_END = "=== end of block ==="
-
-
-@dataclass
-class Block:
-    """A fenced block of the README, and what it is to print where that is shown."""
-
-    language: str
-    text: str
-    is_run: bool
-    prints: str | None = None
 
 
 def blocks() -> list[Block]:
-    found: list[Block] = []
-    for match in _FENCE.finditer(README):
-        if match["language"] == "text":
-            found[-1].prints = match["text"]
-        else:
-            found.append(Block(match["language"], match["text"], match["mark"] is None))
-    return found
+    return snippets.blocks(README)
 
 
 @pytest.fixture
 def environment(tmp_path: Path) -> dict[str, str]:
-    """Without settings of the surroundings; `rampsim` and `python3` are those of this environment."""
-    shims = tmp_path / "bin"
-    shims.mkdir()
-    for name, words in (("rampsim", "-m simulator"), ("python3", "")):
-        (shims / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n')
-        (shims / name).chmod(0o755)
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("SIMULATOR_")}
-    return {**clean, "PATH": f"{shims}:{clean['PATH']}", "no_proxy": "127.0.0.1"}
+    return snippets.surroundings(tmp_path)
 
 
 @pytest.fixture
 def origin(environment: dict[str, str]) -> Iterator[str]:
     """The address of a server as `make run` starts it, but on a free port."""
-    words = [sys.executable, "-m", "simulator", "serve", "--port", "0"]
-    with subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, text=True) as server:
-        assert server.stdout is not None
-        lines = (line.rstrip() for line in server.stdout)
-        yield next(line.removeprefix("Ready on ") for line in lines if line.startswith("Ready on "))
-        server.kill()
+    with snippets.serving(environment) as origin:
+        yield origin
 
 
 needs_a_shell = pytest.mark.skipif(
     not (shutil.which("curl") and shutil.which("bash")), reason="the walk needs curl and bash"
 )
-
-
-def run(script: list[str], environment: dict[str, str]) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["bash", "-c", "\n".join(["set -eo pipefail", *script])],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-
-
-def walk(origin: str, environment: dict[str, str]) -> None:
-    """Run every block as a reader would whose server listens at `origin`, and look at what each prints."""
-    shown = [block for block in blocks() if block.is_run]
-    script = []
-    for block in shown:
-        text = block.text.replace(f"export SIMULATOR_URL={ORIGIN}\n", f"export SIMULATOR_URL={origin}\n")
-        script += [f"python3 - <<'PROGRAM'\n{text}PROGRAM" if block.language == "python" else text, f"echo '\n{_END}'"]
-    done = run(script, environment)
-    printed = done.stdout.split(_END)
-    assert done.returncode == 0, f"after {len(printed) - 1} blocks: {done.stdout[-2000:]}\n{done.stderr[-2000:]}"
-    assert len(printed) == len(shown) + 1
-    for block, output in zip(shown, printed, strict=False):
-        assert '{"error":' not in output, block.text
-        if block.prints is not None:
-            assert output.strip() == block.prints.strip(), block.text
 
 
 @pytest.mark.slow
@@ -111,8 +51,8 @@ def test_every_command_does_what_the_readme_says_on_any_port_and_again(
     origin: str, environment: dict[str, str]
 ) -> None:
     assert origin != ORIGIN
-    walk(origin, environment)
-    walk(origin, environment)
+    snippets.walk(README, origin, environment)
+    snippets.walk(README, origin, environment)
 
 
 def test_one_line_alone_says_where_the_server_is() -> None:
@@ -132,9 +72,13 @@ def test_the_first_test_and_its_installation_are_those_of_the_page_of_the_test_k
     assert installing.splitlines()[0] in page
 
 
+def test_every_block_is_run_or_says_why_not() -> None:
+    assert snippets.problems(README) == []
+
+
 def test_a_refused_call_shows_why(environment: dict[str, str]) -> None:
     helpers = next(block.text for block in blocks() if "field()" in block.text)
-    done = run([helpers, """echo '{"error": {"code": "not_found"}}' | field id"""], environment)
+    done = snippets.run([helpers, """echo '{"error": {"code": "not_found"}}' | field id"""], environment)
     assert (done.returncode, done.stdout, done.stderr.strip()) == (1, "", '{"error": {"code": "not_found"}}')
 
 
