@@ -50,7 +50,9 @@ def screen(browser: Browser, autopilot_world: Remote) -> Iterator[Screen]:
     """A page on a fresh world with autopilot and test values, on which nothing may go wrong."""
     from tests.browser.screen import WIDE, new_screen
 
-    context = browser.new_context(viewport=WIDE, locale="en-GB", timezone_id="UTC", reduced_motion="reduce")
+    context = browser.new_context(
+        viewport={"width": WIDE[0], "height": WIDE[1]}, locale="en-GB", timezone_id="UTC", reduced_motion="reduce"
+    )
     context.grant_permissions(["clipboard-read", "clipboard-write"], origin=autopilot_world.origin)
     shown = new_screen(context, autopilot_world)
     yield shown

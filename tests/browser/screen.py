@@ -10,8 +10,8 @@ from playwright.sync_api import BrowserContext, ConsoleMessage, Locator, Page, R
 
 from tests.remote import Remote
 
-WIDE = {"width": 1400, "height": 900}
-PHONE = {"width": 420, "height": 860}
+WIDE = (1400, 900)
+PHONE = (420, 860)
 Scheme = Literal["light", "dark"]
 
 
@@ -60,10 +60,34 @@ class Screen:
         self.settled()
         return self.page
 
+    def turn(self, scheme: Scheme, size: tuple[int, int]) -> None:
+        """Light or dark, and how wide and high in pixels."""
+        self.page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
+        self.page.set_viewport_size({"width": size[0], "height": size[1]})
+
+    def go(self, route: str) -> None:
+        """To another panel of the page that is open, as its address."""
+        self.page.evaluate("(route) => { location.hash = route; }", route)
+        here = self.page.locator("nav [aria-current=page]")
+        expect(here).to_have_attribute("href", route)
+        self.settled()
+
+    def panels(self) -> list[str]:
+        """The addresses of all panels, as the rail has them."""
+        links = self.page.get_by_role("navigation", name="Panels").get_by_role("link")
+        return [str(link.get_attribute("href")) for link in links.all()]
+
     def settled(self) -> None:
         """Wait until nothing on the page is being read."""
         expect(self.page.locator("main")).to_be_visible()
-        expect(self.page.locator("[aria-busy=true]")).to_have_count(0)
+        expect(self.page.locator(".loading, [aria-busy=true]")).to_have_count(0)
+
+    def dialog(self) -> Locator:
+        return self.page.get_by_role("dialog")
+
+    def state(self) -> Locator:
+        """The status in the heading of what is open."""
+        return self.page.locator(".split-detail").get_by_role("heading").first.locator(".status")
 
     def button(self, name: str, within: Locator | None = None) -> Locator:
         return (within or self.page.locator("body")).get_by_role("button", name=name, exact=True)

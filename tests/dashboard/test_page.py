@@ -170,7 +170,7 @@ def test_pages_have_no_inline_code_and_a_policy_that_forbids_it(application: App
 def test_the_parts_of_pages_come_without_the_token() -> None:
     application = create_app(Config(host="0.0.0.0", control_token="hush"))
     for part in (
-        "dashboard/css/page.css",
+        "dashboard/css/parts.css",
         "dashboard/js/main.js",
         "dashboard/js/panels/requests.js",
         "coverage.css",

@@ -7,6 +7,7 @@ import { PANELS } from "./panels.js";
 import { href } from "./routes.js";
 import { route } from "./navigation.js";
 import { ClockBar } from "./clockbar.js";
+import { SchemeChoice } from "./scheme.js";
 
 if (window.top !== window) throw new Error("The dashboard is not shown inside other pages.");
 
@@ -17,7 +18,7 @@ function Page() {
   useEffect(() => { document.title = `${present?.title || "Not found"} · ${worldId} · Simulator`; }, [present, worldId]);
   return html`
     <a class="skip" href="#content" onClick=${(event) => { event.preventDefault(); document.getElementById("content").focus(); }}>To the content</a>
-    <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${ClockBar} key=${worldId} /><${Connection} /></header>
+    <header class="bar"><h1><a href=${href("")}>Simulator</a></h1><${WorldChoice} /><${ClockBar} key=${worldId} /><${Connection} /><${SchemeChoice} /></header>
     <nav class="rail" aria-label="Panels">${groups().map(([group, panels]) => html`<section aria-label=${group || null}>${group ? html`<h2>${group}</h2>` : ""}<ul>${panels.map(
       (one) => html`<li><a href=${href(one.id)} aria-current=${one === present ? "page" : null}>${one.title}</a></li>`)}</ul></section>`)}</nav>
     <main id="content" tabindex="-1">${present
