@@ -92,7 +92,8 @@ contracts: $(VENV)/.dev  ## Make the files of contracts/ anew from the code, and
 	$(BIN)/python -m contracts.generator write
 	$(BIN)/python -m contracts.generator coverage
 
-clients: $(VENV)/.judges  ## Make the table of the generated clients in contracts/README.md anew
+clients: $(VENV)/.judges  ## Make the TypeScript client, and the table of generated clients in contracts/README.md, anew
+	$(BIN)/python -m tests.judges.typescript
 	$(BIN)/python -m tests.judges.generators
 	$(BIN)/python -m contracts.generator write
 

@@ -55,6 +55,7 @@ The interface in writing, made from the code by `make contracts`; a test fails w
 | [webhooks.md](webhooks.md) | how to receive webhooks: verifiers in six languages, and `rampsim certify` |
 | [webhook-vectors.json](webhook-vectors.json) | signed and forged requests as data, each with its verdict |
 | [flows.arazzo.yaml](flows.arazzo.yaml) | each way of moving money, and the webhooks, as Arazzo workflows |
+| [clients/typescript/](clients/typescript/README.md) | types for TypeScript, a client and fixtures for Vitest |
 | [collection/](collection) | every operation once, as a Postman collection that runs as it stands |
 | [CHANGELOG.md](CHANGELOG.md) | the versions of the contract, and what changed |
 | [released.yaml](released.yaml) | the strict contract as it was last released; CI compares the present one with it |
@@ -105,6 +106,8 @@ for. The specification wants these refusals, and no schema can say when they com
 
 
 GENERATOR = Path(__file__).resolve().parent.name
+CLIENTS = "clients"
+"""Written by hand, but for what `make clients` makes of them with Node."""
 """The folder of this generator, which lies among what it makes."""
 ELSEWHERE = frozenset({"coverage.md", "released.yaml", "schemathesis.toml", "CHANGELOG.md"})
 """Made by other commands, and written by hand."""
@@ -160,7 +163,7 @@ def pretty(value: object) -> bytes:
 def _files(directory: Path) -> list[str]:
     """The files of a directory by their paths below it, in order."""
     found = (path.relative_to(directory) for path in directory.rglob("*") if path.is_file())
-    return sorted(path.as_posix() for path in found if path.parts[0] != GENERATOR)
+    return sorted(path.as_posix() for path in found if path.parts[0] not in (GENERATOR, CLIENTS))
 
 
 def differences(directory: Path, wanted: Mapping[str, bytes]) -> list[str]:

@@ -12,6 +12,8 @@ from simulator.cli.remote import EXIT_REFUSED, fail
 from simulator.kernel.dataclass import dataclass
 
 _FOLDER = Path(__file__).parents[1] / "docs" / "recipes"
+_SHOWN_LINES = 400
+"""A file of as many lines, such as generated types, is named and not shown."""
 _NAME = click.argument("name")
 
 
@@ -76,8 +78,11 @@ def show(name: str) -> None:
     chosen = _recipe(name)
     click.echo((chosen.folder / "README.md").read_text("utf-8").rstrip())
     for file, place in chosen.files.items():
-        if file != "README.md":
-            click.echo(f"\n--- {place}\n{chosen.text(file).rstrip()}")
+        text = chosen.text(file).rstrip()
+        if text.count("\n") >= _SHOWN_LINES:
+            click.echo(f"\n--- {place}\n({text.count(chr(10)) + 1:,} lines)")
+        elif file != "README.md":
+            click.echo(f"\n--- {place}\n{text}")
 
 
 @recipe.command()

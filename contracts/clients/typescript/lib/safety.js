@@ -1,0 +1,28 @@
+// What keeps tests away from a real service: refused here, before anything is sent.
+const LIVE_KEY = /\b(?:pk|sk|whk)_live_\w+/g;
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|host\.docker\.internal)$/;
+const own = new Set();
+/** An answer of the simulator; live keys in it are those of its simulated production, and may be used. */
+export function take(answer) {
+    for (const [key] of answer.matchAll(LIVE_KEY))
+        own.add(key);
+    return answer;
+}
+/** Error when a live key stands anywhere in what is given to a call, unless the simulator has made it. */
+export function refuseLiveKeys(given) {
+    for (const [key] of (JSON.stringify(given) ?? "").matchAll(LIVE_KEY)) {
+        if (own.has(key))
+            continue;
+        throw new Error(`The live key ${key.slice(0, 11)}... was not sent: it is none of the simulator's, so it belongs to the real service. ` +
+            "Take the keys of a world (`world.keys`), and revoke a live key that lies in a test's settings.");
+    }
+}
+/** The origin of an address; Error unless it is of this machine, or named by SIMULATOR_ALLOW_HOSTS. */
+export function originOf(address) {
+    const url = new URL(address);
+    const allowed = (process.env.SIMULATOR_ALLOW_HOSTS ?? "").split(/[\s,]+/);
+    if (LOOPBACK.test(url.hostname) || allowed.includes(url.hostname))
+        return url.origin + url.pathname.replace(/\/$/, "");
+    throw new Error(`Nothing was sent to ${url.hostname}: a simulator is expected on this machine. If one is there, as between containers, ` +
+        `allow the name: SIMULATOR_ALLOW_HOSTS=${url.hostname}`);
+}
