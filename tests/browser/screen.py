@@ -85,9 +85,17 @@ class Screen:
     def dialog(self) -> Locator:
         return self.page.get_by_role("dialog")
 
+    def detail(self) -> Locator:
+        """What is open beside a list."""
+        return self.page.get_by_role("article")
+
     def state(self) -> Locator:
         """The status in the heading of what is open."""
-        return self.page.locator(".split-detail").get_by_role("heading").first.locator(".status")
+        return self.detail().get_by_role("heading").first.locator(".status")
+
+    def said(self, text: str) -> Locator:
+        """A message that tells what a button did."""
+        return self.page.locator(".toast", has_text=text)
 
     def button(self, name: str, within: Locator | None = None) -> Locator:
         return (within or self.page.locator("body")).get_by_role("button", name=name, exact=True)

@@ -54,7 +54,7 @@ def test_a_payout_that_fails_tells_why(screen: Screen) -> None:
     page.get_by_role("link", name="order-3").click()
     screen.button("Advance by 1h").click()
     expect(screen.state()).to_have_text("refunded")
-    expect(page.locator(".split-detail")).to_contain_text("test-values")
+    expect(screen.detail()).to_contain_text("test-values")
 
 
 def test_a_jump_of_the_clock_lets_a_quote_lapse(screen: Screen) -> None:
@@ -65,4 +65,4 @@ def test_a_jump_of_the_clock_lets_a_quote_lapse(screen: Screen) -> None:
     screen.button("Advance by 1d").click()
     expect(page.locator("output.now")).not_to_have_text(before)
     expect(screen.state()).not_to_have_text("awaiting payment")
-    expect(page.get_by_role("status").filter(has_text="fired")).to_be_visible()
+    expect(screen.said("fired")).to_be_visible()
